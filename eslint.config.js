@@ -1,0 +1,146 @@
+import js from "@eslint/js"
+import { defineConfig, globalIgnores } from "eslint/config"
+import globals from "globals"
+import tseslint from "typescript-eslint"
+
+const sources = ["packages/*/src/**/*.ts"]
+const tests = ["packages/*/test/**/*.ts", "packages/*/bench/**/*.ts", "vitest.workspace.ts"]
+const typescript = [...sources, ...tests]
+
+/** Only these may run an effect: everything else returns one. */
+const entries = ["packages/*/src/main.ts"]
+/** Only these may read the environment: everything else is given its settings. */
+const settings = ["packages/*/src/main.ts", "packages/*/src/**/Config.ts", "packages/*/src/**/Settings.ts"]
+
+const run = {
+  selector: "MemberExpression[object.name=/^(Effect|NodeRuntime)$/][property.name=/^run[A-Z]/]",
+  message: "Return the effect: only main.ts runs one."
+}
+
+const syntax = [
+  { selector: "TryStatement", message: "Use Effect.try, Effect.tryPromise, Either.try or Effect.acquireRelease." },
+  { selector: "ThrowStatement", message: "Fail with a typed error, or Effect.die for what cannot happen." },
+  { selector: "ExportDefaultDeclaration", message: "Export it by name." },
+  { selector: "ExportSpecifier[exported.name='default']", message: "Export it by name." },
+  { selector: "ExportAllDeclaration", message: "No barrels: import from the module that declares the name." },
+  { selector: "VariableDeclarator[definite=true]", message: "Give it a value where it is declared." },
+  { selector: "PropertyDefinition[definite=true]", message: "Give it a value in the constructor." },
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: "Use Clock.currentTimeMillis or DateTime.now: tests set the time."
+  },
+  {
+    selector: "CallExpression[callee.name='Date']",
+    message: "Use Clock.currentTimeMillis or DateTime.now: tests set the time."
+  }
+]
+
+const environment = {
+  object: "process",
+  property: "env",
+  message: "Take it from the settings: only main.ts, Config.ts and Settings.ts read the environment."
+}
+
+const properties = [
+  { object: "Date", property: "now", message: "Use Clock.currentTimeMillis or DateTime.now: tests set the time." },
+  { object: "Math", property: "random", message: "Use Random, or node:crypto for what must not be guessed." }
+]
+
+/** Imports that break the one direction of the packages: `domain` knows nobody, the programs know `domain`. */
+const imports = {
+  paths: [
+    { name: "node:process", message: "Use the global `process`." },
+    { name: "process", message: "Use the global `process`." }
+  ]
+}
+const programs = {
+  group: ["@coffer/server/*", "@coffer/cli/*", "@coffer/mcp/*"],
+  message: "Programs do not know each other; the client's one exception is loaded by import() where it is needed.",
+  allowTypeImports: true
+}
+
+export default defineConfig(
+  globalIgnores(["**/dist/", "**/coverage/"]),
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+
+  {
+    files: ["**/*.js", "**/*.mjs"],
+    extends: [js.configs.recommended],
+    languageOptions: { globals: globals.node },
+    rules: { eqeqeq: "error", "prefer-const": "error", "no-var": "error" }
+  },
+
+  {
+    files: typescript,
+    extends: [js.configs.recommended, tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      // One program for all packages, from sources: quicker than a program for each, and it needs no build.
+      parserOptions: { project: "./tsconfig.test.json", tsconfigRootDir: import.meta.dirname }
+    },
+    rules: {
+      eqeqeq: "error",
+      "object-shorthand": "error",
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/consistent-type-exports": "error",
+      "@typescript-eslint/no-import-type-side-effects": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+
+      // Idioms of Effect that these rules take for mistakes.
+      "require-yield": "off",
+      "@typescript-eslint/no-confusing-void-expression": "off",
+      "@typescript-eslint/no-empty-object-type": ["error", { allowInterfaces: "with-single-extends" }],
+      "@typescript-eslint/no-extraneous-class": "off",
+      "@typescript-eslint/no-invalid-void-type": "off",
+      "@typescript-eslint/no-misused-spread": ["error", { allow: ["string"] }],
+      "@typescript-eslint/no-namespace": ["error", { allowDeclarations: true }],
+      "@typescript-eslint/no-unnecessary-type-parameters": "off",
+      "@typescript-eslint/only-throw-error": "off",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/unbound-method": "off",
+
+      // Names and values are checked for control characters by pattern.
+      "no-control-regex": "off"
+    }
+  },
+
+  {
+    files: sources,
+    rules: {
+      "no-console": "error",
+      "no-restricted-syntax": ["error", ...syntax, run],
+      "no-restricted-properties": ["error", ...properties, environment],
+      "@typescript-eslint/consistent-type-assertions": ["error", { assertionStyle: "never" }],
+      "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs] }]
+    }
+  },
+  {
+    files: ["packages/domain/src/**/*.ts"],
+    rules: {
+      "@typescript-eslint/no-restricted-imports": [
+        "error",
+        { ...imports, patterns: [{ group: ["@coffer/*"], message: "The contract knows nobody." }] }
+      ]
+    }
+  },
+  { files: settings, rules: { "no-restricted-properties": ["error", ...properties] } },
+  { files: entries, rules: { "no-restricted-syntax": ["error", ...syntax] } },
+
+  {
+    files: tests,
+    rules: {
+      "@typescript-eslint/no-base-to-string": "off",
+      "@typescript-eslint/no-dynamic-delete": "off",
+      "@typescript-eslint/no-empty-function": "off",
+      "@typescript-eslint/no-non-null-assertion": "off",
+      "@typescript-eslint/no-unnecessary-condition": "off",
+      "@typescript-eslint/no-unsafe-argument": "off",
+      "@typescript-eslint/no-unsafe-assignment": "off",
+      "@typescript-eslint/no-unsafe-call": "off",
+      "@typescript-eslint/no-unsafe-member-access": "off",
+      "@typescript-eslint/no-unsafe-return": "off"
+    }
+  },
+  // vitest 3 still takes a workspace file; its successor is a list in the root configuration.
+  { files: ["vitest.workspace.ts"], rules: { "@typescript-eslint/no-deprecated": "off" } }
+)

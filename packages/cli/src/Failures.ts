@@ -1,0 +1,1 @@
+import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"

@@ -1,0 +1,6 @@
+import { Context } from "effect"
+
+/** The version of this program. */
+export class Version extends Context.Reference<Version>()("@coffer/cli/Version", {
+  defaultValue: () => "0.0.0-dev"
+}) {}

@@ -1,0 +1,100 @@
+import { Data, Effect, Predicate } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { constants } from "node:os"
+import { missingInterpreter, shell } from "./Executable.js"
+import type { Signals } from "./Signals.js"
+import { inForeground } from "./TerminalGroup.js"
+
+/** How the command ended. */
+export type Outcome =
+  | { readonly type: "exit"; readonly code: number }
+  | { readonly type: "signal"; readonly signal: NodeJS.Signals }
+
+/** The command did not start. */
+export class NotStarted extends Data.TaggedError("NotStarted")<{
+  readonly code: 125 | 126 | 127
+  readonly message: string
+}> {}
+
+export interface Program {
+  readonly path: string
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly forShell: boolean
+  readonly sure: boolean
+}
+
+/** What the kernel is asked for: a file that says nothing about what it is goes to the shell. */
+const invocation = ({ args, command, forShell, path }: Program) =>
+  forShell ? { file: shell, argv: [shell, path, ...args] } : { file: path, argv: [command, ...args] }
+
+const ignore = () => undefined
+
+/** Becomes the command. Comes back only where Node cannot do that (before 22.15) or will not. */
+const become = (program: Program, signals: Signals): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    // Not in the type definitions of the oldest Node that is supported.
+    const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
+    if (!program.sure || typeof execve !== "function") return
+    const { argv, file } = invocation(program)
+    // A signal that has already come is still told to the listeners, which end the client with it.
+    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    yield* Effect.ignore(
+      Effect.try(() => {
+        signals.release()
+        // Node ignores these two, and what is ignored stays so in the command; what is caught does not.
+        process.on("SIGPIPE", ignore)
+        process.on("SIGXFSZ", ignore)
+        Reflect.apply(execve, process, [file, argv, program.env])
+      })
+    )
+  })
+
+/** INT and QUIT come from the terminal too, and then the kernel has told the command of them itself. */
+const forward = (child: ChildProcess) => (signal: NodeJS.Signals) => {
+  const fromTerminal = (signal === "SIGINT" || signal === "SIGQUIT") && inForeground()
+  if (!fromTerminal) child.kill(signal)
+}
+
+const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
+  const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
+  const missing = missingInterpreter(path)
+  if (code === "ENOENT" && missing !== undefined) {
+    return new NotStarted({ code: 126, message: `${command} cannot be executed: ${missing}, which runs it, is not there` })
+  }
+  if (code === "ENOENT") return new NotStarted({ code: 127, message: `${command} is not there any more` })
+  if (code === "E2BIG") {
+    return new NotStarted({ code: 125, message: "arguments and environment are larger than the system allows" })
+  }
+  return new NotStarted({ code: 126, message: `${command} cannot be executed (${String(code)})` })
+}
+
+/** Starts the command beside this process, on the same streams, and waits for its end. */
+const spawned = (program: Program, signals: Signals): Effect.Effect<Outcome, NotStarted> =>
+  Effect.try({
+    try: () => {
+      const { argv, file } = invocation(program)
+      const [argv0 = file, ...args] = argv
+      const child = spawn(file, args, { argv0, env: program.env, stdio: "inherit" })
+      signals.giveTo(forward(child))
+      return child
+    },
+    catch: (cause) => failure(program, cause)
+  }).pipe(
+    Effect.flatMap((child) =>
+      Effect.async<Outcome, NotStarted>((resume) => {
+        child.once("error", (cause) => resume(failure(program, cause)))
+        child.once("exit", (code, signal) =>
+          resume(Effect.succeed(signal === null ? { type: "exit", code: code ?? 1 } : { type: "signal", signal }))
+        )
+      })
+    )
+  )
+
+/** Runs the command in place of this process where that can be done, else beside it; answers how it ended. */
+export const start = (program: Program, signals: Signals): Effect.Effect<Outcome, NotStarted> =>
+  Effect.zipRight(become(program, signals), spawned(program, signals))
+
+/** The code that a shell gives to a death by a signal. */
+export const codeOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]

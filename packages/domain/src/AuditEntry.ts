@@ -1,0 +1,93 @@
+import { Schema } from "effect"
+import { AuditEntryId, Count, list, openWord, OrgId, Timestamp } from "./Names.js"
+
+export const auditActions = [
+  "auth.login",
+  "auth.logout",
+  "auth.verify",
+  "auth.verify_failed",
+  "auth.lockout",
+  "org.create",
+  "org.update",
+  "org.delete",
+  "org.member_invite",
+  "org.member_remove",
+  "org.member_role_update",
+  "project.create",
+  "project.update",
+  "project.delete",
+  "env.create",
+  "env.delete",
+  "secret.set",
+  "secret.read",
+  "secret.delete",
+  "secret.copy",
+  "secret.undelete",
+  "secret.destroy",
+  "acl.grant",
+  "acl.revoke",
+  "service_account.create",
+  "service_account.revoke",
+  "service_account.rotate",
+  "backup.create",
+  "backup.restore",
+  "access.denied"
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+export const actorTypes = ["user", "service_account", "system"] as const
+export type ActorType = (typeof actorTypes)[number]
+
+export const resourceTypes = [
+  "user",
+  "session",
+  "org",
+  "member",
+  "project",
+  "env",
+  "secret",
+  "acl_rule",
+  "service_account",
+  "audit_log",
+  "backup"
+] as const
+export type ResourceType = (typeof resourceTypes)[number]
+
+export const AuditEntry = Schema.Struct({
+  id: AuditEntryId,
+  seq: Count,
+  actor_type: openWord("ActorType", actorTypes),
+  actor_id: Schema.NullOr(Schema.String),
+  actor_name: Schema.String,
+  action: openWord("AuditAction", auditActions),
+  resource_type: openWord("ResourceType", resourceTypes),
+  resource_id: Schema.NullOr(Schema.String),
+  org_id: Schema.NullOr(OrgId),
+  ip_address: Schema.NullOr(Schema.String),
+  metadata: Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+    jsonSchema: { type: "object", additionalProperties: true },
+    description: "what the action was about, such as a key and a version; never a value"
+  }),
+  created_at: Timestamp
+}).annotations({ identifier: "AuditEntry" })
+export type AuditEntry = typeof AuditEntry.Type
+
+export const AuditPage = Schema.Struct({
+  ...list(AuditEntry).fields,
+  pagination: Schema.Struct({
+    total: Count,
+    limit: Count,
+    has_next: Schema.Boolean,
+    next_cursor: Schema.NullOr(Schema.String)
+  })
+}).annotations({ identifier: "AuditPage" })
+export type AuditPage = typeof AuditPage.Type
+
+/** The state of a log's chain: its length, its last link, and the first entry that does not fit. */
+export const AuditVerification = Schema.Struct({
+  valid: Schema.Boolean,
+  entries: Count,
+  head: Schema.NullOr(Schema.Struct({ seq: Count, chain: Schema.String })),
+  first_invalid_seq: Schema.NullOr(Count)
+}).annotations({ identifier: "AuditVerification" })
+export type AuditVerification = typeof AuditVerification.Type

@@ -1,0 +1,159 @@
+import type { Permission } from "./AclRule.js"
+import { permissions } from "./AclRule.js"
+import type { Role } from "./Member.js"
+import { roles } from "./Member.js"
+import { matches } from "./Pattern.js"
+
+/**
+ * What an action needs.
+ *
+ * `role`: at least this role in the organization. `account`: whether a service account may do it too: `any` of the
+ * organization, `manager` (one that is not scoped to a project and holds an `admin` rule).
+ *
+ * `permission`: an access rule of at least this level that matches the project and environment. Owners and admins need
+ * none; a user's role limits what a rule can give (`role` is that ceiling). `reveals`: a value is answered, which an
+ * account made with `reveal: false` never gets.
+ */
+type Need =
+  | { readonly on: "org" | "project" | "env"; readonly role: Role; readonly account?: "any" | "manager" }
+  | { readonly on: "env"; readonly permission: Permission; readonly role: Role; readonly reveals?: true }
+
+/** Every action that happens at a place, and what it needs: the whole of authorization but for superadmins. */
+export const needs = {
+  "org.read": { on: "org", role: "member", account: "any" },
+  "org.update": { on: "org", role: "owner" },
+  "org.delete": { on: "org", role: "owner" },
+  "member.list": { on: "org", role: "member" },
+  "member.invite": { on: "org", role: "admin" },
+  "member.update": { on: "org", role: "owner" },
+  "member.remove": { on: "org", role: "admin" },
+  "project.list": { on: "org", role: "member", account: "any" },
+  "project.create": { on: "org", role: "admin" },
+  "project.read": { on: "project", role: "member", account: "any" },
+  "project.update": { on: "project", role: "admin" },
+  "project.delete": { on: "project", role: "admin" },
+  "env.list": { on: "project", role: "member", account: "any" },
+  "env.create": { on: "project", role: "admin" },
+  "env.delete": { on: "env", role: "admin" },
+  "secret.list": { on: "env", permission: "read", role: "member" },
+  "secret.read": { on: "env", permission: "read", role: "member", reveals: true },
+  "secret.compare": { on: "env", permission: "read", role: "member" },
+  "secret.copy": { on: "env", permission: "read", role: "member" },
+  "secret.write": { on: "env", permission: "write", role: "developer" },
+  "secret.destroy": { on: "env", permission: "admin", role: "developer" },
+  "acl.list": { on: "org", role: "admin", account: "manager" },
+  "acl.grant": { on: "org", role: "admin", account: "manager" },
+  "acl.revoke": { on: "org", role: "admin", account: "manager" },
+  "acl.explain": { on: "org", role: "member", account: "any" },
+  "service_account.list": { on: "org", role: "admin" },
+  "service_account.create": { on: "org", role: "admin" },
+  "service_account.rotate": { on: "org", role: "admin" },
+  "service_account.revoke": { on: "org", role: "admin" },
+  "audit.read": { on: "org", role: "admin" },
+  "audit.verify": { on: "org", role: "admin" }
+} as const satisfies Record<string, Need>
+
+export type Action = keyof typeof needs
+
+/** Where an action happens: in an organization, one of its projects, or one of a project's environments. */
+export type ScopeOf<A extends Action> = (typeof needs)[A]["on"]
+
+/** An access rule, as a decision sees it. */
+export interface Grant {
+  readonly id: string
+  readonly project_pattern: string
+  readonly env_pattern: string
+  readonly permission: Permission
+}
+
+/** Who asks, seen from one organization: everything that a decision rests on. */
+export interface Subject {
+  readonly superadmin: boolean
+  readonly role: Role | null
+  /** For a service account of this organization; `null` for a user. */
+  readonly account: { readonly scoped: boolean; readonly reveal: boolean } | null
+  readonly grants: ReadonlyArray<Grant>
+}
+
+export interface PlaceNames {
+  readonly org: string
+  readonly project?: string | undefined
+  readonly env?: string | undefined
+}
+
+export type Decision =
+  | { readonly allowed: true; readonly via: "role" | "rule" | "superadmin" }
+  | { readonly allowed: false; readonly missing: string }
+
+export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Word, wanted: Word): boolean =>
+  order.indexOf(has) >= order.indexOf(wanted)
+
+const hasRole = (subject: Subject, role: Role): boolean => subject.role !== null && atLeast(roles, subject.role, role)
+
+const matchesPlace = (grant: Grant, place: PlaceNames): boolean =>
+  place.project !== undefined &&
+  place.env !== undefined &&
+  matches(grant.project_pattern, place.project) &&
+  matches(grant.env_pattern, place.env)
+
+const where = (place: PlaceNames): string =>
+  place.project === undefined
+    ? `organization ${place.org}`
+    : place.env === undefined
+      ? `project ${place.project} of organization ${place.org}`
+      : `environment ${place.project}/${place.env} of organization ${place.org}`
+
+const allowed = (via: "role" | "rule" | "superadmin"): Decision => ({ allowed: true, via })
+const denied = (missing: string): Decision => ({ allowed: false, missing })
+
+const decideByRole = (
+  need: { readonly role: Role; readonly account?: "any" | "manager" },
+  subject: Subject,
+  place: PlaceNames
+): Decision => {
+  if (subject.account === null) {
+    return hasRole(subject, need.role)
+      ? allowed("role")
+      : denied(`this needs the role ${need.role} in organization ${place.org}`)
+  }
+  if (need.account === undefined) {
+    return denied(
+      `this needs the role ${need.role} in organization ${place.org}, and a service account never has a role`
+    )
+  }
+  if (need.account === "any") return allowed("role")
+  return !subject.account.scoped && subject.grants.some((grant) => grant.permission === "admin")
+    ? allowed("rule")
+    : denied(
+        `this needs the role admin, or a service account without a project that has an admin rule, in organization ${place.org}`
+      )
+}
+
+const decideByRule = (
+  need: { readonly permission: Permission; readonly role: Role; readonly reveals?: true },
+  subject: Subject,
+  place: PlaceNames
+): Decision => {
+  if (subject.account === null && hasRole(subject, "admin")) return allowed("role")
+  if (subject.account === null && !hasRole(subject, need.role)) {
+    return denied(`this needs at least the role ${need.role} in organization ${place.org}, whatever the rules`)
+  }
+  if (need.reveals === true && subject.account?.reveal === false) {
+    return denied("this service account was made with reveal: false and is never given a value")
+  }
+  return subject.grants.some(
+    (grant) => atLeast(permissions, grant.permission, need.permission) && matchesPlace(grant, place)
+  )
+    ? allowed("rule")
+    : denied(`this needs a rule with permission ${need.permission} for ${where(place)}`)
+}
+
+/**
+ * The one function that decides: superadmin over role over rule, deny by default. Pure; a place that the subject may not
+ * know of never gets here.
+ */
+export const decide = (action: Action, subject: Subject, place: PlaceNames): Decision => {
+  const need: Need = needs[action]
+  const decision = "permission" in need ? decideByRule(need, subject, place) : decideByRole(need, subject, place)
+  return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
+}

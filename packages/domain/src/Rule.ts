@@ -1,0 +1,13 @@
+const texts = new Set<string>()
+
+/**
+ * The annotation that gives a schema the sentence a person reads when a value breaks it. The sentence is fixed text: what
+ * did not decode is never part of it, so a secret value cannot come back in an error.
+ */
+export const rule = (text: string) => {
+  texts.add(text)
+  return { message: () => ({ message: text, override: true }) }
+}
+
+/** Whether a decoding message is one of our own sentences; every other may hold the rejected value. */
+export const isRule = (message: string): boolean => texts.has(message)

@@ -1,0 +1,76 @@
+import { Schema } from "effect"
+import { Count, list, openWord, RedactedSecretValue, SecretKey, Timestamp } from "./Names.js"
+
+/** What `set` answers: everything but the value. */
+export const SecretWritten = Schema.Struct({
+  key: SecretKey,
+  version: Count,
+  created_at: Timestamp,
+  updated_at: Timestamp
+}).annotations({ identifier: "SecretWritten" })
+export type SecretWritten = typeof SecretWritten.Type
+
+/** A secret with its value. */
+export const SecretRead = Schema.Struct({
+  key: SecretKey,
+  value: RedactedSecretValue,
+  version: Count
+}).annotations({ identifier: "SecretRead" })
+export type SecretRead = typeof SecretRead.Type
+
+export const SecretListed = Schema.Struct({
+  key: SecretKey,
+  version: Count,
+  updated_at: Timestamp
+}).annotations({ identifier: "SecretListed" })
+export type SecretListed = typeof SecretListed.Type
+
+export const SecretVersion = Schema.Struct({
+  version: Count,
+  created_at: Timestamp,
+  created_by: Schema.String.annotations({ description: "the e-mail or service account name of who wrote it" }),
+  current: Schema.Boolean,
+  destroyed: Schema.Boolean
+}).annotations({ identifier: "SecretVersion" })
+export type SecretVersion = typeof SecretVersion.Type
+
+export const BundledSecret = Schema.Struct({
+  key: SecretKey,
+  value: RedactedSecretValue,
+  version: Count,
+  updated_at: Timestamp
+}).annotations({ identifier: "BundledSecret" })
+export type BundledSecret = typeof BundledSecret.Type
+
+/** Every secret of an environment, keys in byte order. */
+export const Bundle = Schema.Struct({
+  revision: Count,
+  data: Schema.Array(BundledSecret)
+}).annotations({ identifier: "Bundle" })
+export type Bundle = typeof Bundle.Type
+
+export const changes = ["created", "updated", "unchanged", "deleted"] as const
+
+export const SecretChange = Schema.Struct({
+  key: SecretKey,
+  version: Count,
+  change: openWord("Change", changes)
+}).annotations({ identifier: "SecretChange" })
+export type SecretChange = typeof SecretChange.Type
+
+/** What a write of many secrets did, or would do. */
+export const BundleWritten = Schema.Struct({
+  revision: Count,
+  data: Schema.Array(SecretChange)
+}).annotations({ identifier: "BundleWritten" })
+export type BundleWritten = typeof BundleWritten.Type
+
+export const differences = ["only_here", "only_there", "same", "different"] as const
+
+export const SecretDifference = Schema.Struct({
+  key: SecretKey,
+  status: openWord("Difference", differences)
+}).annotations({ identifier: "SecretDifference" })
+
+export const Diff = list(SecretDifference).annotations({ identifier: "Diff" })
+export type Diff = typeof Diff.Type

@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { ProjectName, ServiceAccountId, ServiceAccountName, Timestamp } from "./Names.js"
+
+const fields = {
+  id: ServiceAccountId,
+  name: ServiceAccountName,
+  project: Schema.NullOr(ProjectName),
+  reveal: Schema.Boolean,
+  key_hint: Schema.String.annotations({ description: "the last four characters of the key" }),
+  expires_at: Schema.NullOr(Timestamp),
+  created_by: Schema.String,
+  created_at: Timestamp,
+  last_used_at: Schema.NullOr(Timestamp)
+}
+
+export const ServiceAccount = Schema.Struct(fields).annotations({ identifier: "ServiceAccount" })
+export type ServiceAccount = typeof ServiceAccount.Type
+
+/** The one answer that holds the key. */
+export const ServiceAccountWithKey = Schema.Struct({
+  ...fields,
+  api_key: Schema.Redacted(Schema.String)
+}).annotations({ identifier: "ServiceAccountWithKey" })
+export type ServiceAccountWithKey = typeof ServiceAccountWithKey.Type

@@ -1,0 +1,59 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { AclExplanation, AclRule, AclRules, Permission, SubjectType } from "../AclRule.js"
+import { Authentication } from "../Actor.js"
+import { Forbidden, LimitExceeded } from "../Errors.js"
+import { body, Email, EnvName, optional, ProjectName, RuleId, ServiceAccountId } from "../Names.js"
+import { Pattern } from "../Pattern.js"
+import { at, orgPath, OrgPath } from "./Paths.js"
+import { Requires } from "./Requirement.js"
+
+const subject = {
+  subject_type: SubjectType,
+  email: optional(Email),
+  subject_id: optional(ServiceAccountId)
+}
+
+export class AclApi extends HttpApiGroup.make("acl")
+  .add(
+    HttpApiEndpoint.post("grant", `${at.org}/acl`)
+      .setPath(OrgPath)
+      .setPayload(body({ ...subject, project_pattern: Pattern, env_pattern: Pattern, permission: Permission }))
+      .addSuccess(AclRule, { status: 201 })
+      .addSuccess(AclRule.annotations({ identifier: "AclRuleUpdated" }), { status: 200 })
+      .addError(Forbidden)
+      .addError(LimitExceeded)
+      .annotate(Requires, "acl.grant")
+      .annotate(OpenApi.Summary, "Grant a permission by pattern")
+      .annotate(
+        OpenApi.Description,
+        "`email` for a user, `subject_id` for a service account. The same subject and patterns again change the permission (200)."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("list", `${at.org}/acl`)
+      .setPath(OrgPath)
+      .addSuccess(AclRules)
+      .addError(Forbidden)
+      .annotate(Requires, "acl.list")
+      .annotate(OpenApi.Summary, "List access rules")
+  )
+  .add(
+    HttpApiEndpoint.get("explain", `${at.org}/acl/explain`)
+      .setPath(OrgPath)
+      .setUrlParams(Schema.Struct({ ...subject, project: ProjectName, env: EnvName }))
+      .addSuccess(AclExplanation)
+      .addError(Forbidden)
+      .annotate(Requires, "acl.explain")
+      .annotate(OpenApi.Summary, "What a subject may do at a place, and why")
+  )
+  .add(
+    HttpApiEndpoint.del("revoke", `${at.org}/acl/:rule_id`)
+      .setPath(Schema.Struct({ ...orgPath, rule_id: RuleId }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Forbidden)
+      .annotate(Requires, "acl.revoke")
+      .annotate(OpenApi.Summary, "Revoke an access rule")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Access rules") {}

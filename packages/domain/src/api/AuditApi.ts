@@ -1,0 +1,66 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { AuditPage, AuditVerification } from "../AuditEntry.js"
+import { Forbidden } from "../Errors.js"
+import { integerParameter, optional, OrgId } from "../Names.js"
+import { rule } from "../Rule.js"
+import { at, OrgPath } from "./Paths.js"
+import { Requires } from "./Requirement.js"
+
+const wordRule = rule("must be a word of at most 100 characters")
+const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordRule))
+
+const filters = {
+  action: optional(Word),
+  actor_id: optional(Word),
+  resource_type: optional(Word),
+  limit: optional(integerParameter(1, 100)),
+  after: optional(Schema.String)
+}
+
+const verification = {
+  from_seq: optional(integerParameter(1, 2_147_483_647)),
+  seq: optional(integerParameter(1, 2_147_483_647)),
+  chain: optional(Schema.String)
+}
+
+const logs = `${at.org}/audit-logs` as const
+
+export class AuditApi extends HttpApiGroup.make("audit")
+  .add(
+    HttpApiEndpoint.get("list", logs)
+      .setPath(OrgPath)
+      .setUrlParams(Schema.Struct(filters))
+      .addSuccess(AuditPage)
+      .addError(Forbidden)
+      .annotate(Requires, "audit.read")
+      .annotate(OpenApi.Summary, "Read an organization's audit log, newest first")
+  )
+  .add(
+    HttpApiEndpoint.get("verify", `${logs}/verify`)
+      .setPath(OrgPath)
+      .setUrlParams(Schema.Struct(verification))
+      .addSuccess(AuditVerification)
+      .addError(Forbidden)
+      .annotate(Requires, "audit.verify")
+      .annotate(OpenApi.Summary, "Check that no entry of an organization's log was changed, removed or inserted")
+  )
+  .add(
+    HttpApiEndpoint.get("listAll", "/api/audit-logs")
+      .setUrlParams(Schema.Struct({ ...filters, org_id: optional(OrgId) }))
+      .addSuccess(AuditPage)
+      .addError(Forbidden)
+      .annotate(Requires, "superadmin")
+      .annotate(OpenApi.Summary, "Read every audit log, removed organizations' too")
+  )
+  .add(
+    HttpApiEndpoint.get("verifyAll", "/api/audit-logs/verify")
+      .setUrlParams(Schema.Struct({ ...verification, org_id: optional(OrgId) }))
+      .addSuccess(AuditVerification)
+      .addError(Forbidden)
+      .annotate(Requires, "superadmin")
+      .annotate(OpenApi.Summary, "Check the log of what belongs to no organization, or one organization's")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Audit log") {}

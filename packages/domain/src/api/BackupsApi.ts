@@ -1,0 +1,42 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Backup, Restore } from "../Backup.js"
+import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden } from "../Errors.js"
+import { BackupId, list } from "../Names.js"
+import { Requires } from "./Requirement.js"
+
+export class BackupsApi extends HttpApiGroup.make("backups")
+  .add(
+    HttpApiEndpoint.post("create", "/api/backups")
+      .addSuccess(Backup, { status: 201 })
+      .addError(Forbidden)
+      .addError(BackupsDisabled)
+      .addError(BackupFailed)
+      .annotate(Requires, "superadmin")
+      .annotate(OpenApi.Summary, "Back the database up now")
+  )
+  .add(
+    HttpApiEndpoint.get("list", "/api/backups")
+      .addSuccess(list(Backup))
+      .addError(Forbidden)
+      .addError(BackupsDisabled)
+      .addError(BackupFailed)
+      .annotate(Requires, "superadmin")
+      .annotate(OpenApi.Summary, "List backups")
+  )
+  .add(
+    HttpApiEndpoint.post("restore", "/api/backups/:backup_id/restore")
+      .setPath(Schema.Struct({ backup_id: BackupId }))
+      .addSuccess(Restore)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(DecryptionFailed)
+      .addError(BackupsDisabled)
+      .addError(BackupFailed)
+      .annotate(Requires, "superadmin")
+      .annotate(OpenApi.Summary, "Decrypt a backup into a file beside the database")
+      .annotate(OpenApi.Description, "The live database is untouched: stop the server, swap the files, start it.")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Backups") {}

@@ -1,0 +1,123 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Environment } from "../Environment.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
+import { body, EnvName, list, optional, SecretKey, SecretValues } from "../Names.js"
+import { rule } from "../Rule.js"
+import { Bundle, BundleWritten, Diff } from "../Secret.js"
+import { at, EnvPath, ProjectPath } from "./Paths.js"
+import { BodyLimit, Requires } from "./Requirement.js"
+
+/** The most keys that one write of a bundle may name, and the most secrets of an environment. */
+export const maxBundleKeys = 2_000
+
+const keysRule = "must be secret keys, separated by commas"
+
+/** Secret keys in a query string, separated by commas. */
+const Keys = Schema.transform(
+  Schema.String.annotations(rule(keysRule)),
+  Schema.Array(Schema.typeSchema(SecretKey).annotations(rule(keysRule))),
+  { strict: false, decode: (text: string) => text.split(","), encode: (keys: ReadonlyArray<string>) => keys.join(",") }
+).annotations({ ...rule(keysRule), jsonSchema: { type: "string" }, description: keysRule })
+
+const tooMany = rule("at most 2,000 keys at once")
+
+export class EnvironmentsApi extends HttpApiGroup.make("environments")
+  .add(
+    HttpApiEndpoint.post("create", at.envs)
+      .setPath(ProjectPath)
+      .setPayload(body({ name: EnvName }))
+      .addSuccess(Environment, { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .annotate(Requires, "env.create")
+      .annotate(OpenApi.Summary, "Create an environment")
+  )
+  .add(
+    HttpApiEndpoint.get("list", at.envs)
+      .setPath(ProjectPath)
+      .addSuccess(list(Environment))
+      .addError(Forbidden)
+      .annotate(Requires, "env.list")
+      .annotate(OpenApi.Summary, "List environments")
+  )
+  .add(
+    HttpApiEndpoint.del("delete", at.env)
+      .setPath(EnvPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Forbidden)
+      .annotate(Requires, "env.delete")
+      .annotate(OpenApi.Summary, "Remove an environment")
+  )
+  .add(
+    HttpApiEndpoint.get("bundle", `${at.env}/bundle`)
+      .setPath(EnvPath)
+      .setUrlParams(Schema.Struct({ keys: optional(Keys) }))
+      .setHeaders(Schema.Struct({ "if-none-match": optional(Schema.String) }))
+      .addSuccess(Bundle)
+      .addSuccess(HttpApiSchema.Empty(304))
+      .addError(Forbidden)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.read")
+      .annotate(OpenApi.Summary, "Read every secret of an environment")
+      .annotate(
+        OpenApi.Description,
+        "One answer, one audit entry. The `ETag` of the answer, sent as `If-None-Match`, is answered 304 while nothing has changed."
+      )
+  )
+  .add(
+    HttpApiEndpoint.patch("writeBundle", `${at.env}/bundle`)
+      .setPath(EnvPath)
+      .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
+      .setPayload(
+        body({
+          set: optional(SecretValues),
+          delete: optional(Schema.Array(SecretKey).pipe(Schema.maxItems(maxBundleKeys, tooMany))),
+          dry_run: optional(Schema.Boolean)
+        })
+      )
+      .addSuccess(BundleWritten)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.write")
+      .annotate(BodyLimit, 16 * 1024 * 1024)
+      .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
+      .annotate(
+        OpenApi.Description,
+        "At most 2,000 keys. A value that is the same already gets no version. With `If-Match`, nothing is written unless the environment is as the ETag says."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("copy", `${at.env}/copy`)
+      .setPath(EnvPath)
+      .setPayload(
+        body({
+          from: EnvName,
+          keys: optional(Schema.Array(SecretKey).pipe(Schema.maxItems(maxBundleKeys, tooMany))),
+          dry_run: optional(Schema.Boolean)
+        })
+      )
+      .addSuccess(BundleWritten)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.write")
+      .annotate(OpenApi.Summary, "Promote secrets from another environment, without showing them")
+  )
+  .add(
+    HttpApiEndpoint.get("diff", `${at.env}/diff`)
+      .setPath(EnvPath)
+      .setUrlParams(Schema.Struct({ with: EnvName }))
+      .addSuccess(Diff)
+      .addError(Forbidden)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.compare")
+      .annotate(OpenApi.Summary, "Which keys differ between two environments, without values")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Environments") {}

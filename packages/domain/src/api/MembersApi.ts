@@ -1,0 +1,53 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Conflict, Forbidden, LastOwner, LimitExceeded } from "../Errors.js"
+import { Member, Role } from "../Member.js"
+import { body, Email, list, optional, UserId } from "../Names.js"
+import { at, orgPath, OrgPath } from "./Paths.js"
+import { Requires } from "./Requirement.js"
+
+const MemberPath = Schema.Struct({ ...orgPath, user_id: UserId })
+
+export class MembersApi extends HttpApiGroup.make("members")
+  .add(
+    HttpApiEndpoint.post("invite", `${at.org}/members`)
+      .setPath(OrgPath)
+      .setPayload(body({ email: Email, role: optional(Role) }))
+      .addSuccess(Member, { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .annotate(Requires, "member.invite")
+      .annotate(OpenApi.Summary, "Invite a person by e-mail")
+      .annotate(OpenApi.Description, "The role is `member` when left out. Only an owner may invite an owner.")
+  )
+  .add(
+    HttpApiEndpoint.get("list", `${at.org}/members`)
+      .setPath(OrgPath)
+      .addSuccess(list(Member))
+      .addError(Forbidden)
+      .annotate(Requires, "member.list")
+      .annotate(OpenApi.Summary, "List members and their roles")
+  )
+  .add(
+    HttpApiEndpoint.patch("setRole", `${at.org}/members/:user_id`)
+      .setPath(MemberPath)
+      .setPayload(body({ role: Role }))
+      .addSuccess(Member)
+      .addError(Forbidden)
+      .addError(LastOwner)
+      .annotate(Requires, "member.update")
+      .annotate(OpenApi.Summary, "Change a member's role")
+  )
+  .add(
+    HttpApiEndpoint.del("remove", `${at.org}/members/:user_id`)
+      .setPath(MemberPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Forbidden)
+      .addError(LastOwner)
+      .annotate(Requires, "member.remove")
+      .annotate(OpenApi.Summary, "Remove a member, with the access rules about it")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Members") {}

@@ -1,0 +1,55 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Authentication } from "../Actor.js"
+import { Conflict, Forbidden } from "../Errors.js"
+import { body, list, OrgName } from "../Names.js"
+import { Organization } from "../Organization.js"
+import { at, OrgPath } from "./Paths.js"
+import { Requires } from "./Requirement.js"
+
+export class OrganizationsApi extends HttpApiGroup.make("organizations")
+  .add(
+    HttpApiEndpoint.post("create", at.orgs)
+      .setPayload(body({ name: OrgName }))
+      .addSuccess(Organization, { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "credential")
+      .annotate(OpenApi.Summary, "Create an organization")
+      .annotate(OpenApi.Description, "The caller becomes its owner.")
+  )
+  .add(
+    HttpApiEndpoint.get("list", at.orgs)
+      .addSuccess(list(Organization))
+      .annotate(Requires, "credential")
+      .annotate(OpenApi.Summary, "List the caller's organizations")
+      .annotate(OpenApi.Description, "A superadmin sees all; a service account its one.")
+  )
+  .add(
+    HttpApiEndpoint.get("get", at.org)
+      .setPath(OrgPath)
+      .addSuccess(Organization)
+      .addError(Forbidden)
+      .annotate(Requires, "org.read")
+      .annotate(OpenApi.Summary, "Show an organization")
+  )
+  .add(
+    HttpApiEndpoint.patch("rename", at.org)
+      .setPath(OrgPath)
+      .setPayload(body({ name: OrgName }))
+      .addSuccess(Organization)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "org.update")
+      .annotate(OpenApi.Summary, "Rename an organization")
+  )
+  .add(
+    HttpApiEndpoint.del("delete", at.org)
+      .setPath(OrgPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Forbidden)
+      .annotate(Requires, "org.delete")
+      .annotate(OpenApi.Summary, "Remove an organization")
+      .annotate(OpenApi.Description, "Everything in it is out of reach at once, and its name is free again.")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Organizations") {}

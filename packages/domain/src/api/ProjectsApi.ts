@@ -1,0 +1,61 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Authentication } from "../Actor.js"
+import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
+import { body, list, ProjectName } from "../Names.js"
+import { Project } from "../Project.js"
+import { at, OrgPath, ProjectPath } from "./Paths.js"
+import { Requires } from "./Requirement.js"
+
+export class ProjectsApi extends HttpApiGroup.make("projects")
+  .add(
+    HttpApiEndpoint.post("create", at.projects)
+      .setPath(OrgPath)
+      .setPayload(body({ name: ProjectName }))
+      .addSuccess(Project, { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .annotate(Requires, "project.create")
+      .annotate(OpenApi.Summary, "Create a project")
+      .annotate(OpenApi.Description, "With the environments `dev`, `staging` and `prod`.")
+  )
+  .add(
+    HttpApiEndpoint.get("list", at.projects)
+      .setPath(OrgPath)
+      .addSuccess(list(Project))
+      .addError(Forbidden)
+      .annotate(Requires, "project.list")
+      .annotate(OpenApi.Summary, "List projects")
+  )
+  .add(
+    HttpApiEndpoint.get("get", at.project)
+      .setPath(ProjectPath)
+      .addSuccess(Project)
+      .addError(Forbidden)
+      .annotate(Requires, "project.read")
+      .annotate(OpenApi.Summary, "Show a project")
+  )
+  .add(
+    HttpApiEndpoint.patch("rename", at.project)
+      .setPath(ProjectPath)
+      .setPayload(body({ name: ProjectName }))
+      .addSuccess(Project)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "project.update")
+      .annotate(OpenApi.Summary, "Rename a project")
+      .annotate(
+        OpenApi.Description,
+        "Access rules are patterns over names: which rules match can change with the name."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("delete", at.project)
+      .setPath(ProjectPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Forbidden)
+      .annotate(Requires, "project.delete")
+      .annotate(OpenApi.Summary, "Remove a project")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Projects") {}

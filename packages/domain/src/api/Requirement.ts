@@ -1,0 +1,13 @@
+import { Context } from "effect"
+import type { Action } from "../Permissions.js"
+
+/** What a call asks of its caller: nothing, a credential, superadmin rights, or the right to an action at a place. */
+export type Requirement = "nothing" | "credential" | "superadmin" | Action
+
+/** Every endpoint bears one; a test walks the contract and fails when one is missing. */
+export class Requires extends Context.Tag("@coffer/domain/Requires")<Requires, Requirement>() {}
+
+/** The largest body that an endpoint takes, in bytes, where it is not `defaultBodyLimit`. */
+export class BodyLimit extends Context.Tag("@coffer/domain/BodyLimit")<BodyLimit, number>() {}
+
+export const defaultBodyLimit = 1024 * 1024

@@ -1,0 +1,121 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
+import { body, Count, integerParameter, list, optional, RedactedSecretValue } from "../Names.js"
+import { rule } from "../Rule.js"
+import { SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
+import { at, EnvPath, SecretPath } from "./Paths.js"
+import { Requires } from "./Requirement.js"
+
+const secrets = `${at.env}/secrets` as const
+const secret = `${secrets}/:key` as const
+const maxVersion = 2_147_483_647
+
+const expectedVersion = "0 means that the key must not exist; another version than the current one is CONFLICT"
+
+export class SecretsApi extends HttpApiGroup.make("secrets")
+  .add(
+    HttpApiEndpoint.put("set", secret)
+      .setPath(SecretPath)
+      .setPayload(
+        body({
+          value: RedactedSecretValue,
+          expected_version: optional(Count.annotations({ description: expectedVersion }))
+        })
+      )
+      .addSuccess(SecretWritten)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .annotate(Requires, "secret.write")
+      .annotate(OpenApi.Summary, "Write a secret: a new version each time")
+  )
+  .add(
+    HttpApiEndpoint.get("get", secret)
+      .setPath(SecretPath)
+      .setUrlParams(Schema.Struct({ version: optional(integerParameter(1, maxVersion)) }))
+      .addSuccess(SecretRead)
+      .addError(Forbidden)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.read")
+      .annotate(OpenApi.Summary, "Read a secret, as it is or as it was")
+  )
+  .add(
+    HttpApiEndpoint.get("list", secrets)
+      .setPath(EnvPath)
+      .addSuccess(list(SecretListed))
+      .addError(Forbidden)
+      .annotate(Requires, "secret.list")
+      .annotate(OpenApi.Summary, "List keys, without values")
+  )
+  .add(
+    HttpApiEndpoint.del("delete", secret)
+      .setPath(SecretPath)
+      .setUrlParams(
+        Schema.Struct({
+          expected_version: optional(integerParameter(0, maxVersion).annotations({ description: expectedVersion }))
+        })
+      )
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "secret.write")
+      .annotate(OpenApi.Summary, "Remove a secret")
+  )
+  .add(
+    HttpApiEndpoint.get("versions", `${secret}/versions`)
+      .setPath(SecretPath)
+      .setUrlParams(
+        Schema.Struct({
+          limit: optional(integerParameter(1, 100)),
+          before: optional(integerParameter(1, maxVersion))
+        })
+      )
+      .addSuccess(list(SecretVersion))
+      .addError(Forbidden)
+      .annotate(Requires, "secret.list")
+      .annotate(OpenApi.Summary, "List a secret's versions, newest first, without values")
+  )
+  .add(
+    HttpApiEndpoint.post("rollback", `${secret}/rollback`)
+      .setPath(SecretPath)
+      .setPayload(body({ version: Count, expected_version: optional(Count) }))
+      .addSuccess(SecretWritten)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.write")
+      .annotate(OpenApi.Summary, "Write an earlier value again, without showing it")
+  )
+  .add(
+    HttpApiEndpoint.post("undelete", `${secret}/undelete`)
+      .setPath(SecretPath)
+      .addSuccess(SecretWritten)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .annotate(Requires, "secret.write")
+      .annotate(OpenApi.Summary, "Bring a removed secret back, with its versions")
+  )
+  .add(
+    HttpApiEndpoint.post("destroy", `${secret}/destroy`)
+      .setPath(SecretPath)
+      .setPayload(
+        body({
+          versions: Schema.Array(Count).pipe(
+            Schema.minItems(1, rule("name at least one version")),
+            Schema.maxItems(1_000, rule("at most 1,000 versions at once"))
+          )
+        })
+      )
+      .addSuccess(list(SecretVersion))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "secret.destroy")
+      .annotate(OpenApi.Summary, "Erase earlier versions for good")
+      .annotate(OpenApi.Description, "That they existed stays on record. The current version is never erased.")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Secrets") {}

@@ -1,0 +1,70 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
+import { body, list, optional, ProjectName, ServiceAccountId, ServiceAccountName } from "../Names.js"
+import { rule } from "../Rule.js"
+import { ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
+import { at, orgPath, OrgPath } from "./Paths.js"
+import { Requires } from "./Requirement.js"
+
+const daysRule = rule("must be a whole number of days from 1 to 3650")
+const Days = Schema.Int.annotations(daysRule).pipe(Schema.between(1, 3650, daysRule))
+
+const graceRule = rule("must be a whole number of seconds from 0 to 604800 (7 days)")
+const Grace = Schema.Int.annotations(graceRule).pipe(Schema.between(0, 604_800, graceRule))
+
+const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
+const accounts = `${at.org}/service-accounts` as const
+
+export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
+  .add(
+    HttpApiEndpoint.post("create", accounts)
+      .setPath(OrgPath)
+      .setPayload(
+        body({
+          name: ServiceAccountName,
+          project: optional(ProjectName),
+          reveal: optional(Schema.Boolean),
+          expires_in_days: optional(Days)
+        })
+      )
+      .addSuccess(ServiceAccountWithKey, { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .annotate(Requires, "service_account.create")
+      .annotate(OpenApi.Summary, "Create a service account")
+      .annotate(
+        OpenApi.Description,
+        "The key is in this answer and nowhere else. With a project it is bound to that project; with `reveal: false` no call ever gives it a value."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("list", accounts)
+      .setPath(OrgPath)
+      .addSuccess(list(ServiceAccount))
+      .addError(Forbidden)
+      .annotate(Requires, "service_account.list")
+      .annotate(OpenApi.Summary, "List service accounts")
+  )
+  .add(
+    HttpApiEndpoint.post("rotate", `${accounts}/:sa_id/rotate`)
+      .setPath(AccountPath)
+      .setPayload(body({ grace_seconds: optional(Grace) }))
+      .addSuccess(ServiceAccountWithKey)
+      .addError(Forbidden)
+      .annotate(Requires, "service_account.rotate")
+      .annotate(OpenApi.Summary, "Give a service account a new key")
+      .annotate(OpenApi.Description, "The old one stays good for `grace_seconds` (0 when left out, at most 7 days).")
+  )
+  .add(
+    HttpApiEndpoint.del("revoke", `${accounts}/:sa_id`)
+      .setPath(AccountPath)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(Forbidden)
+      .annotate(Requires, "service_account.revoke")
+      .annotate(OpenApi.Summary, "Revoke a service account, with its access rules")
+  )
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Service accounts") {}

@@ -1,0 +1,46 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { NotReady } from "../Errors.js"
+import { Requires } from "./Requirement.js"
+
+const Health = Schema.Struct({ status: Schema.Literal("ok") }).annotations({ identifier: "Health" })
+
+export class SystemApi extends HttpApiGroup.make("system")
+  .add(
+    HttpApiEndpoint.get("health", "/health")
+      .addSuccess(Health)
+      .annotate(Requires, "nothing")
+      .annotate(OpenApi.Summary, "Whether the server is up")
+  )
+  .add(
+    HttpApiEndpoint.get("ready", "/health/ready")
+      .addSuccess(Health)
+      .addError(NotReady)
+      .annotate(Requires, "nothing")
+      .annotate(OpenApi.Summary, "Whether the server is up and its database answers")
+  )
+  .add(
+    HttpApiEndpoint.get("openApi", "/openapi.json")
+      .addSuccess(Schema.Unknown.annotations({ jsonSchema: { type: "object" } }))
+      .annotate(Requires, "nothing")
+      .annotate(OpenApi.Summary, "This contract, for machines")
+  )
+  .add(
+    HttpApiEndpoint.get("docs", "/docs")
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/html; charset=utf-8" }))
+      .annotate(Requires, "nothing")
+      .annotate(OpenApi.Summary, "This contract, for people")
+  )
+  .add(
+    HttpApiEndpoint.get("llms", "/llms.txt")
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+      .annotate(Requires, "nothing")
+      .annotate(OpenApi.Summary, "A curated index of the documentation, for language models")
+  )
+  .add(
+    HttpApiEndpoint.get("llmsFull", "/llms-full.txt")
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+      .annotate(Requires, "nothing")
+      .annotate(OpenApi.Summary, "The whole documentation as plain text")
+  )
+  .annotate(OpenApi.Title, "System") {}

@@ -1,0 +1,65 @@
+import { HttpApiDecodeError } from "@effect/platform/HttpApiError"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import { type HttpClientError, isHttpClientError } from "@effect/platform/HttpClientError"
+import { Effect, FiberRef, Option, ParseResult } from "effect"
+import { type ApiClient, makeApiClient } from "./ApiClient.js"
+import type { ClientError } from "./ClientErrors.js"
+import type { Credential } from "./Credentials.js"
+import type { ServerUrl } from "./ServerUrl.js"
+import { lastAnswer, transport } from "./Transport.js"
+
+export interface ClientOptions {
+  readonly server: ServerUrl
+  /** None for calls that need no credential. Whoever gives one has settled that it may go to this server. */
+  readonly credential: Option.Option<Credential>
+  /** Which client this is, for the server's log. */
+  readonly program: "cli" | "mcp"
+  readonly version: string
+}
+
+/** Failures of the machinery. Callers do not see them: they are told what they mean. */
+type Machinery = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
+
+const isMachinery = <E>(error: E): error is Extract<E, Machinery> =>
+  isHttpClientError(error) || ParseResult.isParseError(error) || error instanceof HttpApiDecodeError
+
+/**
+ * The service, as its contract says it is.
+ *
+ * `call` is the one door: `client.call((api) => api.secrets.get({ path, urlParams: {} }))`. The errors that the contract
+ * declares stay typed; every other failure is one of `ClientError`.
+ */
+export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/client/CofferClient", {
+  effect: Effect.fnUntraced(function* (options: ClientOptions) {
+    const { credential, server } = options
+    if (Option.isSome(credential) && !server.secure && !server.local) {
+      yield* Effect.logWarning(
+        `${server.origin} is not https: your credential travels in clear text, for anyone on the way to read`
+      )
+    }
+    const httpClient = transport(yield* HttpClient.HttpClient, options)
+    const api = yield* makeApiClient({ httpClient, baseUrl: server.base })
+
+    const call = <A, E, R>(
+      f: (api: ApiClient) => Effect.Effect<A, E, R>
+    ): Effect.Effect<A, Exclude<E, Extract<E, Machinery>> | ClientError, R> =>
+      Effect.suspend(() => f(api)).pipe(
+        Effect.catchIf(isMachinery, () =>
+          Effect.flatMap(
+            FiberRef.get(lastAnswer),
+            // Without an answer it is the request that does not fit the contract: a mistake in the program. Its own
+            // words may hold a value.
+            Option.match({
+              onNone: () => Effect.dieMessage("a request does not fit the contract"),
+              onSome: Effect.fail
+            })
+          )
+        ),
+        Effect.locally(lastAnswer, Option.none())
+      )
+
+    return { call } as const
+  }),
+  dependencies: [FetchHttpClient.layer]
+}) {}

@@ -1,0 +1,107 @@
+import { Data, Effect, Option } from "effect"
+import { randomUUID } from "node:crypto"
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { codeOf, hasCode } from "./FileError.js"
+import { variable, Variables } from "./Settings.js"
+
+/** A file that is for its owner alone cannot be read or written as such; the message names it and what to do. */
+export class PrivateFileError extends Data.TaggedError("PrivateFileError")<{ readonly message: string }> {}
+
+const windows = process.platform === "win32"
+
+/** The path of one of the client's own files: `$XDG_CONFIG_HOME/coffer/NAME`, else `~/.config/coffer/NAME`. */
+export const privatePath = Effect.fnUntraced(function* (name: string) {
+  const env = yield* Variables
+  // A relative path there is invalid (XDG Base Directory Specification, "Environment variables").
+  const configured = variable(env, "XDG_CONFIG_HOME")
+  if (configured?.startsWith("/") === true) return join(configured, "coffer", name)
+  const home = variable(env, "HOME") ?? variable(env, "USERPROFILE")
+  if (home === undefined)
+    return yield* new PrivateFileError({ message: "there is no home directory: set HOME or XDG_CONFIG_HOME" })
+  return join(home, ".config", "coffer", name)
+})
+
+const open = (path: string): Effect.Effect<Option.Option<number>, PrivateFileError> =>
+  Effect.try({
+    try: () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW),
+    catch: (cause) => cause
+  }).pipe(
+    Effect.asSome,
+    Effect.catchAll((cause): Effect.Effect<Option.Option<number>, PrivateFileError> => {
+      if (hasCode(cause, "ENOENT") || hasCode(cause, "ENOTDIR")) return Effect.succeedNone
+      const problem = hasCode(cause, "ELOOP")
+        ? "is a symbolic link; put the file itself there"
+        : `cannot be opened (${codeOf(cause)}); check its permissions`
+      return Effect.fail(new PrivateFileError({ message: `${path} ${problem}` }))
+    })
+  )
+
+/** The text of a file that only its owner may read and write; none where it is missing. Anything wider is refused. */
+export const readPrivate = (path: string): Effect.Effect<Option.Option<string>, PrivateFileError> =>
+  Effect.acquireUseRelease(
+    open(path),
+    Option.match({
+      onNone: () => Effect.succeedNone,
+      onSome: (descriptor) =>
+        Effect.gen(function* () {
+          const refuse = (problem: string) => new PrivateFileError({ message: `${path} ${problem}` })
+          const { mode, uid, isFile } = yield* Effect.try({
+            try: () => {
+              const stat = fstatSync(descriptor)
+              return { mode: stat.mode, uid: stat.uid, isFile: stat.isFile() }
+            },
+            catch: () => refuse("cannot be read; check its permissions")
+          })
+          if (!isFile) return yield* refuse("is not a file; move it away")
+          if (!windows) {
+            if (uid !== process.getuid?.()) return yield* refuse("belongs to another user; move it away")
+            if ((mode & 0o077) !== 0) return yield* refuse(`can be read by others; run: chmod 600 ${path}`)
+          }
+          const text = yield* Effect.try({
+            try: () => readFileSync(descriptor, "utf8"),
+            catch: () => refuse("cannot be read; check its permissions")
+          })
+          return Option.some(text)
+        })
+    }),
+    Option.match({ onNone: () => Effect.void, onSome: (descriptor) => Effect.sync(() => closeSync(descriptor)) })
+  )
+
+/** Writes a file for its owner alone, whole or not at all, and its directory where that is missing. */
+export const writePrivate = (path: string, text: string): Effect.Effect<void, PrivateFileError> =>
+  Effect.suspend(() => {
+    const temporary = join(dirname(path), `.${randomUUID()}`)
+    return Effect.try({
+      try: () => {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+        const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+        writeFileSync(descriptor, text)
+        fsyncSync(descriptor)
+        closeSync(descriptor)
+        renameSync(temporary, path)
+      },
+      catch: (cause) =>
+        new PrivateFileError({
+          message: `${path} cannot be written (${codeOf(cause)}); check the directory's permissions`
+        })
+    }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
+  })
+
+/** Removes a file; one that is missing is fine. */
+export const removePrivate = (path: string): Effect.Effect<void, PrivateFileError> =>
+  Effect.try({
+    try: () => rmSync(path, { force: true }),
+    catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed (${codeOf(cause)})` })
+  })

@@ -1,0 +1,47 @@
+import { Predicate } from "effect"
+import { codeOf } from "./FileError.js"
+
+const sentences: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was reset",
+  EPIPE: "the connection was closed",
+  ENOTFOUND: "the host name is not known",
+  EAI_AGAIN: "the host name cannot be looked up now",
+  ETIMEDOUT: "no answer in time",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the network cannot be reached",
+  UND_ERR_CONNECT_TIMEOUT: "no answer in time",
+  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
+  UND_ERR_BODY_TIMEOUT: "the answer stopped in the middle",
+  UND_ERR_SOCKET: "the connection was closed in the middle",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed; name its authority in NODE_EXTRA_CA_CERTS",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is self-signed; name its authority in NODE_EXTRA_CA_CERTS",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate's authority is not known; name it in NODE_EXTRA_CA_CERTS",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate's authority is not known; name it in NODE_EXTRA_CA_CERTS",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
+  EPROTO: "it does not speak TLS there; is it http:// and not https://?"
+}
+
+const transient = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "EAI_AGAIN", "UND_ERR_SOCKET"])
+
+/** The system's name for why a request failed: `fetch` hides it behind its own error, an attempt at several addresses behind another. */
+const code = (error: unknown): string => {
+  if (Predicate.hasProperty(error, "code") && typeof error.code === "string") return error.code
+  if (Predicate.hasProperty(error, "errors") && Array.isArray(error.errors) && error.errors.length > 0) {
+    return code(error.errors[0])
+  }
+  if (Predicate.hasProperty(error, "cause")) return code(error.cause)
+  return codeOf(error)
+}
+
+/** Why a server could not be talked to, for people. */
+export const reason = (error: unknown): string => {
+  const name = code(error)
+  if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
+  if (name.startsWith("HPE_")) return "what answers is not an HTTP server"
+  return sentences[name] ?? `the connection failed (${name})`
+}
+
+/** Whether the same request may well succeed in a moment. */
+export const isTransient = (error: unknown): boolean => transient.has(code(error))

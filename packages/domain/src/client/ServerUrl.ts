@@ -1,0 +1,37 @@
+import { Data, Either } from "effect"
+
+/** Who named the server: it decides whether an API key may go there. */
+export type Source = "flag" | "variable" | "file" | "default"
+
+/** Where the server is. */
+export interface ServerUrl {
+  /** What the paths of calls are put behind; without a trailing slash. */
+  readonly base: string
+  readonly origin: string
+  /** Whether its name is one of this machine's own. */
+  readonly local: boolean
+  readonly secure: boolean
+  readonly source: Source
+}
+
+export class BadUrl extends Data.TaggedError("BadUrl")<{ readonly message: string }> {}
+
+const isLocal = (hostname: string) => /^(localhost|\[::1\]|127\.[0-9]+\.[0-9]+\.[0-9]+)$/.test(hostname)
+
+/** The address of a server. The message of a failure does not repeat the text, which may hold a password. */
+export const parseServerUrl = (text: string, source: Source): Either.Either<ServerUrl, BadUrl> =>
+  Either.try({ try: () => new URL(text), catch: () => new BadUrl({ message: "is not a URL" }) }).pipe(
+    Either.flatMap((url) => {
+      const refuse = (message: string) => Either.left(new BadUrl({ message }))
+      if (url.protocol !== "http:" && url.protocol !== "https:") return refuse("must start with http:// or https://")
+      if (url.username !== "" || url.password !== "") return refuse("must hold no user name and no password")
+      if (url.search !== "" || url.hash !== "") return refuse("must end with the path: no ? and no #")
+      return Either.right({
+        base: url.origin + url.pathname.replace(/\/+$/, ""),
+        origin: url.origin,
+        local: isLocal(url.hostname),
+        secure: url.protocol === "https:",
+        source
+      })
+    })
+  )

@@ -1,0 +1,136 @@
+import { Context, Data, Effect, Either, Option, Schema } from "effect"
+import { EnvName, OrgName, ProjectName } from "../Names.js"
+import { parseServerUrl, type ServerUrl, type Source } from "./ServerUrl.js"
+import { readServiceFile, serviceFileName, type ServiceFileKey } from "./ServiceFile.js"
+
+export const defaultServerUrl = "http://localhost:7100"
+
+/** The environment variables that the program was started with. */
+export class Variables extends Context.Reference<Variables>()("@coffer/domain/client/Variables", {
+  defaultValue: (): Readonly<Record<string, string | undefined>> => process.env
+}) {}
+
+/** A setting that breaks its rule; the message says where it was given. */
+export class BadSetting extends Data.TaggedError("BadSetting")<{ readonly message: string }> {}
+
+/** Settings that nobody gave; the message names all of them, and the three ways to give each. */
+export class MissingSettings extends Data.TaggedError("MissingSettings")<{
+  readonly names: ReadonlyArray<SettingName>
+  readonly message: string
+}> {}
+
+export type SettingName = "org" | "project" | "env"
+
+/** What was given with this very call: a flag of the command line, or a parameter of a tool. */
+export interface Given {
+  readonly serverUrl?: string | undefined
+  readonly org?: string | undefined
+  readonly project?: string | undefined
+  readonly env?: string | undefined
+}
+
+const names = { org: OrgName, project: ProjectName, env: EnvName } as const
+const words = { org: "organization", project: "project", env: "environment" } as const
+const variables = {
+  server_url: "SERVICE_SERVER_URL",
+  org: "SERVICE_ORG",
+  project: "SERVICE_PROJECT",
+  env: "SERVICE_ENV"
+} as const
+
+interface Found {
+  readonly text: string
+  readonly source: Source
+  /** How to say where it was found. */
+  readonly where: string
+}
+
+/** A variable's value; one that is set to nothing counts as not set. */
+export const variable = (env: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
+  env[name] === "" ? undefined : env[name]
+
+/**
+ * The settings of the clients, each from the first that has it: what was given with the call, the environment variable,
+ * `service.yml` in the working directory.
+ *
+ * @param spelling how a person gives a setting with the call: as a flag of `coffer`, or as a parameter of a tool.
+ */
+export const loadSettings = Effect.fnUntraced(function* (
+  given: Given,
+  spelling: "flag" | "parameter" = "flag",
+  directory: string = process.cwd()
+) {
+  const env = yield* Variables
+  const file = yield* readServiceFile(directory)
+  const spell = (name: string) => (spelling === "flag" ? `--${name}` : `the parameter ${name}`)
+
+  const find = (key: ServiceFileKey, flag: string, own: string | undefined): Found | undefined => {
+    if (own !== undefined) return { text: own, source: "flag", where: spell(flag) }
+    const fromVariable = variable(env, variables[key])
+    if (fromVariable !== undefined) return { text: fromVariable, source: "variable", where: variables[key] }
+    const fromFile = file[key]
+    if (fromFile === undefined) return undefined
+    return { text: fromFile.text, source: "file", where: `${serviceFileName}, line ${fromFile.line}, ${key}` }
+  }
+
+  const server: Effect.Effect<ServerUrl, BadSetting> = Effect.suspend(() => {
+    const found = find("server_url", "server-url", given.serverUrl)
+    const { source, text, where } = found ?? { text: defaultServerUrl, source: "default", where: "the default" }
+    return Either.mapLeft(
+      parseServerUrl(text, source),
+      ({ message }) => new BadSetting({ message: `the server's address (${where}) ${message}` })
+    )
+  })
+
+  const name = <A>(
+    key: SettingName,
+    schema: Schema.Schema<A, string>
+  ): Effect.Effect<A, BadSetting | MissingSettings> =>
+    Effect.suspend((): Either.Either<A, BadSetting | MissingSettings> => {
+      const found = find(key, key, given[key])
+      if (found === undefined) {
+        const message = `no ${words[key]} is given: pass ${spell(key)}, set ${variables[key]}, or write "${key}: …" in ${serviceFileName}`
+        return Either.left(new MissingSettings({ names: [key], message }))
+      }
+      return Either.mapLeft(
+        Schema.decodeEither(schema)(found.text),
+        ({ message }) => new BadSetting({ message: `${JSON.stringify(found.text)} (${found.where}): ${message}` })
+      )
+    })
+
+  const org = name("org", names.org)
+  const project = name("project", names.project)
+  const environment = name("env", names.env)
+
+  return {
+    server,
+    org,
+    project,
+    env: environment,
+    /** The parameters of paths, as the contract names them; a failure names everything that is missing at once. */
+    orgPath: Effect.map(org, (org_name) => ({ org_name })),
+    projectPath: Effect.all({ org_name: org, project_name: project }, { mode: "validate" }).pipe(
+      Effect.mapError((failures) => together(Object.values(failures)))
+    ),
+    envPath: Effect.all({ org_name: org, project_name: project, env_name: environment }, { mode: "validate" }).pipe(
+      Effect.mapError((failures) => together(Object.values(failures)))
+    )
+  } as const
+})
+
+export type Settings = Effect.Effect.Success<ReturnType<typeof loadSettings>>
+
+/** One failure out of those of several settings: the bad one, else every one that is missing. */
+const together = (
+  failures: ReadonlyArray<Option.Option<BadSetting | MissingSettings>>
+): BadSetting | MissingSettings => {
+  const missing: Array<MissingSettings> = []
+  for (const failure of failures.flatMap((option) => Option.toArray(option))) {
+    if (failure._tag === "BadSetting") return failure
+    missing.push(failure)
+  }
+  return new MissingSettings({
+    names: missing.flatMap((failure) => failure.names),
+    message: missing.map((failure) => failure.message).join("; ")
+  })
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// Node's default for SIGUSR1 opens its debugger, in a process that holds the master key.
+process.on("SIGUSR1", () => {})
+// SQLite makes some of its files with default modes: nothing that this process creates is for others.
+process.umask(0o077)
+
+const { existsSync } = await import("node:fs")
+
+const build = new URL("../dist/main.js", import.meta.url)
+if (existsSync(build)) {
+  await import(build.href)
+} else {
+  process.stderr.write("coffer-server: the build is missing; run `npm run build` in the repository\n")
+  process.exitCode = 1
+}

@@ -1,0 +1,82 @@
+import { Api } from "@coffer/domain/Api"
+import { HttpApiBuilder, HttpMiddleware, HttpServer } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "./access/Access.js"
+import { AclHttp } from "./acl/Http.js"
+import { AuditLog } from "./audit/AuditLog.js"
+import { AuditHttp } from "./audit/Http.js"
+import { AuthHttp } from "./auth/Http.js"
+import { AuthenticationLive } from "./auth/Authenticator.js"
+import { SuperadminsLive } from "./auth/Superadmins.js"
+import { BackupsHttp } from "./backups/Http.js"
+import { ServerConfig } from "./Config.js"
+import { DatabaseLive } from "./database/Database.js"
+import { Reader } from "./database/Reader.js"
+import { EnvironmentsHttp } from "./environments/Http.js"
+import { BoundaryLive } from "./http/Boundary.js"
+import { NodeServerLive, RouterConfigLive } from "./http/NodeServer.js"
+import { InstanceLive } from "./keys/Instance.js"
+import { Keyring, makeKeyring } from "./keys/Keyring.js"
+import { LoggingLive } from "./Logging.js"
+import { Mailer } from "./mail/Mailer.js"
+import { MembersHttp } from "./members/Http.js"
+import { OrganizationsHttp } from "./organizations/Http.js"
+import { ProjectsHttp } from "./projects/Http.js"
+import { SecretsHttp } from "./secrets/Http.js"
+import { ServiceAccountsHttp } from "./service-accounts/Http.js"
+import { SystemHttp } from "./system/Http.js"
+
+/** Every group of the contract with its handlers. */
+const ApiLive = HttpApiBuilder.api(Api).pipe(
+  Layer.provide([
+    AuthHttp,
+    OrganizationsHttp,
+    MembersHttp,
+    ProjectsHttp,
+    EnvironmentsHttp,
+    SecretsHttp,
+    AclHttp,
+    ServiceAccountsHttp,
+    AuditHttp,
+    BackupsHttp,
+    SystemHttp
+  ]),
+  Layer.provide(AuthenticationLive)
+)
+
+const KeyringLive = Layer.effect(
+  Keyring,
+  Effect.flatMap(ServerConfig, ({ masterKey }) => makeKeyring(masterKey))
+)
+
+const announce = Layer.effectDiscard(
+  HttpServer.addressWith((address) =>
+    Effect.logInfo(
+      address._tag === "TcpAddress"
+        ? `listening on http://${address.hostname}:${address.port}`
+        : `listening on ${address.path}`
+    )
+  )
+)
+
+/**
+ * The whole server for a configuration. Layers end in the reverse of their order: the socket first, once the requests in
+ * flight are answered, then the audit queue, and the database last.
+ */
+export const ServerLive = HttpApiBuilder.serve().pipe(
+  HttpMiddleware.withTracerDisabledWhen(() => true),
+  Layer.provide(RouterConfigLive),
+  Layer.provide(BoundaryLive),
+  Layer.merge(announce),
+  Layer.provide(NodeServerLive),
+  Layer.provide(ApiLive),
+  Layer.merge(SuperadminsLive),
+  Layer.provide(Access.Default),
+  Layer.provide([AuditLog.Default, Mailer.Default]),
+  Layer.provide(InstanceLive),
+  Layer.provide(Reader.Default),
+  Layer.provide(DatabaseLive),
+  Layer.provide(KeyringLive),
+  Layer.provide(LoggingLive),
+  Layer.provide(Layer.setTracerEnabled(false))
+)

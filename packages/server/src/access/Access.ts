@@ -1,0 +1,193 @@
+import { type Actor, actorName, CurrentActor } from "@coffer/domain/Actor"
+import { Forbidden, NotFound } from "@coffer/domain/Errors"
+import type { Role } from "@coffer/domain/Member"
+import type { EnvId, EnvName, OrgId, OrgName, ProjectId, ProjectName } from "@coffer/domain/Names"
+import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
+import type { ResourceType } from "@coffer/domain/AuditEntry"
+import { type Action, decide, type Grant, type ScopeOf, type Subject } from "@coffer/domain/Permissions"
+import { Effect } from "effect"
+import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
+import { AccessRepo, type PlaceRow } from "./Repo.js"
+
+export interface Named<Id, Name> {
+  readonly id: Id
+  readonly name: Name
+}
+
+// The constructors are the classes' own; static blocks hand them to this module and to nobody else.
+let makeOrgPlace: <A extends Action>(
+  action: A,
+  actor: Actor,
+  via: "role" | "rule" | "superadmin",
+  role: Role | null,
+  grants: ReadonlyArray<Grant>,
+  org: Named<OrgId, OrgName>
+) => OrgPlace<A>
+let makeProjectPlace: <A extends Action>(place: OrgPlace<A>, project: Named<ProjectId, ProjectName>) => ProjectPlace<A>
+let makeEnvPlace: <A extends Action>(place: ProjectPlace<A>, env: Named<EnvId, EnvName>) => EnvPlace<A>
+
+export class OrgPlace<A extends Action> {
+  static {
+    makeOrgPlace = (action, actor, via, role, grants, org) => new OrgPlace(action, actor, via, role, grants, org)
+  }
+  protected readonly entered = true
+  protected constructor(
+    readonly action: A,
+    readonly actor: Actor,
+    readonly via: "role" | "rule" | "superadmin",
+    readonly role: Role | null,
+    readonly grants: ReadonlyArray<Grant>,
+    readonly org: Named<OrgId, OrgName>
+  ) {}
+}
+
+export class ProjectPlace<A extends Action> extends OrgPlace<A> {
+  static {
+    makeProjectPlace = (place, project) => new ProjectPlace(place, project)
+  }
+  protected constructor(
+    { action, actor, grants, org, role, via }: OrgPlace<A>,
+    readonly project: Named<ProjectId, ProjectName>
+  ) {
+    super(action, actor, via, role, grants, org)
+  }
+}
+
+export class EnvPlace<A extends Action> extends ProjectPlace<A> {
+  static {
+    makeEnvPlace = (place, env) => new EnvPlace(place, env)
+  }
+  protected constructor(
+    place: ProjectPlace<A>,
+    readonly env: Named<EnvId, EnvName>
+  ) {
+    super(place, place.project)
+  }
+}
+
+/**
+ * A place that someone has entered to do an action: the proof that it exists and that the action is allowed there. Only
+ * this module makes one, and services ask for one by its action, so that unauthorized access does not compile:
+ * `Place<"secret.read">` is an environment whose secrets the actor may read.
+ */
+export type Place<A extends Action> =
+  ScopeOf<A> extends "org" ? OrgPlace<A> : ScopeOf<A> extends "project" ? ProjectPlace<A> : EnvPlace<A>
+
+/** The actions that happen at a kind of place. */
+type ActionOn<S extends "org" | "project" | "env"> = {
+  [A in Action]: ScopeOf<A> extends S ? A : never
+}[Action]
+
+interface PathNames extends OrgPath {
+  readonly project_name?: ProjectPath["project_name"]
+  readonly env_name?: EnvPath["env_name"]
+}
+
+const notFound = (what: string) => new NotFound({ message: `${what} is not there, or not yours to see` })
+
+/** Who an entry of the audit log names, for what happens at a place. */
+export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
+  actor: { type: place.actor.type, id: place.actor.id, name: actorName(place.actor) },
+  orgId: place.org.id,
+  via: place.via
+})
+
+const grantsOf = (rows: ReadonlyArray<PlaceRow>): ReadonlyArray<Grant> =>
+  rows.flatMap(({ env_pattern, permission, project_pattern, rule_id }) =>
+    rule_id === null || project_pattern === null || env_pattern === null || permission === null
+      ? []
+      : [{ id: rule_id, project_pattern, env_pattern, permission }]
+  )
+
+const subjectOf = (actor: Actor, row: PlaceRow, grants: ReadonlyArray<Grant>): Subject =>
+  actor.type === "user"
+    ? { superadmin: actor.superadmin, role: row.role, account: null, grants }
+    : { superadmin: false, role: null, account: { scoped: actor.project !== null, reveal: actor.reveal }, grants }
+
+/** Whether an actor may know of an organization at all. */
+const mayKnow = (actor: Actor, row: PlaceRow): boolean =>
+  actor.type === "user" ? actor.superadmin || row.role !== null : actor.orgId === row.org_id
+
+/**
+ * The one way from the names on a path to a place: resolves them, asks `Permissions.decide`, and answers the proof. Names
+ * that are not there, or not the caller's to know, fail with NotFound; what is not allowed fails with Forbidden, which
+ * says what is missing, and is recorded.
+ */
+export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
+  effect: Effect.gen(function* () {
+    const repo = yield* AccessRepo
+    const audit = yield* AuditLog
+
+    const enter = <A extends Action>(path: PathNames, action: A) =>
+      Effect.gen(function* () {
+        const actor = yield* CurrentActor
+        const { env_name = null, org_name, project_name = null } = path
+        const rows = yield* repo.place(actor.id, org_name, project_name, env_name)
+        const row = rows[0]
+        if (row === undefined || !mayKnow(actor, row)) return yield* notFound(`organization ${org_name}`)
+        const scopedElsewhere =
+          actor.type === "service_account" && actor.project !== null && actor.project.id !== row.project_id
+        if (project_name !== null && (row.project_id === null || scopedElsewhere)) {
+          return yield* notFound(`project ${project_name}`)
+        }
+        if (env_name !== null && row.env_id === null) return yield* notFound(`environment ${env_name}`)
+
+        const grants = grantsOf(rows)
+        const decision = decide(action, subjectOf(actor, row, grants), {
+          org: org_name,
+          project: project_name ?? undefined,
+          env: env_name ?? undefined
+        })
+        const org = { id: row.org_id, name: row.org_name }
+        if (!decision.allowed) {
+          const [resource_type, resource_id]: [ResourceType, string] =
+            row.env_id !== null
+              ? ["env", row.env_id]
+              : row.project_id !== null
+                ? ["project", row.project_id]
+                : ["org", row.org_id]
+          yield* audit.read(
+            { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: org.id },
+            {
+              action: "access.denied",
+              resource_type,
+              resource_id,
+              metadata: { action, ...(project_name && { project: project_name }), ...(env_name && { env: env_name }) }
+            }
+          )
+          return yield* new Forbidden({ message: decision.missing })
+        }
+        return { place: makeOrgPlace(action, actor, decision.via, row.role, grants, org), row }
+      })
+
+    /** Enters an organization. */
+    const org = <A extends ActionOn<"org">>(path: OrgPath, action: A) =>
+      Effect.map(enter({ org_name: path.org_name }, action), ({ place }) => place)
+
+    const inProject = <A extends Action>(place: OrgPlace<A>, { project_id, project_name }: PlaceRow) =>
+      project_id === null || project_name === null
+        ? Effect.dieMessage("a project was entered that has no row")
+        : Effect.succeed(makeProjectPlace(place, { id: project_id, name: project_name }))
+
+    /** Enters a project. */
+    const project = <A extends ActionOn<"project">>(path: ProjectPath, action: A) =>
+      Effect.flatMap(enter({ org_name: path.org_name, project_name: path.project_name }, action), ({ place, row }) =>
+        inProject(place, row)
+      )
+
+    /** Enters an environment. */
+    const env = <A extends ActionOn<"env">>(path: EnvPath, action: A) =>
+      Effect.flatMap(
+        enter({ org_name: path.org_name, project_name: path.project_name, env_name: path.env_name }, action),
+        ({ place, row }) =>
+          Effect.flatMap(inProject(place, row), (entered) =>
+            row.env_id === null || row.env_name === null
+              ? Effect.dieMessage("an environment was entered that has no row")
+              : Effect.succeed(makeEnvPlace(entered, { id: row.env_id, name: row.env_name }))
+          )
+      )
+
+    return { org, project, env } as const
+  }),
+  dependencies: [AccessRepo.Default]
+}) {}

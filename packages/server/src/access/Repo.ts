@@ -1,0 +1,44 @@
+import { Permission } from "@coffer/domain/AclRule"
+import { Role } from "@coffer/domain/Member"
+import { EnvId, EnvName, OrgId, OrgName, ProjectId, ProjectName } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { Reader } from "../database/Reader.js"
+
+const PlaceRow = Schema.Struct({
+  org_id: Schema.typeSchema(OrgId),
+  org_name: Schema.typeSchema(OrgName),
+  role: Schema.NullOr(Role),
+  project_id: Schema.NullOr(ProjectId),
+  project_name: Schema.NullOr(ProjectName),
+  env_id: Schema.NullOr(EnvId),
+  env_name: Schema.NullOr(EnvName),
+  rule_id: Schema.NullOr(Schema.String),
+  project_pattern: Schema.NullOr(Schema.String),
+  env_pattern: Schema.NullOr(Schema.String),
+  permission: Schema.NullOr(Permission)
+})
+export type PlaceRow = typeof PlaceRow.Type
+
+const statement = `
+  SELECT o.id AS org_id, o.name AS org_name, m.role AS role,
+    p.id AS project_id, p.name AS project_name, e.id AS env_id, e.name AS env_name,
+    r.id AS rule_id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission
+  FROM organizations o
+  LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ? AND m.removed_at IS NULL
+  LEFT JOIN projects p ON p.org_id = o.id AND p.name = ? AND p.removed_at IS NULL
+  LEFT JOIN environments e ON e.project_id = p.id AND e.name = ? AND e.removed_at IS NULL
+  LEFT JOIN acl_rules r ON r.subject_id = ? AND r.org_id = o.id AND r.removed_at IS NULL
+  WHERE o.name = ? AND o.removed_at IS NULL`
+
+/** Reads a place and everything that a decision about it rests on, in one statement: one row for each rule of the actor. */
+export class AccessRepo extends Effect.Service<AccessRepo>()("@coffer/server/AccessRepo", {
+  effect: Effect.gen(function* () {
+    const reader = yield* Reader
+    const rows = reader.rows(PlaceRow)
+
+    const place = (actorId: string, org: string, project: string | null, env: string | null) =>
+      rows(statement, [actorId, project, env, actorId, org])
+
+    return { place } as const
+  })
+}) {}

@@ -1,0 +1,139 @@
+import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
+import type { OrgId } from "@coffer/domain/Names"
+import { SqlClient } from "@effect/sql"
+import { Array, Clock, Effect, Metric, Queue } from "effect"
+import { timestamp } from "../database/Time.js"
+import { uuidV7 } from "../database/Uuid.js"
+import { RequestInfo } from "../http/RequestInfo.js"
+import { Instance } from "../keys/Instance.js"
+import { type ChainedEntry, genesis, headMac, link } from "./Chain.js"
+import { AuditRepo } from "./Repo.js"
+
+/** What happened, as a feature tells it. Metadata holds names, numbers and keys; never a value, token or code. */
+export interface AuditEvent {
+  readonly action: AuditAction
+  readonly resource_type: ResourceType
+  readonly resource_id: string | null
+  readonly metadata?: Record<string, unknown>
+}
+
+/** Who did it, and in which organization's log it belongs; `via` is a superadmin's right, where it alone allowed it. */
+export interface AuditSource {
+  readonly actor: { readonly type: ActorType; readonly id: string | null; readonly name: string }
+  readonly orgId: OrgId | null
+  readonly via?: string
+}
+
+type Draft = Omit<ChainedEntry, "seq" | "created_at">
+
+/** The log of what belongs to no organization. */
+export const systemLog = "system"
+
+const queueCapacity = 10_000
+const batchSize = 200
+const batchWindow = "25 millis"
+
+export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
+
+/**
+ * The audit trail. `write` belongs inside the transaction of the change that it tells of; `read` queues an entry about a
+ * read, which is committed with others at most 50 ms later.
+ */
+export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
+  scoped: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const repo = yield* AuditRepo
+    const { auditKey } = yield* Instance
+    const queue = yield* Queue.bounded<Draft>(queueCapacity)
+
+    const draft = Effect.fnUntraced(function* (source: AuditSource, event: AuditEvent) {
+      const request = yield* RequestInfo
+      const metadata = {
+        ...event.metadata,
+        ...(source.via === "superadmin" && { via: "superadmin" }),
+        ...(request.client !== null && { client: request.client })
+      }
+      const entry: Draft = {
+        id: yield* uuidV7,
+        log: source.orgId ?? systemLog,
+        org_id: source.orgId,
+        actor_type: source.actor.type,
+        actor_id: source.actor.id,
+        actor_name: source.actor.name,
+        action: event.action,
+        resource_type: event.resource_type,
+        resource_id: event.resource_id,
+        ip_address: request.ip,
+        metadata: JSON.stringify(metadata)
+      }
+      return entry
+    })
+
+    /** Appends to one log: the entries take the next numbers, each is linked to the one before, the head moves. */
+    const appendTo = Effect.fnUntraced(function* (log: string, drafts: ReadonlyArray<Draft>) {
+      const head = yield* repo.head(log)
+      const current = timestamp(yield* Clock.currentTimeMillis)
+      const created_at = head === undefined || head.created_at < current ? current : head.created_at
+      let seq = head?.seq ?? 0
+      let chain = head?.chain ?? genesis
+      for (const draft of drafts) {
+        const entry = { ...draft, seq: ++seq, created_at }
+        chain = link(auditKey, chain, entry)
+        yield* repo.insert({ ...entry, chain })
+      }
+      const kinds = Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`)
+      for (const [first, ...rest] of Object.values(kinds)) yield* repo.count(first, 1 + rest.length)
+      const moved = { log, seq, chain, created_at }
+      yield* repo.setHead({ ...moved, mac: headMac(auditKey, moved) })
+    })
+
+    /** All or nothing, as a savepoint of the transaction around it, if there is one. A failure is logged and counted. */
+    const append = (drafts: ReadonlyArray<Draft>) =>
+      sql
+        .withTransaction(
+          Effect.forEach(
+            Object.entries(Array.groupBy(drafts, (entry) => entry.log)),
+            ([log, entries]) => appendTo(log, entries),
+            { discard: true }
+          )
+        )
+        .pipe(
+          Effect.catchAllCause((cause) =>
+            Effect.zipRight(
+              Metric.incrementBy(auditFailures, drafts.length),
+              Effect.logError("audit entries could not be written", cause)
+            )
+          ),
+          Effect.uninterruptible
+        )
+
+    const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
+      Effect.flatMap(
+        Effect.forEach(events, (event) => draft(source, event)),
+        append
+      )
+
+    const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
+      Effect.flatMap(draft(source, event), (entry) => (queue.unsafeOffer(entry) ? Effect.void : append([entry])))
+
+    const flush = Queue.takeUpTo(queue, batchSize).pipe(
+      Effect.flatMap((entries) => Effect.as(append([...entries]), entries.length)),
+      Effect.repeat({ while: (written) => written === batchSize }),
+      Effect.asVoid
+    )
+
+    const worker = Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const first = yield* restore(Queue.take(queue))
+        yield* Effect.exit(restore(Effect.sleep(batchWindow)))
+        const rest = yield* Queue.takeUpTo(queue, batchSize - 1)
+        yield* append([first, ...rest])
+      })
+    )
+    yield* Effect.addFinalizer(() => flush)
+    yield* Effect.forkScoped(Effect.forever(worker))
+
+    return { write, read, flush } as const
+  }),
+  dependencies: [AuditRepo.Default]
+}) {}

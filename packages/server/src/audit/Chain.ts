@@ -1,0 +1,60 @@
+import { createHmac, timingSafeEqual, type KeyObject } from "node:crypto"
+
+/** What of an entry the chain vouches for, in the order of its canonical form. */
+export interface ChainedEntry {
+  readonly id: string
+  readonly log: string
+  readonly seq: number
+  readonly org_id: string | null
+  readonly actor_type: string
+  readonly actor_id: string | null
+  readonly actor_name: string
+  readonly action: string
+  readonly resource_type: string
+  readonly resource_id: string | null
+  readonly ip_address: string | null
+  readonly metadata: string
+  readonly created_at: string
+}
+
+/** The link before the first. */
+export const genesis = "0".repeat(64)
+
+const canonical = (entry: ChainedEntry): string =>
+  JSON.stringify([
+    "coffer/audit-entry/1",
+    entry.id,
+    entry.log,
+    entry.seq,
+    entry.org_id,
+    entry.actor_type,
+    entry.actor_id,
+    entry.actor_name,
+    entry.action,
+    entry.resource_type,
+    entry.resource_id,
+    entry.ip_address,
+    entry.metadata,
+    entry.created_at
+  ])
+
+/** The link of an entry: HMAC-SHA256 (RFC 2104) over the link before and the entry, in lowercase hexadecimal. */
+export const link = (key: KeyObject, previous: string, entry: ChainedEntry): string =>
+  createHmac("sha256", key).update(previous).update(canonical(entry)).digest("hex")
+
+export interface Head {
+  readonly log: string
+  readonly seq: number
+  readonly chain: string
+  readonly created_at: string
+}
+
+/** Vouches for where a log ends, so that a cut tail is found. */
+export const headMac = (key: KeyObject, head: Head): string =>
+  createHmac("sha256", key)
+    .update(JSON.stringify(["coffer/audit-head/1", head.log, head.seq, head.chain, head.created_at]))
+    .digest("hex")
+
+/** Compares two links in constant time. */
+export const sameLink = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

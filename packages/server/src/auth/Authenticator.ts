@@ -1,0 +1,99 @@
+import { type Actor, Authentication } from "@coffer/domain/Actor"
+import { Unauthorized } from "@coffer/domain/Errors"
+import { HttpRouter, HttpServerRequest } from "@effect/platform"
+import { Clock, Effect, Layer, Queue } from "effect"
+import { timestamp } from "../database/Time.js"
+import { RequestInfo } from "../http/RequestInfo.js"
+import { hashToken, isWellFormed } from "../keys/Token.js"
+import { sessionMillis } from "./Sessions.js"
+import { AuthRepo } from "./Repo.js"
+
+const refusal = new Unauthorized({
+  message: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
+})
+
+const touchEveryMillis = 60_000
+
+/**
+ * Who holds a credential, read from the database for each request. An API key is taken before a session token, as the
+ * clients do; a credential that is not well formed is refused before any lookup; every refusal is the same.
+ */
+export class Authenticator extends Effect.Service<Authenticator>()("@coffer/server/Authenticator", {
+  scoped: Effect.gen(function* () {
+    const repo = yield* AuthRepo
+    const touches = yield* Queue.dropping<Effect.Effect<unknown, unknown>>(1_000)
+    yield* Queue.take(touches).pipe(
+      Effect.flatMap((touch) => Effect.catchAllCause(touch, (cause) => Effect.logWarning("last use not noted", cause))),
+      Effect.forever,
+      Effect.forkScoped
+    )
+
+    const isStale = (lastUsedAt: string | null, millis: number): boolean =>
+      lastUsedAt === null || lastUsedAt < timestamp(millis - touchEveryMillis)
+
+    const bySession = Effect.fnUntraced(function* (token: string) {
+      if (!isWellFormed("session", token)) return yield* refusal
+      const millis = yield* Clock.currentTimeMillis
+      const row = yield* repo.findSession(hashToken(token), timestamp(millis - sessionMillis))
+      if (row === undefined) return yield* refusal
+      if (isStale(row.last_used_at, millis)) {
+        touches.unsafeOffer(repo.touchSession(row.session_id, timestamp(millis)))
+      }
+      const actor: Actor = {
+        type: "user",
+        id: row.user_id,
+        email: row.email,
+        name: row.name,
+        superadmin: row.superadmin === 1,
+        sessionId: row.session_id
+      }
+      return actor
+    })
+
+    const byKey = Effect.fnUntraced(function* (key: string) {
+      if (!isWellFormed("apiKey", key)) return yield* refusal
+      const millis = yield* Clock.currentTimeMillis
+      const row = yield* repo.findKey(hashToken(key), timestamp(millis))
+      if (row === undefined) return yield* refusal
+      if (isStale(row.last_used_at, millis)) {
+        touches.unsafeOffer(repo.touchAccount(row.account_id, timestamp(millis)))
+      }
+      const actor: Actor = {
+        type: "service_account",
+        id: row.account_id,
+        name: row.name,
+        orgId: row.org_id,
+        orgName: row.org_name,
+        project:
+          row.project_id === null || row.project_name === null ? null : { id: row.project_id, name: row.project_name },
+        reveal: row.reveal === 1
+      }
+      return actor
+    })
+
+    const authenticate = Effect.gen(function* () {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const info = yield* RequestInfo
+      info.route = (yield* HttpRouter.RouteContext).route.path
+      const key = headers["x-api-key"]
+      const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+      const actor = yield* key !== undefined ? byKey(key) : bearer !== undefined ? bySession(bearer) : refusal
+      info.actor = actor.id
+      return actor
+    })
+
+    return { authenticate } as const
+  }),
+  dependencies: [AuthRepo.Default]
+}) {}
+
+/**
+ * The toolkit asks each scheme in turn and answers the last one's failure; the first looks at both headers, so that one
+ * place decides, with one lookup.
+ */
+export const AuthenticationLive = Layer.effect(
+  Authentication,
+  Effect.map(Authenticator, ({ authenticate }) =>
+    Authentication.of({ session: () => authenticate, apiKey: () => refusal })
+  )
+).pipe(Layer.provide(Authenticator.Default))

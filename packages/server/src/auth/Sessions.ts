@@ -1,0 +1,84 @@
+import { type Actor, actorName, type UserActor } from "@coffer/domain/Actor"
+import { NotFound } from "@coffer/domain/Errors"
+import { SessionId, type UserId } from "@coffer/domain/Names"
+import type { Session } from "@coffer/domain/Session"
+import { Clock, Effect, Redacted } from "effect"
+import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
+import { ago, timestamp } from "../database/Time.js"
+import { uuidV7 } from "../database/Uuid.js"
+import { transaction } from "../database/Writer.js"
+import { RequestInfo } from "../http/RequestInfo.js"
+import { hashToken, mintToken } from "../keys/Token.js"
+import { AuthRepo } from "./Repo.js"
+
+/** A session dies at 30 days of age, used or not. */
+export const sessionMillis = 30 * 24 * 60 * 60 * 1000
+
+/** Who an entry of the audit log names, for what belongs to no organization. */
+export const sourceOfActor = (actor: Actor): AuditSource => ({
+  actor: { type: actor.type, id: actor.id, name: actorName(actor) },
+  orgId: null
+})
+
+/** People's sessions. A service account has none: it ends nothing and lists nothing. */
+export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
+  effect: Effect.gen(function* () {
+    const repo = yield* AuthRepo
+    const audit = yield* AuditLog
+
+    /** Starts a session, inside the caller's transaction; the token is known to the caller alone. */
+    const start = Effect.fn("Sessions.start")(function* (userId: UserId) {
+      const token = yield* mintToken("session")
+      const created_at = timestamp(yield* Clock.currentTimeMillis)
+      const id = SessionId.make(yield* uuidV7)
+      yield* repo.insertSession({
+        id,
+        user_id: userId,
+        token_hash: hashToken(Redacted.value(token)),
+        ip_address: (yield* RequestInfo).ip,
+        created_at,
+        last_used_at: created_at
+      })
+      return { id, token }
+    })
+
+    const list = Effect.fn("Sessions.list")(function* (actor: Actor) {
+      if (actor.type === "service_account") return []
+      const rows = yield* repo.sessionsOf(actor.id, yield* ago(sessionMillis))
+      return rows.map((row): Session => ({ ...row, current: row.id === actor.sessionId }))
+    })
+
+    const ended = (actor: UserActor, sessions: ReadonlyArray<{ readonly id: string }>) =>
+      audit.write(
+        sourceOfActor(actor),
+        ...sessions.map(({ id }) => ({ action: "auth.logout", resource_type: "session", resource_id: id }) as const)
+      )
+
+    /** Ends one session of the actor's own. */
+    const end = Effect.fn("Sessions.end")(function* (actor: Actor, id: SessionId) {
+      const gone = new NotFound({ message: `session ${id} is not there, or not yours` })
+      if (actor.type === "service_account") return yield* gone
+      yield* transaction(
+        Effect.gen(function* () {
+          const deleted = yield* repo.deleteSession(actor.id, id)
+          if (deleted.length === 0) return yield* gone
+          yield* ended(actor, deleted)
+        })
+      )
+    })
+
+    const endAll = Effect.fn("Sessions.endAll")(function* (actor: Actor) {
+      if (actor.type === "service_account") return
+      yield* transaction(Effect.flatMap(repo.deleteSessions(actor.id), (deleted) => ended(actor, deleted)))
+    })
+
+    /** Ends the session that asks; an API key asks in vain and without harm. */
+    const logout = Effect.fn("Sessions.logout")(function* (actor: Actor) {
+      if (actor.type === "service_account") return
+      yield* Effect.catchTag(end(actor, actor.sessionId), "NotFound", () => Effect.void)
+    })
+
+    return { start, list, end, endAll, logout } as const
+  }),
+  dependencies: [AuthRepo.Default]
+}) {}

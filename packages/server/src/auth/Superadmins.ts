@@ -1,0 +1,21 @@
+import { Effect, Layer } from "effect"
+import { ServerConfig } from "../Config.js"
+import { now } from "../database/Time.js"
+import { transaction } from "../database/Writer.js"
+import { AuthRepo } from "./Repo.js"
+import { Users } from "./Users.js"
+
+/** At startup the listed people are superadmins, made if they are not there yet, and nobody else is. */
+export const SuperadminsLive = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { superadmins } = yield* ServerConfig
+    const users = yield* Users
+    const repo = yield* AuthRepo
+    yield* transaction(
+      Effect.gen(function* () {
+        yield* Effect.forEach(superadmins, (email) => users.ensure(email), { discard: true })
+        yield* repo.setSuperadmins(superadmins, yield* now)
+      })
+    )
+  })
+).pipe(Layer.provide([Users.Default, AuthRepo.Default]))

@@ -1,0 +1,24 @@
+import { type Email, UserId } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { now } from "../database/Time.js"
+import { uuidV4 } from "../database/Uuid.js"
+import { AuthRepo } from "./Repo.js"
+
+/** The people that the service knows. A record comes into being by a first login, an invitation, or the configuration. */
+export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
+  effect: Effect.gen(function* () {
+    const repo = yield* AuthRepo
+
+    /** Finds the user with an address, or makes one, named by the part before `@`. Belongs inside a transaction. */
+    const ensure = Effect.fn("Users.ensure")(function* (email: Email) {
+      const found = yield* repo.findUser(email)
+      if (found !== undefined) return found
+      const user = { id: UserId.make(yield* uuidV4), name: email.slice(0, email.indexOf("@")) }
+      yield* repo.insertUser({ ...user, email, created_at: yield* now })
+      return user
+    })
+
+    return { ensure } as const
+  }),
+  dependencies: [AuthRepo.Default]
+}) {}

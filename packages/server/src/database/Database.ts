@@ -1,0 +1,71 @@
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import Sqlite from "better-sqlite3"
+import { Effect, Layer, Schema } from "effect"
+import { ServerConfig } from "../Config.js"
+import { StartupError } from "../StartupError.js"
+import { guardDatabaseFile } from "./Files.js"
+import { lock } from "./Lock.js"
+import { migrate } from "./Migrations.js"
+
+/** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
+export const pragmas = {
+  journal_mode: "wal",
+  synchronous: 2,
+  foreign_keys: 1,
+  secure_delete: 1,
+  busy_timeout: 5000,
+  trusted_schema: 0,
+  cell_size_check: 1,
+  temp_store: 2,
+  mmap_size: 0
+} as const
+
+/** Sets every pragma and asserts that it took. */
+export const setPragmas = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (const [name, wanted] of Object.entries(pragmas)) {
+    yield* sql.unsafe(`PRAGMA ${name} = ${wanted}`)
+    const rows = yield* sql.unsafe(`PRAGMA ${name}`)
+    const [row] = yield* Schema.decodeUnknown(
+      Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+    )(rows)
+    const found = row === undefined ? undefined : Object.values(row)[0]
+    // SQLite answers no row for mmap_size where it is built without memory mapping.
+    if (found !== wanted && !(name === "mmap_size" && found === undefined)) {
+      return yield* new StartupError({ message: `the database refuses the setting ${name} = ${wanted}` })
+    }
+  }
+}).pipe(
+  Effect.catchTags({
+    SqlError: (error) =>
+      new StartupError({
+        message: `the file is not a usable database: ${error.cause instanceof Error ? error.cause.message : "unknown reason"}`
+      }),
+    ParseError: () => new StartupError({ message: "the database's settings cannot be read" })
+  })
+)
+
+/** What better-sqlite3 throws while it opens a file is a defect to the toolkit; to an operator it is a sentence. */
+const openFailure = (path: string) => (defect: unknown) =>
+  defect instanceof Sqlite.SqliteError
+    ? new StartupError({ message: `the database ${path} cannot be opened: ${defect.message}` })
+    : Effect.die(defect)
+
+/**
+ * The one connection that writes: owned by this process alone, its settings asserted, its schema up to date. Closed last.
+ */
+export const DatabaseLive = Layer.scoped(
+  SqlClient.SqlClient,
+  Effect.gen(function* () {
+    const { dbPath } = yield* ServerConfig
+    yield* guardDatabaseFile(dbPath)
+    yield* lock(dbPath)
+    const client = yield* SqliteClient.make({ filename: dbPath, prepareCacheSize: 500 }).pipe(
+      Effect.catchAllDefect(openFailure(dbPath))
+    )
+    yield* Effect.zipRight(setPragmas, migrate).pipe(Effect.provideService(SqlClient.SqlClient, client))
+    return client
+  })
+).pipe(Layer.provide(Reactivity.layer))

@@ -1,0 +1,30 @@
+import Sqlite from "better-sqlite3"
+import { Effect } from "effect"
+import type { Scope } from "effect/Scope"
+import { StartupError } from "../StartupError.js"
+
+/**
+ * Owns a database file for the life of the scope: `{path}.lock` is a SQLite file held by an exclusive transaction, so the
+ * lock ends with the process however it dies. Fails when another process owns it.
+ */
+export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        const holder = new Sqlite(`${path}.lock`, { timeout: 0 })
+        holder.pragma("journal_mode = DELETE")
+        holder.exec("BEGIN EXCLUSIVE")
+        return holder
+      },
+      catch: (cause) =>
+        new StartupError({
+          message: isBusy(cause)
+            ? `the database ${path} is in use by another coffer-server or an offline command: stop that one first`
+            : `the lock ${path}.lock cannot be taken: ${cause instanceof Error ? cause.message : "unknown reason"}`
+        })
+    }),
+    (holder) => Effect.sync(() => holder.close())
+  ).pipe(Effect.asVoid)
+
+const isBusy = (cause: unknown): boolean =>
+  cause instanceof Sqlite.SqliteError && (cause.code === "SQLITE_BUSY" || cause.code.startsWith("SQLITE_BUSY_"))

@@ -1,0 +1,26 @@
+import { SqlClient, SqlError } from "@effect/sql"
+import { Effect, Predicate, Schema } from "effect"
+
+/** Whether a statement failed because a live record of that name is there already. */
+export const isUniqueViolation = (error: unknown): error is SqlError.SqlError =>
+  error instanceof SqlError.SqlError &&
+  Predicate.hasProperty(error.cause, "code") &&
+  error.cause.code === "SQLITE_CONSTRAINT_UNIQUE"
+
+/** Rows of a statement on the writing connection, decoded; what cannot happen is a defect. */
+export const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknown(Schema.Array(row))
+  return <E>(statement: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<ReadonlyArray<A>, E> =>
+    Effect.flatMap(statement, (found) => Effect.orDie(decode(found)))
+}
+
+/**
+ * Runs a change as one transaction: all of it or nothing. A failure of the database itself is a defect; the errors that a
+ * rule raises roll the change back and go on to the caller.
+ */
+export const transaction = <A, E, R>(change: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(change)).pipe(
+    Effect.catchIf(isSqlError, (error) => Effect.die(error))
+  )
+
+const isSqlError = (error: unknown): error is SqlError.SqlError => error instanceof SqlError.SqlError

@@ -1,0 +1,44 @@
+import { Api } from "@coffer/domain/Api"
+import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../access/Access.js"
+import { notYet } from "../http/NotYet.js"
+import { Bundles } from "../secrets/Bundles.js"
+import { Environments } from "./Environments.js"
+
+const withETag = (etag: string) =>
+  HttpApp.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "etag", etag))
+  )
+
+export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const environments = yield* Environments
+    const bundles = yield* Bundles
+    return handlers
+      .handle("create", ({ path, payload }) =>
+        Effect.flatMap(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
+      )
+      .handle("list", ({ path }) =>
+        Effect.map(Effect.flatMap(access.project(path, "env.list"), environments.list), (data) => ({ data }))
+      )
+      .handle("delete", ({ path }) => Effect.flatMap(access.env(path, "env.delete"), environments.remove))
+      .handle("bundle", ({ headers, path, urlParams }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.read")
+          const { bundle, etag } = yield* bundles.read(place, urlParams.keys, headers["if-none-match"])
+          return yield* Effect.as(withETag(etag), bundle)
+        })
+      )
+      .handle("writeBundle", ({ headers, path, payload }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.write")
+          const written = yield* bundles.write(place, payload, headers["if-match"])
+          return yield* Effect.as(withETag(bundles.etagOf(place.env.id, written.revision)), written)
+        })
+      )
+      .handle("copy", () => notYet)
+      .handle("diff", () => notYet)
+  })
+).pipe(Layer.provide([Environments.Default, Bundles.Default]))

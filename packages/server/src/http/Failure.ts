@@ -1,0 +1,81 @@
+import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
+import { InternalError, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
+import { isRule } from "@coffer/domain/Rule"
+import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
+import { Cause, Effect } from "effect"
+import { allowedMethods } from "./Routes.js"
+
+/** A path of a field, as a person reads it; a name that is not one of ours in form is not repeated. */
+const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
+  path.map((part) => (/^[A-Za-z0-9_.-]{1,100}$/.test(String(part)) ? String(part) : "a field")).join(".")
+
+type Issue = HttpApiError.HttpApiDecodeError["issues"][number]
+
+/** The rule that was broken. Decoding messages but our own fixed sentences may hold the rejected value and are dropped. */
+const ruleOf = (issue: Issue): string => {
+  if (isRule(issue.message)) return issue.message
+  switch (issue._tag) {
+    case "Missing":
+      return "is required"
+    case "Unexpected":
+      return "is not a field of this call"
+    default:
+      return issue.path.length === 0 ? "must be a JSON object" : "has the wrong type or form"
+  }
+}
+
+/** An answer that does not fit its own schema fails like a request that does not; only its text tells them apart. */
+const isAnswer = (error: HttpApiError.HttpApiDecodeError): boolean => error.message.includes("<-> ServerResponse")
+
+const fromDecoding = (error: HttpApiError.HttpApiDecodeError): ValidationError => {
+  const issue = error.issues[0]
+  return new ValidationError({
+    message: issue === undefined ? "the request is malformed" : `${fieldOf(issue.path) || "the body"}: ${ruleOf(issue)}`
+  })
+}
+
+const fromUnrouted = (error: HttpServerError.RouteNotFound): NotFound | MethodNotAllowed => {
+  const methods = allowedMethods(error.request.url)
+  return methods.length === 0
+    ? new NotFound({ message: "no such path: /openapi.json lists them all" })
+    : new MethodNotAllowed({
+        message: `this path does not take ${error.request.method}: it takes ${methods.join(", ")}`,
+        allow: methods.join(", ")
+      })
+}
+
+/** The declared error for whatever a request ended with. A defect keeps its details for the log. */
+export const toApiError = (cause: Cause.Cause<unknown>): Effect.Effect<AnyApiError> => {
+  const error = Cause.squash(cause)
+  if (isApiError(error)) return Effect.succeed(error)
+  if (error instanceof HttpServerError.RouteNotFound) return Effect.succeed(fromUnrouted(error))
+  if (error instanceof HttpApiError.HttpApiDecodeError) {
+    return isAnswer(error)
+      ? Effect.as(
+          Effect.logError(
+            `an answer does not fit its schema at ${error.issues.map(({ path }) => fieldOf(path)).join(", ")}`
+          ),
+          internal
+        )
+      : Effect.succeed(fromDecoding(error))
+  }
+  return Effect.as(Effect.logError("a request ended in a defect", cause), internal)
+}
+
+const internal = new InternalError({
+  message: "something went wrong in the server; its log has the details under the request id"
+})
+
+/** The envelope of an error, with the headers that belong to it. */
+export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson(
+    { error: { code: error.code, message: error.message } },
+    {
+      status: error.status,
+      headers: {
+        ...(error.retryAfter !== undefined && { "retry-after": String(error.retryAfter) }),
+        ...(error.allow !== undefined && { allow: error.allow }),
+        ...(error.status === 401 && { "www-authenticate": 'Bearer realm="coffer"' })
+      }
+    }
+  )

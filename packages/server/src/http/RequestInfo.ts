@@ -1,0 +1,16 @@
+import { Context } from "effect"
+
+/** What the log and the audit trail say of a request; the route and the actor are filled in as they become known. */
+export interface RequestInfoShape {
+  readonly id: string
+  readonly ip: string | null
+  /** Which program asks, in its own words: recorded, never trusted. */
+  readonly client: string | null
+  route: string | null
+  actor: string | null
+}
+
+/** Outside of a request, as in maintenance, there is none. */
+export class RequestInfo extends Context.Reference<RequestInfo>()("@coffer/server/RequestInfo", {
+  defaultValue: (): RequestInfoShape => ({ id: "", ip: null, client: null, route: null, actor: null })
+}) {}

@@ -1,0 +1,150 @@
+import type { KeyObject } from "node:crypto"
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
+import { DecryptionFailed } from "@coffer/domain/Errors"
+import { Context, Data, Effect, Either, Redacted } from "effect"
+
+/** What the master key is turned into. The key objects hold 32 bytes each, and do not show them when printed. */
+export interface Subkeys {
+  /** Names the key-encryption key beside everything that is wrapped with it: 16 hex characters. */
+  readonly kekId: string
+  /** Names the master key in the names of backups: 16 hex characters. */
+  readonly fingerprint: string
+  readonly kek: KeyObject
+  readonly backupKey: KeyObject
+  readonly loginCodeKey: KeyObject
+}
+
+export class Keyring extends Context.Tag("@coffer/server/Keyring")<Keyring, Subkeys>() {}
+
+export class InvalidMasterKey extends Data.TaggedError("InvalidMasterKey") {
+  override readonly message = "the master key must be 64 hex characters (256 bits)"
+}
+
+const labels = {
+  kek: "coffer/v1/key-encryption",
+  backupKey: "coffer/v1/backup",
+  loginCodeKey: "coffer/v1/login-code",
+  kekId: "coffer/v1/key-id",
+  fingerprint: "coffer/v1/fingerprint"
+} as const
+
+/**
+ * Derives the subkeys by HKDF-SHA256 (RFC 5869) without salt, one `info` label each.
+ *
+ * Fails with `InvalidMasterKey` unless the key is 64 hex digits: `hkdfSync` would take an empty one.
+ */
+export const makeKeyring = (masterKey: Redacted.Redacted): Effect.Effect<Subkeys, InvalidMasterKey> =>
+  Effect.suspend(() => {
+    const text = Redacted.value(masterKey)
+    if (!/^[0-9a-fA-F]{64}$/.test(text)) {
+      return new InvalidMasterKey()
+    }
+    const bytes = Buffer.from(text, "hex")
+    const derive = (label: string, length: number) => Buffer.from(hkdfSync("sha256", bytes, "", label, length))
+    const key = (label: string) => {
+      const subkey = derive(label, 32)
+      const object = createSecretKey(subkey)
+      subkey.fill(0)
+      return object
+    }
+    const subkeys: Subkeys = {
+      kekId: derive(labels.kekId, 8).toString("hex"),
+      fingerprint: derive(labels.fingerprint, 8).toString("hex"),
+      kek: key(labels.kek),
+      backupKey: key(labels.backupKey),
+      loginCodeKey: key(labels.loginCodeKey)
+    }
+    bytes.fill(0)
+    return Effect.succeed(subkeys)
+  })
+
+export const nonceBytes = 12
+export const tagBytes = 16
+
+const cipher = "aes-256-gcm"
+
+/** AES-256-GCM (NIST SP 800-38D): the ciphertext with its 16-byte tag appended. The nonce has 12 bytes and is used once. */
+export const encrypt = (key: KeyObject | Uint8Array, nonce: Uint8Array, aad: Uint8Array, plaintext: Uint8Array) => {
+  const gcm = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes }).setAAD(aad)
+  return Buffer.concat([gcm.update(plaintext), gcm.final(), gcm.getAuthTag()])
+}
+
+/** The inverse of `encrypt`. Left when the lengths are wrong or the tag does not match; nothing is handed out before it does. */
+export const decrypt = (
+  key: KeyObject | Uint8Array,
+  nonce: Uint8Array,
+  aad: Uint8Array,
+  ciphertext: Uint8Array
+): Either.Either<Buffer, DecryptionFailed> => {
+  const end = ciphertext.length - tagBytes
+  return nonce.length !== nonceBytes || end < 0
+    ? refused()
+    : Either.try({
+        try: () => {
+          const gcm = createDecipheriv(cipher, key, nonce, { authTagLength: tagBytes })
+            .setAAD(aad)
+            .setAuthTag(ciphertext.subarray(end))
+          const plaintext = gcm.update(ciphertext.subarray(0, end))
+          gcm.final()
+          return plaintext
+        },
+        catch: decryptionFailed
+      })
+}
+
+const decryptionFailed = () => new DecryptionFailed({ message: "what is stored does not authenticate" })
+
+export const refused = (): Either.Either<never, DecryptionFailed> => Either.left(decryptionFailed())
+
+/** Joins fields so that no two lists give the same bytes: each as its length in bytes (32 bits, big-endian) and its UTF-8. */
+export const lengthPrefixed = (...fields: ReadonlyArray<string>): Buffer => {
+  let size = 0
+  for (const field of fields) {
+    size += 4 + Buffer.byteLength(field)
+  }
+  const bytes = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const field of fields) {
+    const length = bytes.write(field, at + 4)
+    bytes.writeUInt32BE(length, at)
+    at += 4 + length
+  }
+  return bytes
+}
+
+/** A small item under the key-encryption key, such as the audit key: the fields are its columns. */
+export interface Wrapped {
+  readonly format: number
+  readonly kek_id: string
+  readonly nonce: Uint8Array
+  readonly ciphertext: Uint8Array
+}
+
+const format = 1
+
+const wrapData = (keyring: Subkeys, purpose: string) =>
+  lengthPrefixed(String(format), "coffer/wrap", purpose, keyring.kekId)
+
+/** Wraps bytes under the key-encryption key. They unwrap for the same `purpose` alone. */
+export const wrapBytes = (keyring: Subkeys, purpose: string, bytes: Uint8Array): Effect.Effect<Wrapped> =>
+  Effect.sync(() => {
+    const nonce = randomBytes(nonceBytes)
+    return {
+      format,
+      kek_id: keyring.kekId,
+      nonce,
+      ciphertext: encrypt(keyring.kek, nonce, wrapData(keyring, purpose), bytes)
+    }
+  })
+
+/** Fails with `DecryptionFailed` for another key or purpose, an unknown format, or anything edited. */
+export const unwrapBytes = (
+  keyring: Subkeys,
+  purpose: string,
+  wrapped: Wrapped
+): Effect.Effect<Uint8Array, DecryptionFailed> =>
+  Effect.suspend(() =>
+    wrapped.format !== format || wrapped.kek_id !== keyring.kekId
+      ? refused()
+      : decrypt(keyring.kek, wrapped.nonce, wrapData(keyring, purpose), wrapped.ciphertext)
+  )

@@ -1,0 +1,170 @@
+import type { Email } from "@coffer/domain/Names"
+import { Clock, Data, Duration, Effect, Fiber, Mailbox, Predicate, Redacted, Schedule } from "effect"
+import type { SMTPTransportOptions } from "nodemailer"
+import { createTransport } from "nodemailer"
+import type { SmtpSettings } from "../Config.js"
+import { ServerConfig } from "../Config.js"
+
+interface LoginMail {
+  readonly to: Email
+  readonly code: Redacted.Redacted
+  /** Milliseconds since the epoch. */
+  readonly queuedAt: number
+}
+
+/** Of what the mail server said, what names neither the person nor the code. */
+class SmtpFailure extends Data.TaggedError("SmtpFailure")<{
+  readonly code: string
+  readonly responseCode: number | null
+  readonly permanent: boolean
+}> {}
+
+const queueCapacity = 1_000
+const connections = 4
+const lifetime = Duration.minutes(10)
+const drainTime = Duration.seconds(5)
+/** The timeouts below end a silent connection; this one ends a server that keeps talking. */
+const attemptTime = Duration.seconds(60)
+const retries = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(2))
+
+/**
+ * How nodemailer is to reach the mail server: TLS from the start, or STARTTLS that must succeed. Where neither is asked for,
+ * TLS is used when it is offered, without authenticating the server: it is better than the clear text that would be allowed
+ * (opportunistic security, RFC 7435).
+ */
+export const transportOptions = (smtp: SmtpSettings): SMTPTransportOptions => ({
+  host: smtp.host,
+  port: smtp.port,
+  secure: smtp.secure,
+  ...(smtp.secure || smtp.requireTls
+    ? { requireTLS: smtp.requireTls }
+    : { requireTLS: false, opportunisticTLS: true, tls: { rejectUnauthorized: false } }),
+  ...(smtp.username === null || smtp.password === null
+    ? {}
+    : { auth: { user: smtp.username, pass: Redacted.value(smtp.password) } }),
+  connectionTimeout: 10_000,
+  greetingTimeout: 10_000,
+  dnsTimeout: 10_000,
+  socketTimeout: 20_000,
+  disableFileAccess: true,
+  disableUrlAccess: true
+})
+
+const failureOf = (error: unknown): SmtpFailure => {
+  // nodemailer puts its own word in `code`, and keeps the system's (ECONNREFUSED) in `originalCode`.
+  const codes = [
+    Predicate.hasProperty(error, "originalCode") ? error.originalCode : null,
+    Predicate.hasProperty(error, "code") ? error.code : null
+  ]
+  const code = codes.find(Predicate.isString) ?? "UNKNOWN"
+  const responseCode =
+    Predicate.hasProperty(error, "responseCode") && Predicate.isNumber(error.responseCode) ? error.responseCode : null
+  return new SmtpFailure({
+    code,
+    responseCode,
+    permanent: Predicate.hasProperty(error, "permanent") && error.permanent === true
+  })
+}
+
+const body = (code: string) => `Your login code is ${code}
+
+It is good for 10 minutes and for one login. Nobody from Coffer will ever ask you for it.
+
+If you did not try to log in, ignore this mail: without the code nobody gets in.
+`
+
+const smtpSender = (smtp: SmtpSettings) =>
+  Effect.gen(function* () {
+    const transport = yield* Effect.acquireRelease(
+      Effect.sync(() => createTransport(transportOptions(smtp))),
+      (transport) => Effect.sync(() => transport.close())
+    )
+    const queue = yield* Mailbox.make<LoginMail>({ capacity: queueCapacity, strategy: "dropping" })
+
+    const attempt = ({ code, to }: LoginMail) =>
+      Effect.tryPromise({
+        try: (signal) =>
+          transport.sendMail({
+            // Addresses are given as parts: nodemailer would look for another address inside a string.
+            envelope: { from: smtp.from.address, to: [to] },
+            from: { name: smtp.from.name ?? "", address: smtp.from.address },
+            to: { address: to },
+            subject: "Your Coffer login code",
+            text: body(Redacted.value(code)),
+            // Keeps holiday notices from answering (RFC 3834).
+            headers: { "Auto-Submitted": "auto-generated" },
+            signal
+          }),
+        catch: failureOf
+      }).pipe(
+        Effect.timeoutFail({
+          duration: attemptTime,
+          onTimeout: () => new SmtpFailure({ code: "ETIMEDOUT", responseCode: null, permanent: false })
+        })
+      )
+
+    const deliver = (mail: LoginMail) =>
+      Effect.gen(function* () {
+        const age = (yield* Clock.currentTimeMillis) - mail.queuedAt
+        if (age > Duration.toMillis(lifetime)) {
+          return yield* Effect.logError("a login code was not mailed: it expired while the mail server was slow")
+        }
+        yield* attempt(mail).pipe(Effect.retry({ schedule: retries, while: (failure) => !failure.permanent }))
+      }).pipe(
+        Effect.catchAll(({ code, responseCode }) =>
+          Effect.logError("a login code was not mailed").pipe(
+            Effect.annotateLogs({ smtp_error: code, ...(responseCode === null ? {} : { smtp_response: responseCode }) })
+          )
+        )
+      )
+
+    const worker = Effect.forever(Effect.flatMap(queue.take, deliver)).pipe(
+      Effect.catchTag("NoSuchElementException", () => Effect.void)
+    )
+    const workers = yield* Effect.forkScoped(
+      Effect.all(
+        Array.from({ length: connections }, () => worker),
+        { concurrency: connections, discard: true }
+      )
+    )
+    yield* Effect.addFinalizer(() =>
+      Effect.zipRight(queue.end, Fiber.await(workers)).pipe(
+        Effect.interruptible,
+        Effect.timeoutTo({
+          duration: drainTime,
+          onSuccess: () => Effect.void,
+          onTimeout: () => Effect.logWarning("the mail server was too slow: login codes were not mailed before the end")
+        }),
+        Effect.flatten
+      )
+    )
+
+    return (to: Email, code: Redacted.Redacted) =>
+      Effect.gen(function* () {
+        const taken = yield* queue.offer({ to, code, queuedAt: yield* Clock.currentTimeMillis })
+        if (!taken) {
+          yield* Effect.logError("a login code was not mailed: too many mails wait for the mail server")
+        }
+      })
+  })
+
+// Whatever the log's level and format: without it nobody could log in.
+const printedSender = (to: Email, code: Redacted.Redacted) =>
+  Effect.sync(() => {
+    process.stderr.write(`login code for ${to}: ${Redacted.value(code)}\n`)
+  })
+
+/** Brings login codes to people, by SMTP (RFC 5321) or, in dev mode, on stderr. */
+export class Mailer extends Effect.Service<Mailer>()("@coffer/server/Mailer", {
+  scoped: Effect.gen(function* () {
+    const { mail } = yield* ServerConfig
+    const send = mail._tag === "Log" ? printedSender : yield* smtpSender(mail)
+    return {
+      /**
+       * Queues the mail and returns at once, so that neither the time of a reply nor its outcome tells anything about the
+       * address or waits for the mail server. What could not be mailed after 3 attempts is logged, without address and code.
+       */
+      sendLoginCode: (email: Email, code: Redacted.Redacted): Effect.Effect<void> => send(email, code)
+    } as const
+  })
+}) {}

@@ -1,0 +1,151 @@
+import { type EnvId, SecretId, SecretKey } from "@coffer/domain/Names"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { Reader } from "../database/Reader.js"
+import { rowsOf } from "../database/Writer.js"
+import type { Sealed } from "../keys/Envelope.js"
+
+const Bytes = Schema.Uint8ArrayFromSelf
+
+const sealedFields = {
+  format: Schema.Number,
+  kek_id: Schema.String,
+  ciphertext: Bytes,
+  nonce: Bytes,
+  wrapped_key: Schema.NullOr(Bytes),
+  key_nonce: Schema.NullOr(Bytes)
+}
+
+const SealedRow = Schema.Struct({ id: SecretId, version: Schema.Number, ...sealedFields })
+export type SealedRow = typeof SealedRow.Type
+
+const BundleRow = Schema.Struct({
+  id: SecretId,
+  key: SecretKey,
+  version: Schema.Number,
+  updated_at: Schema.String,
+  value_bytes: Schema.Number,
+  ...sealedFields
+})
+export type BundleRow = typeof BundleRow.Type
+
+const ListedRow = Schema.Struct({ key: SecretKey, version: Schema.Number, updated_at: Schema.String })
+
+const LiveRow = Schema.Struct({
+  id: SecretId,
+  version: Schema.Number,
+  created_at: Schema.String,
+  value_bytes: Schema.Number
+})
+export type LiveRow = typeof LiveRow.Type
+
+const TotalsRow = Schema.Struct({
+  revision: Schema.Number,
+  secret_count: Schema.Number,
+  value_bytes: Schema.Number
+})
+export type Totals = typeof TotalsRow.Type
+
+const RevisionRow = Schema.Struct({ revision: Schema.Number })
+
+const sealedColumns = `v.format AS format, v.kek_id AS kek_id, v.ciphertext AS ciphertext, v.nonce AS nonce,
+  v.wrapped_key AS wrapped_key, v.key_nonce AS key_nonce`
+
+const oneSecret = `
+  SELECT s.id AS id, v.version AS version, ${sealedColumns}
+  FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = coalesce(?, s.version)
+  WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`
+
+const everySecret = `
+  SELECT s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at, v.value_bytes AS value_bytes,
+    ${sealedColumns}
+  FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+  WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`
+
+export interface NewVersion extends Sealed {
+  readonly secret_id: SecretId
+  readonly version: number
+  readonly revision: number
+  readonly value_bytes: number
+  readonly created_by: string
+  readonly created_at: string
+}
+
+export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/SecretsRepo", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const reader = yield* Reader
+    const sealed = reader.rows(SealedRow)
+    const listed = reader.rows(ListedRow)
+    const bundled = reader.rows(BundleRow)
+    const revisions = reader.rows(RevisionRow)
+
+    return {
+      read: (envId: EnvId, key: SecretKey, version: number | null) =>
+        Effect.map(sealed(oneSecret, [version, envId, key]), (rows) => rows[0]),
+
+      list: (envId: EnvId) =>
+        listed(`SELECT key, version, updated_at FROM secrets WHERE env_id = ? AND removed_at IS NULL ORDER BY key`, [
+          envId
+        ]),
+
+      revision: (envId: EnvId) =>
+        Effect.map(
+          revisions(`SELECT revision FROM environments WHERE id = ? AND removed_at IS NULL`, [envId]),
+          (rows) => rows[0]?.revision
+        ),
+
+      bundle: (envId: EnvId) => bundled(everySecret, [envId]),
+
+      /** As `bundle`, inside a transaction of the writing connection. */
+      bundleForUpdate: (envId: EnvId) => rowsOf(BundleRow)(sql.unsafe(everySecret, [envId])),
+
+      /** Takes the environment's own row first and counts the change; none when it is removed. */
+      nextRevision: (envId: EnvId) =>
+        Effect.map(
+          rowsOf(TotalsRow)(
+            sql`UPDATE environments SET revision = revision + 1 WHERE id = ${envId} AND removed_at IS NULL
+              RETURNING revision, secret_count, value_bytes`
+          ),
+          (rows) => rows[0]
+        ),
+
+      totals: (envId: EnvId) =>
+        Effect.map(
+          rowsOf(TotalsRow)(
+            sql`SELECT revision, secret_count, value_bytes FROM environments
+              WHERE id = ${envId} AND removed_at IS NULL`
+          ),
+          (rows) => rows[0]
+        ),
+
+      setTotals: (envId: EnvId, secretCount: number, valueBytes: number) =>
+        sql`UPDATE environments SET secret_count = ${secretCount}, value_bytes = ${valueBytes} WHERE id = ${envId}`,
+
+      findLive: (envId: EnvId, key: SecretKey) =>
+        Effect.map(
+          rowsOf(LiveRow)(
+            sql`SELECT s.id AS id, s.version AS version, s.created_at AS created_at, v.value_bytes AS value_bytes
+              FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+              WHERE s.env_id = ${envId} AND s.key = ${key} AND s.removed_at IS NULL`
+          ),
+          (rows) => rows[0]
+        ),
+
+      insertSecret: (row: {
+        readonly id: SecretId
+        readonly env_id: EnvId
+        readonly key: SecretKey
+        readonly created_at: string
+      }) => sql`INSERT INTO secrets ${sql.insert({ ...row, version: 1, updated_at: row.created_at })}`,
+
+      setVersion: (id: SecretId, version: number, now: string) =>
+        sql`UPDATE secrets SET version = ${version}, updated_at = ${now} WHERE id = ${id}`,
+
+      insertVersion: (row: NewVersion) => sql`INSERT INTO secret_versions ${sql.insert({ ...row })}`,
+
+      remove: (id: SecretId, revision: number, now: string) =>
+        sql`UPDATE secrets SET removed_at = ${now}, removed_revision = ${revision} WHERE id = ${id}`
+    } as const
+  })
+}) {}

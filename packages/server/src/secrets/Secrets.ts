@@ -1,0 +1,172 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Conflict, DecryptionFailed, NotFound } from "@coffer/domain/Errors"
+import { byteLength, SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
+import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
+import { Effect, Redacted } from "effect"
+import { type Place, sourceOf } from "../access/Access.js"
+import { AuditLog } from "../audit/AuditLog.js"
+import { now } from "../database/Time.js"
+import { uuidV7 } from "../database/Uuid.js"
+import { transaction } from "../database/Writer.js"
+import { type Binding, open, seal, type Sealed } from "../keys/Envelope.js"
+import { Keyring } from "../keys/Keyring.js"
+import { checkLimits } from "./Limits.js"
+import { SecretsRepo } from "./Repo.js"
+
+type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.list" | "secret.compare" | "secret.copy">
+
+/** What a version of a secret is bound to: it opens nowhere else. */
+export const bindingOf = (place: EnvironmentPlace, secretId: SecretId, key: SecretKey, version: number): Binding => ({
+  orgId: place.org.id,
+  projectId: place.project.id,
+  envId: place.env.id,
+  secretId,
+  key,
+  version
+})
+
+/** A version's row as something to open; none when it was destroyed. */
+export const sealedOf = (row: {
+  readonly format: number
+  readonly kek_id: string
+  readonly ciphertext: Uint8Array
+  readonly nonce: Uint8Array
+  readonly wrapped_key: Uint8Array | null
+  readonly key_nonce: Uint8Array | null
+}): Sealed | null => {
+  const { ciphertext, format, kek_id, key_nonce, nonce, wrapped_key } = row
+  return wrapped_key === null || key_nonce === null
+    ? null
+    : { format, kek_id, ciphertext, nonce, wrapped_key, key_nonce }
+}
+
+export const missingEnvironment = (place: EnvironmentPlace) =>
+  new NotFound({ message: `environment ${place.env.name} is not there, or not yours to see` })
+
+const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
+
+const checkExpected = (key: SecretKey, expected: number | undefined, current: number): Effect.Effect<void, Conflict> =>
+  expected === undefined || expected === current
+    ? Effect.void
+    : new Conflict({
+        message:
+          current === 0
+            ? `secret ${key} is not there, and version ${expected} was expected`
+            : `secret ${key} is at version ${current}, and ${expected === 0 ? "no secret" : `version ${expected}`} was expected`
+      })
+
+export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const keyring = yield* Keyring
+    const audit = yield* AuditLog
+
+    /** A secret as it is, or as it was at a version. Fails with DecryptionFailed rather than answer what was edited. */
+    const read = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
+      const row = yield* repo.read(place.env.id, key, version ?? null)
+      if (row === undefined) {
+        return yield* version === undefined
+          ? missing(key)
+          : new NotFound({ message: `version ${version} of secret ${key} is not there` })
+      }
+      const sealed = sealedOf(row)
+      if (sealed === null) {
+        return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
+      }
+      const value = yield* open(keyring, bindingOf(place, row.id, key, row.version), sealed).pipe(
+        Effect.mapError(() => new DecryptionFailed({ message: `secret ${key} does not authenticate: it was altered` }))
+      )
+      yield* audit.read(sourceOf(place), {
+        action: "secret.read",
+        resource_type: "secret",
+        resource_id: row.id,
+        metadata: { key, version: row.version }
+      })
+      const secret: SecretRead = { key, value, version: row.version }
+      return secret
+    })
+
+    const list = Effect.fn("Secrets.list")(function* (place: Place<"secret.list">) {
+      return yield* repo.list(place.env.id)
+    })
+
+    /** Writes a new version. With an expected version (0: none), anything else there is a Conflict and changes nothing. */
+    const set = Effect.fn("Secrets.set")(function* (
+      place: Place<"secret.write">,
+      key: SecretKey,
+      value: Redacted.Redacted<SecretValue>,
+      expectedVersion?: number
+    ) {
+      const written_at = yield* now
+      const newId = SecretId.make(yield* uuidV7)
+      const size = byteLength(Redacted.value(value))
+      return yield* transaction(
+        Effect.gen(function* () {
+          const totals = yield* repo.nextRevision(place.env.id)
+          if (totals === undefined) return yield* missingEnvironment(place)
+          const current = yield* repo.findLive(place.env.id, key)
+          yield* checkExpected(key, expectedVersion, current?.version ?? 0)
+          const after = {
+            secret_count: totals.secret_count + (current === undefined ? 1 : 0),
+            value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + size
+          }
+          yield* checkLimits(totals, after)
+          const { created_at, id, version } =
+            current === undefined
+              ? { id: newId, version: 1, created_at: written_at }
+              : { ...current, version: current.version + 1 }
+          yield* current === undefined
+            ? repo.insertSecret({ id, env_id: place.env.id, key, created_at })
+            : repo.setVersion(id, version, written_at)
+          const sealed = yield* seal(keyring, bindingOf(place, id, key, version), value)
+          yield* repo.insertVersion({
+            ...sealed,
+            secret_id: id,
+            version,
+            revision: totals.revision,
+            value_bytes: size,
+            created_by: actorName(place.actor),
+            created_at: written_at
+          })
+          yield* repo.setTotals(place.env.id, after.secret_count, after.value_bytes)
+          yield* audit.write(sourceOf(place), {
+            action: "secret.set",
+            resource_type: "secret",
+            resource_id: id,
+            metadata: { key, version }
+          })
+          const written: SecretWritten = { key, version, created_at, updated_at: written_at }
+          return written
+        })
+      )
+    })
+
+    const remove = Effect.fn("Secrets.remove")(function* (
+      place: Place<"secret.write">,
+      key: SecretKey,
+      expectedVersion?: number
+    ) {
+      const removed_at = yield* now
+      yield* transaction(
+        Effect.gen(function* () {
+          const totals = yield* repo.nextRevision(place.env.id)
+          if (totals === undefined) return yield* missingEnvironment(place)
+          const current = yield* repo.findLive(place.env.id, key)
+          if (current === undefined) return yield* missing(key)
+          yield* checkExpected(key, expectedVersion, current.version)
+          yield* repo.remove(current.id, totals.revision, removed_at)
+          yield* repo.setTotals(place.env.id, totals.secret_count - 1, totals.value_bytes - current.value_bytes)
+          yield* audit.write(sourceOf(place), {
+            action: "secret.delete",
+            resource_type: "secret",
+            resource_id: current.id,
+            metadata: { key, version: current.version }
+          })
+        })
+      )
+    })
+
+    return { read, list, set, remove } as const
+  }),
+  dependencies: [SecretsRepo.Default]
+}) {}

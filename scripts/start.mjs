@@ -1,0 +1,63 @@
+/**
+ * `npm start`: runs the server for a newcomer. Without any configuration it makes one, in `.env`. The server itself
+ * reads environment variables alone.
+ */
+import { randomBytes } from "node:crypto"
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { parseEnv } from "node:util"
+
+const file = fileURLToPath(new URL("../.env", import.meta.url))
+
+/** Makes `.env`, unless it is there. */
+const create = () => {
+  const key = randomBytes(32).toString("hex")
+  try {
+    writeFileSync(file, `SERVICE_MASTER_KEY=${key}\nSMTP_HOST=log\n`, { flag: "wx", mode: 0o600 })
+  } catch (error) {
+    if (error.code === "EEXIST") return
+    throw error
+  }
+  process.stderr.write(
+    `Created .env with a fresh master key and SMTP_HOST=log: login codes appear in this log and are not mailed.\n` +
+      `Keep a copy of .env in a safe place: without its key, what the server stores cannot be read again.\n`
+  )
+}
+
+/** The variables of `.env`; nothing where it is missing. */
+const read = () => {
+  let descriptor
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+  } catch (error) {
+    if (error.code === "ENOENT") return {}
+    if (error.code === "ELOOP")
+      throw new Error(`${file} is a symbolic link: put the file itself there`, { cause: error })
+    throw error
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile()) throw new Error(`${file} is not a file`)
+    if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
+      throw new Error(`${file} holds the master key and others can read it: run "chmod 600 .env" and start again`)
+    }
+    return parseEnv(readFileSync(descriptor, "utf8"))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Every setting has a second form that names a file; whichever of the two the environment has wins. */
+const otherForm = (name) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`)
+
+try {
+  const environment = new Set(Object.keys(process.env))
+  const has = (name) => environment.has(name) || environment.has(otherForm(name))
+  if (!has("SERVICE_MASTER_KEY")) create()
+  for (const [name, value] of Object.entries(read())) if (!has(name)) process.env[name] = value
+} catch (error) {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(1)
+}
+
+await import("../packages/server/bin/coffer-server.js")

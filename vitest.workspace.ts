@@ -1,0 +1,20 @@
+import { defineWorkspace } from "vitest/config"
+
+/** Tests run against the sources; the tests that start programs run the build. */
+const alias = [
+  { find: /^@coffer\/(domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
+]
+
+const project = (name: string) => ({
+  resolve: { alias },
+  test: {
+    name,
+    root: `packages/${name}`,
+    include: ["test/**/*.test.ts"],
+    fakeTimers: { toFake: [] },
+    testTimeout: 30_000,
+    hookTimeout: 30_000
+  }
+})
+
+export default defineWorkspace(["domain", "server", "cli", "mcp"].map((name) => project(name)))
