@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Email, list, openWord, RuleId, ServiceAccountId, Timestamp, UserId } from "./Names.js"
+import { Email, openWord, optional, RuleId, ServiceAccountId, Timestamp, UserId } from "./Names.js"
 import { rule } from "./Rule.js"
 
 /** From the least to the most: a higher level includes the lower ones. */
@@ -19,40 +19,44 @@ export const SubjectType = Schema.Literal(...subjectTypes).annotations({
 })
 export type SubjectType = typeof SubjectType.Type
 
-const rest = {
+const subjectRule = rule("is required when subject_type is user, and must be left out when it is service_account")
+const accountRule = rule("is required when subject_type is service_account, and must be left out when it is user")
+
+interface SubjectFields {
+  readonly subject_type: SubjectType
+  readonly email?: unknown
+  readonly subject_id?: unknown
+}
+
+/** A subject is named by `email` when it is a user and by `subject_id` when it is a service account. */
+export const namesItsSubject = ({ email, subject_id, subject_type }: SubjectFields): true | Schema.FilterIssue => {
+  const isUser = subject_type === "user"
+  if (isUser !== (email !== undefined)) return { path: ["email"], message: subjectRule.message().message }
+  if (isUser === (subject_id !== undefined)) return { path: ["subject_id"], message: accountRule.message().message }
+  return true
+}
+
+export const AclRule = Schema.Struct({
+  id: RuleId,
+  subject_type: openWord("OpenSubjectType", subjectTypes),
+  subject_id: Schema.Union(UserId, ServiceAccountId).annotations({ jsonSchema: { type: "string", format: "uuid" } }),
+  email: optional(Email).annotations({ description: "the subject's address, when it is a user" }),
+  name: optional(Schema.String).annotations({ description: "the subject's name, when it is a service account" }),
   project_pattern: Schema.String,
   env_pattern: Schema.String,
   permission: openWord("OpenPermission", permissions),
   created_by: Schema.String.annotations({ description: "the e-mail or service account name of who granted it" }),
   created_at: Timestamp,
   updated_at: Timestamp
-}
-
-export const UserRule = Schema.Struct({
-  id: RuleId,
-  subject_type: Schema.Literal("user"),
-  subject_id: UserId,
-  email: Email,
-  ...rest
-}).annotations({ identifier: "UserRule" })
-
-export const ServiceAccountRule = Schema.Struct({
-  id: RuleId,
-  subject_type: Schema.Literal("service_account"),
-  subject_id: ServiceAccountId,
-  name: Schema.String,
-  ...rest
-}).annotations({ identifier: "ServiceAccountRule" })
-
-export const AclRule = Schema.Union(UserRule, ServiceAccountRule)
+}).annotations({ identifier: "AclRule" })
 export type AclRule = typeof AclRule.Type
 
 export const AclReason = Schema.Struct({
   permission: openWord("OpenPermission", permissions),
   by: openWord("Ground", ["superadmin", "role", "rule"]),
-  role: Schema.optionalWith(Schema.String, { exact: true }),
-  rule_id: Schema.optionalWith(RuleId, { exact: true }),
-  limited_by: Schema.optionalWith(Schema.String, { exact: true })
+  role: optional(Schema.String),
+  rule_id: optional(RuleId),
+  limited_by: optional(Schema.String)
 }).annotations({ identifier: "AclReason" })
 
 /** What a subject may do at a place, and which role or rule says so. */
@@ -61,5 +65,3 @@ export const AclExplanation = Schema.Struct({
   because: Schema.Array(AclReason)
 }).annotations({ identifier: "AclExplanation" })
 export type AclExplanation = typeof AclExplanation.Type
-
-export const AclRules = list(AclRule)

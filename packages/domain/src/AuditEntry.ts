@@ -48,8 +48,8 @@ export const resourceTypes = [
   "secret",
   "acl_rule",
   "service_account",
-  "audit_log",
-  "backup"
+  "backup",
+  "server"
 ] as const
 export type ResourceType = (typeof resourceTypes)[number]
 

@@ -6,6 +6,8 @@ const maxLength = 200
 const maxAlternatives = 10
 const maxStars = 3
 
+const fold = (text: string): string => text.replace(/\*+/g, "*")
+
 const stars = (text: string): number => text.split("*").length - 1
 
 /**
@@ -14,7 +16,7 @@ const stars = (text: string): number => text.split("*").length - 1
  */
 const isPattern = (text: string): boolean => {
   if (text.length === 0 || text.length > maxLength) return false
-  const folded = text.replace(/\*+/g, "*")
+  const folded = fold(text)
   if (!/^(?:[a-z0-9*?-]|\{[a-z0-9*?-]*(?:,[a-z0-9*?-]*)+\})+$/.test(folded)) return false
   const groups = folded.match(/\{[^}]*\}/g) ?? []
   const alternatives = groups.map((group) => group.slice(1, -1).split(","))
@@ -29,17 +31,18 @@ const isPattern = (text: string): boolean => {
 const patternRule =
   "a pattern has 1 to 200 characters: lowercase letters, digits, hyphens, *, ? and {a,b}, with at most 10 alternatives and 3 stars"
 
-/** Which projects or environments an access rule is about: a glob over names. */
-export const Pattern = Schema.String.pipe(
-  Schema.filter(isPattern, {
-    ...rule(patternRule),
-    identifier: "Pattern",
-    description: patternRule,
-    jsonSchema: { type: "string", minLength: 1, maxLength, pattern: "^[a-z0-9*?{,}-]+$" },
-    examples: ["*", "web-*", "{staging,prod}"]
-  }),
-  Schema.brand("Pattern")
-)
+const FoldedPattern = Schema.String.pipe(Schema.filter(isPattern, rule(patternRule)), Schema.brand("Pattern"))
+
+/** Which projects or environments an access rule is about: a glob over names, with runs of `*` folded into one. */
+export const Pattern = Schema.transform(Schema.String.annotations(rule(patternRule)), FoldedPattern, {
+  decode: (text) => (text.length > maxLength ? text : fold(text)),
+  encode: (pattern) => pattern
+}).annotations({
+  identifier: "Pattern",
+  description: patternRule,
+  jsonSchema: { type: "string", minLength: 1, maxLength, pattern: "^[a-z0-9*?{,}-]+$" },
+  examples: [FoldedPattern.make("*"), FoldedPattern.make("web-*"), FoldedPattern.make("{staging,prod}")]
+})
 export type Pattern = typeof Pattern.Type
 
 const options = {
@@ -61,7 +64,7 @@ export const matches = (pattern: string, name: string): boolean => {
   let matcher = compiled.get(pattern)
   if (matcher === undefined) {
     if (compiled.size >= maxCompiled) compiled.clear()
-    matcher = picomatch(pattern.replace(/\*+/g, "*"), options)
+    matcher = picomatch(fold(pattern), options)
     compiled.set(pattern, matcher)
   }
   return matcher(name)

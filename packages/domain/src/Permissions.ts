@@ -157,3 +157,45 @@ export const decide = (action: Action, subject: Subject, place: PlaceNames): Dec
   const decision = "permission" in need ? decideByRule(need, subject, place) : decideByRole(need, subject, place)
   return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
 }
+
+/** Why a subject has a permission at a place, or has less of it than a rule says. */
+export interface Reason {
+  readonly permission: Permission
+  readonly by: "superadmin" | "role" | "rule"
+  readonly role?: Role
+  readonly rule_id?: string
+  readonly limited_by?: string
+}
+
+export interface Explanation {
+  readonly allowed: ReadonlyArray<Permission>
+  readonly because: ReadonlyArray<Reason>
+}
+
+/** The action that stands for each permission. */
+const standing = { read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
+
+const limitOf = (subject: Subject, permission: Permission): string | undefined => {
+  if (subject.account !== null) return subject.account.reveal ? undefined : "reveal: false, no value is ever answered"
+  if (permission === "read" || hasRole(subject, "developer")) return undefined
+  return `the role ${subject.role ?? "none"}, which never writes`
+}
+
+/** What a subject may do with the secrets of an environment, and every ground for it. Agrees with `decide`. */
+export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
+  const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
+  const rules = subject.grants
+    .filter((grant) => matchesPlace(grant, place))
+    .map(({ id, permission }): Reason => {
+      const limit = limitOf(subject, permission)
+      return { permission, by: "rule", rule_id: id, ...(limit !== undefined && { limited_by: limit }) }
+    })
+  return {
+    allowed: permissions.filter((permission) => decide(standing[permission], subject, place).allowed),
+    because: [
+      ...(subject.superadmin && subject.account === null ? [{ permission: "admin", by: "superadmin" } as const] : []),
+      ...(byRole === null ? [] : [{ permission: "admin", by: "role", role: byRole } as const]),
+      ...rules
+    ]
+  }
+}

@@ -19,7 +19,8 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
 
 const serve = Effect.gen(function* () {
   const settings = yield* loadConfig(process.env)
-  yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))
+  for (const name of settings.unknown) yield* Console.error(`coffer-server: no setting is named ${name}: it is ignored`)
+  return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))
 })
 
 const version = Schema.decodeUnknown(Schema.Struct({ version: Schema.String }))(

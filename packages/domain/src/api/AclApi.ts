@@ -1,9 +1,9 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { AclExplanation, AclRule, AclRules, Permission, SubjectType } from "../AclRule.js"
+import { AclExplanation, AclRule, namesItsSubject, Permission, SubjectType } from "../AclRule.js"
 import { Authentication } from "../Actor.js"
 import { Forbidden, LimitExceeded } from "../Errors.js"
-import { body, Email, EnvName, optional, ProjectName, RuleId, ServiceAccountId } from "../Names.js"
+import { body, Email, EnvName, list, optional, ProjectName, RuleId, ServiceAccountId } from "../Names.js"
 import { Pattern } from "../Pattern.js"
 import { at, orgPath, OrgPath } from "./Paths.js"
 import { Requires } from "./Requirement.js"
@@ -18,9 +18,13 @@ export class AclApi extends HttpApiGroup.make("acl")
   .add(
     HttpApiEndpoint.post("grant", `${at.org}/acl`)
       .setPath(OrgPath)
-      .setPayload(body({ ...subject, project_pattern: Pattern, env_pattern: Pattern, permission: Permission }))
+      .setPayload(
+        body({ ...subject, project_pattern: Pattern, env_pattern: Pattern, permission: Permission }).pipe(
+          Schema.filter(namesItsSubject)
+        )
+      )
       .addSuccess(AclRule, { status: 201 })
-      .addSuccess(AclRule.annotations({ identifier: "AclRuleUpdated" }), { status: 200 })
+      .addSuccess(AclRule, { status: 200 })
       .addError(Forbidden)
       .addError(LimitExceeded)
       .annotate(Requires, "acl.grant")
@@ -33,7 +37,7 @@ export class AclApi extends HttpApiGroup.make("acl")
   .add(
     HttpApiEndpoint.get("list", `${at.org}/acl`)
       .setPath(OrgPath)
-      .addSuccess(AclRules)
+      .addSuccess(list(AclRule))
       .addError(Forbidden)
       .annotate(Requires, "acl.list")
       .annotate(OpenApi.Summary, "List access rules")
@@ -41,7 +45,9 @@ export class AclApi extends HttpApiGroup.make("acl")
   .add(
     HttpApiEndpoint.get("explain", `${at.org}/acl/explain`)
       .setPath(OrgPath)
-      .setUrlParams(Schema.Struct({ ...subject, project: ProjectName, env: EnvName }))
+      .setUrlParams(
+        Schema.Struct({ ...subject, project: ProjectName, env: EnvName }).pipe(Schema.filter(namesItsSubject))
+      )
       .addSuccess(AclExplanation)
       .addError(Forbidden)
       .annotate(Requires, "acl.explain")

@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
+import { AuditCursor } from "../AuditCursor.js"
 import { AuditPage, AuditVerification } from "../AuditEntry.js"
 import { Forbidden } from "../Errors.js"
 import { integerParameter, optional, OrgId } from "../Names.js"
@@ -16,13 +17,22 @@ const filters = {
   actor_id: optional(Word),
   resource_type: optional(Word),
   limit: optional(integerParameter(1, 100)),
-  after: optional(Schema.String)
+  after: optional(AuditCursor)
 }
+
+const headRule = rule("goes together with chain, and the other way round")
+
+/** A head that someone kept is a number and a link: one without the other proves nothing. */
+const namesAHead = (query: { readonly seq?: unknown; readonly chain?: unknown }): true | Schema.FilterIssue =>
+  (query.seq === undefined) === (query.chain === undefined) ||
+  ({ path: ["seq"], message: headRule.message().message } satisfies Schema.FilterIssue)
+
+const chainRule = rule("must be 64 hexadecimal digits in lowercase")
 
 const verification = {
   from_seq: optional(integerParameter(1, 2_147_483_647)),
   seq: optional(integerParameter(1, 2_147_483_647)),
-  chain: optional(Schema.String)
+  chain: optional(Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, chainRule)))
 }
 
 const logs = `${at.org}/audit-logs` as const
@@ -40,7 +50,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("verify", `${logs}/verify`)
       .setPath(OrgPath)
-      .setUrlParams(Schema.Struct(verification))
+      .setUrlParams(Schema.Struct(verification).pipe(Schema.filter(namesAHead)))
       .addSuccess(AuditVerification)
       .addError(Forbidden)
       .annotate(Requires, "audit.verify")
@@ -56,7 +66,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
   )
   .add(
     HttpApiEndpoint.get("verifyAll", "/api/audit-logs/verify")
-      .setUrlParams(Schema.Struct({ ...verification, org_id: optional(OrgId) }))
+      .setUrlParams(Schema.Struct({ ...verification, org_id: optional(OrgId) }).pipe(Schema.filter(namesAHead)))
       .addSuccess(AuditVerification)
       .addError(Forbidden)
       .annotate(Requires, "superadmin")

@@ -1,4 +1,4 @@
-import { type Actor, actorName, CurrentActor } from "@coffer/domain/Actor"
+import { type Actor, actorName, CurrentActor, type UserActor } from "@coffer/domain/Actor"
 import { Forbidden, NotFound } from "@coffer/domain/Errors"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvId, EnvName, OrgId, OrgName, ProjectId, ProjectName } from "@coffer/domain/Names"
@@ -72,6 +72,20 @@ export class EnvPlace<A extends Action> extends ProjectPlace<A> {
  */
 export type Place<A extends Action> =
   ScopeOf<A> extends "org" ? OrgPlace<A> : ScopeOf<A> extends "project" ? ProjectPlace<A> : EnvPlace<A>
+
+let makeEverywhere: (actor: UserActor, action: string) => Everywhere
+
+/** The proof that a superadmin asks for what concerns the whole server. */
+export class Everywhere {
+  static {
+    makeEverywhere = (actor, action) => new Everywhere(actor, action)
+  }
+  protected readonly entered = true
+  protected constructor(
+    readonly actor: UserActor,
+    readonly action: string
+  ) {}
+}
 
 /** The actions that happen at a kind of place. */
 type ActionOn<S extends "org" | "project" | "env"> = {
@@ -187,7 +201,18 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           )
       )
 
-    return { org, project, env } as const
+    /** Lets superadmins through, to what belongs to no place. */
+    const everywhere = Effect.fnUntraced(function* (action: string) {
+      const actor = yield* CurrentActor
+      if (actor.type === "user" && actor.superadmin) return makeEverywhere(actor, action)
+      yield* audit.read(
+        { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: null },
+        { action: "access.denied", resource_type: "server", resource_id: null, metadata: { action } }
+      )
+      return yield* new Forbidden({ message: "this needs a superadmin: their e-mails are in the server's settings" })
+    })
+
+    return { org, project, env, everywhere } as const
   }),
   dependencies: [AccessRepo.Default]
 }) {}

@@ -1,11 +1,34 @@
+import { AclRule } from "@coffer/domain/AclRule"
 import { Api } from "@coffer/domain/Api"
-import { HttpApiBuilder } from "@effect/platform"
-import { notYet } from "../http/NotYet.js"
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../access/Access.js"
+import { Acl } from "./Acl.js"
+
+const updated = HttpServerResponse.schemaJson(AclRule)
 
 export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
-  handlers
-    .handle("grant", () => notYet)
-    .handle("list", () => notYet)
-    .handle("explain", () => notYet)
-    .handle("revoke", () => notYet)
-)
+  Effect.gen(function* () {
+    const access = yield* Access
+    const acl = yield* Acl
+    return handlers
+      .handle("grant", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const place = yield* access.org(path, "acl.grant")
+          const { created, rule } = yield* acl.grant(place, payload)
+          return created ? rule : yield* Effect.orDie(updated(rule, { status: 200 }))
+        })
+      )
+      .handle("list", ({ path }) =>
+        Effect.map(Effect.flatMap(access.org(path, "acl.list"), acl.list), (data) => ({ data }))
+      )
+      .handle("explain", ({ path, urlParams }) =>
+        Effect.flatMap(access.org(path, "acl.explain"), (place) =>
+          acl.explain(place, urlParams, urlParams.project, urlParams.env)
+        )
+      )
+      .handle("revoke", ({ path }) =>
+        Effect.flatMap(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
+      )
+  })
+).pipe(Layer.provide(Acl.Default))

@@ -12,16 +12,14 @@ import {
 } from "@effect/platform"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, identity, Option } from "effect"
-import { randomUUID } from "node:crypto"
+import type { IncomingMessage } from "node:http"
 import { isIP } from "node:net"
 import { ServerConfig } from "../Config.js"
 import { logAccess } from "./AccessLog.js"
 import { readBody } from "./Body.js"
 import { toApiError, toResponse } from "./Failure.js"
-import { RequestInfo, type RequestInfoShape } from "./RequestInfo.js"
+import { RequestInfo, requestId, type RequestInfoShape } from "./RequestInfo.js"
 import { bodyLimitOf, routeOf } from "./Routes.js"
-
-const saneId = /^[A-Za-z0-9._-]{1,128}$/
 
 const asAddress = (text: string | undefined): string | null => {
   const address = text?.trim().replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "")
@@ -39,16 +37,13 @@ const clientOf = (request: HttpServerRequest.HttpServerRequest): string | null =
   return client !== undefined && /^[a-z0-9-]{1,32}$/.test(client) ? client : null
 }
 
-const infoOf = (request: HttpServerRequest.HttpServerRequest): RequestInfoShape => {
-  const id = request.headers["x-request-id"]
-  return {
-    id: id !== undefined && saneId.test(id) ? id : randomUUID(),
-    ip: addressOf(request),
-    client: clientOf(request),
-    route: null,
-    actor: null
-  }
-}
+const infoOf = (request: HttpServerRequest.HttpServerRequest): RequestInfoShape => ({
+  id: requestId(request.headers["x-request-id"]),
+  ip: addressOf(request),
+  client: clientOf(request),
+  route: null,
+  actor: null
+})
 
 /**
  * The request with a reader of our own for its body, which the toolkit calls once it has found the route and the caller
@@ -74,9 +69,15 @@ const withOwnBody = (request: HttpServerRequest.HttpServerRequest): HttpServerRe
   )
 }
 
+/** HTTP/1.1 has one Host, HTTP/1.0 may have none (RFC 9112, section 3.2); of several, Node would keep the first. */
+const hasSoundHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean => {
+  const count = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length
+  return count === 1 ? headers.host !== "" : count === 0 && httpVersion === "1.0"
+}
+
 const refusal = (request: HttpServerRequest.HttpServerRequest) => {
-  if (request.headers.host === undefined || request.headers.host === "") {
-    return new ValidationError({ message: "the Host header is missing" })
+  if (!hasSoundHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+    return new ValidationError({ message: "the Host header is missing, or there are several" })
   }
   const path = request.url.split("?", 1)[0] ?? ""
   // The router ends a path at `;` or `#`, and takes an empty segment for a parameter.

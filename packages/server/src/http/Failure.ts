@@ -34,9 +34,10 @@ const fromDecoding = (error: HttpApiError.HttpApiDecodeError): ValidationError =
   })
 }
 
+/** The router also finds no way for a parameter that is too long or badly encoded: that is no matter of the method. */
 const fromUnrouted = (error: HttpServerError.RouteNotFound): NotFound | MethodNotAllowed => {
   const methods = allowedMethods(error.request.url)
-  return methods.length === 0
+  return methods.length === 0 || methods.includes(error.request.method)
     ? new NotFound({ message: "no such path: /openapi.json lists them all" })
     : new MethodNotAllowed({
         message: `this path does not take ${error.request.method}: it takes ${methods.join(", ")}`,

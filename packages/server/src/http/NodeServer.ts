@@ -5,49 +5,60 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server, type Ser
 import type { Duplex } from "node:stream"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
+import { requestId } from "./RequestInfo.js"
 
 /** How long requests in flight may take once the server is told to stop, in milliseconds. */
 const drainMillis = 10_000
 
 const envelope = (message: string): string => JSON.stringify({ error: { code: "VALIDATION_ERROR", message } })
 
-/** What Node's own parser refuses never becomes a request: the envelope is written to the socket by hand. */
+const headersOf = (text: string, incomingId?: string | ReadonlyArray<string>) => ({
+  Connection: "close",
+  "Content-Type": "application/json",
+  "Content-Length": Buffer.byteLength(text),
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "X-Request-Id": requestId(incomingId)
+})
+
+/** Writes the envelope to a socket by hand, where Node has made no response, and closes it. */
+const refuse = (socket: Duplex, status: number, message: string, incomingId?: string | ReadonlyArray<string>): void => {
+  const text = envelope(message)
+  const fields = Object.entries(headersOf(text, incomingId)).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, "", text].join("\r\n"))
+}
+
+/** What Node's own parser refuses never becomes a request. */
 const refuseUnparsed = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
   }
-  const [status, message] =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? [431, "the request's headers are larger than 16 KiB"]
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? [408, "the request took too long to arrive"]
-        : [400, "the request is not well-formed HTTP"]
-  const text = envelope(message)
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      "Connection: close",
-      "Content-Type: application/json",
-      "Cache-Control: no-store",
-      "X-Content-Type-Options: nosniff",
-      `X-Request-Id: ${crypto.randomUUID()}`,
-      `Content-Length: ${Buffer.byteLength(text)}`,
-      "",
-      text
-    ].join("\r\n")
-  )
+  switch (error.code) {
+    case "HPE_HEADER_OVERFLOW":
+      return refuse(socket, 431, "the request's headers are larger than 16 KiB")
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return refuse(socket, 408, "the request took too long to arrive")
+    default:
+      return refuse(socket, 400, "the request is not well-formed HTTP")
+  }
 }
 
-const refuseExpectation = (_request: IncomingMessage, response: ServerResponse): void => {
-  response
-    .writeHead(400, {
-      "Content-Type": "application/json",
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-      "X-Request-Id": crypto.randomUUID()
-    })
-    .end(envelope("the Expect header takes only 100-continue"))
+/** Node hands the bare socket of a CONNECT over, and closes it without an answer when nobody takes it. */
+const refuseTunnel = (request: IncomingMessage, socket: Duplex): void => {
+  socket.on("error", () => socket.destroy())
+  refuse(socket, 400, "this server is no proxy: it does not take CONNECT", request.headers["x-request-id"])
+}
+
+const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
+  const text = envelope("the Expect header takes only 100-continue")
+  response.writeHead(400, headersOf(text, request.headers["x-request-id"])).end(text)
+}
+
+/** A target in absolute form is to be accepted (RFC 9112, section 3.2.2): its path is what counts. */
+const toOriginForm = (request: IncomingMessage): void => {
+  const path = /^https?:\/\/[^/?#]*(.*)$/i.exec(request.url ?? "")?.[1]
+  if (path !== undefined) request.url = path.startsWith("/") ? path : `/${path}`
 }
 
 /** Closing waits for requests in flight, but not for ever: after the drain their connections are closed. */
@@ -65,7 +76,9 @@ const boundDrain = (server: Server): Server => {
 const makeServer = (): Server =>
   boundDrain(
     createServer({ requireHostHeader: false, keepAliveTimeout: 65_000 })
+      .on("request", toOriginForm)
       .on("clientError", refuseUnparsed)
+      .on("connect", refuseTunnel)
       .on("checkExpectation", refuseExpectation)
   )
 

@@ -1,11 +1,25 @@
 import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
-import { notYet } from "../http/NotYet.js"
+import { Effect, Layer } from "effect"
+import { Access } from "../access/Access.js"
+import { Members } from "./Members.js"
 
 export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
-  handlers
-    .handle("invite", () => notYet)
-    .handle("list", () => notYet)
-    .handle("setRole", () => notYet)
-    .handle("remove", () => notYet)
-)
+  Effect.gen(function* () {
+    const access = yield* Access
+    const members = yield* Members
+    return handlers
+      .handle("invite", ({ path, payload }) =>
+        Effect.flatMap(access.org(path, "member.invite"), (place) => members.invite(place, payload.email, payload.role))
+      )
+      .handle("list", ({ path }) =>
+        Effect.map(Effect.flatMap(access.org(path, "member.list"), members.list), (data) => ({ data }))
+      )
+      .handle("setRole", ({ path, payload }) =>
+        Effect.flatMap(access.org(path, "member.update"), (place) => members.setRole(place, path.user_id, payload.role))
+      )
+      .handle("remove", ({ path }) =>
+        Effect.flatMap(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
+      )
+  })
+).pipe(Layer.provide(Members.Default))

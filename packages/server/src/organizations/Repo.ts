@@ -50,6 +50,19 @@ export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@cof
           (rows) => rows[0]
         ),
 
+      /**
+       * Takes the organization's own row at the head of a transaction, so that a rule over what is in it (its limits, its
+       * last owner) holds on an engine with many writers too. False when it is removed.
+       */
+      claim: (id: OrgId) =>
+        Effect.map(
+          rowsOf(StampRow)(
+            sql`UPDATE organizations SET revision = revision + 1 WHERE id = ${id} AND removed_at IS NULL
+              RETURNING created_at`
+          ),
+          (rows) => rows.length === 1
+        ),
+
       insert: (row: { readonly id: OrgId; readonly name: OrgName; readonly created_at: string }) =>
         sql`INSERT INTO organizations ${sql.insert({ ...row, updated_at: row.created_at })}`,
 

@@ -7,6 +7,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { isUniqueViolation, transaction } from "../database/Writer.js"
+import { OrganizationsRepo } from "../organizations/Repo.js"
 import { ProjectsRepo } from "./Repo.js"
 
 const maxProjects = 2_000
@@ -18,6 +19,7 @@ const taken = (name: ProjectName) => new Conflict({ message: `the project name $
 export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
   effect: Effect.gen(function* () {
     const repo = yield* ProjectsRepo
+    const organizations = yield* OrganizationsRepo
     const audit = yield* AuditLog
 
     /** Makes a project with its first three environments. */
@@ -30,8 +32,9 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       )
       yield* transaction(
         Effect.gen(function* () {
-          const [claimed] = yield* repo.claimOrg(org.id)
-          if (claimed === undefined) return yield* new NotFound({ message: `organization ${org.name} is not there` })
+          if (!(yield* organizations.claim(org.id))) {
+            return yield* new NotFound({ message: `organization ${org.name} is not there` })
+          }
           if ((yield* repo.count(org.id)) >= maxProjects) {
             return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
           }
@@ -98,5 +101,5 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
 
     return { create, list, get, rename, remove } as const
   }),
-  dependencies: [ProjectsRepo.Default]
+  dependencies: [ProjectsRepo.Default, OrganizationsRepo.Default]
 }) {}

@@ -28,13 +28,6 @@ export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("@coffer/server
           (rows) => rows[0]
         ),
 
-      /** Takes the organization's own row first, so that its limit holds for many writers; none when it is removed. */
-      claimOrg: (orgId: OrgId) =>
-        rowsOf(StampRow)(
-          sql`UPDATE organizations SET revision = revision + 1 WHERE id = ${orgId} AND removed_at IS NULL
-            RETURNING created_at`
-        ),
-
       count: (orgId: OrgId) =>
         Effect.map(
           rowsOf(CountRow)(sql`SELECT count(*) AS count FROM projects WHERE org_id = ${orgId} AND removed_at IS NULL`),

@@ -1,11 +1,27 @@
 import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
-import { notYet } from "../http/NotYet.js"
+import { Effect, Layer } from "effect"
+import { Access } from "../access/Access.js"
+import { ServiceAccounts } from "./ServiceAccounts.js"
 
 export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", (handlers) =>
-  handlers
-    .handle("create", () => notYet)
-    .handle("list", () => notYet)
-    .handle("rotate", () => notYet)
-    .handle("revoke", () => notYet)
-)
+  Effect.gen(function* () {
+    const access = yield* Access
+    const accounts = yield* ServiceAccounts
+    return handlers
+      .handle("create", ({ path, payload }) =>
+        Effect.flatMap(access.org(path, "service_account.create"), (place) => accounts.create(place, payload))
+      )
+      .handle("list", ({ path }) =>
+        Effect.map(Effect.flatMap(access.org(path, "service_account.list"), accounts.list), (data) => ({ data }))
+      )
+      .handle("rotate", ({ path, payload }) =>
+        Effect.flatMap(access.org(path, "service_account.rotate"), (place) =>
+          accounts.rotate(place, path.sa_id, payload.grace_seconds)
+        )
+      )
+      .handle("revoke", ({ path }) =>
+        Effect.flatMap(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id))
+      )
+  })
+).pipe(Layer.provide(ServiceAccounts.Default))

@@ -153,6 +153,7 @@ const statements = [
     project_id TEXT REFERENCES projects (id),
     name TEXT NOT NULL,
     reveal INTEGER NOT NULL CHECK (reveal IN (0, 1)),
+    expires_in_days INTEGER,
     created_by TEXT NOT NULL,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
@@ -167,8 +168,11 @@ const statements = [
     hint TEXT NOT NULL,
     created_at TEXT NOT NULL,
     expires_at TEXT,
+    replaced_at TEXT,
     removed_at TEXT
   ) STRICT`,
+  `CREATE UNIQUE INDEX api_keys_current ON api_keys (service_account_id)
+    WHERE replaced_at IS NULL AND removed_at IS NULL`,
   `CREATE INDEX api_keys_by_account ON api_keys (service_account_id)`,
 
   `CREATE TABLE audit_entries (
@@ -192,6 +196,9 @@ const statements = [
   `CREATE INDEX audit_entries_by_action ON audit_entries (log, action, seq)`,
   `CREATE INDEX audit_entries_by_actor ON audit_entries (log, actor_id, seq)`,
   `CREATE INDEX audit_entries_by_resource ON audit_entries (log, resource_type, seq)`,
+  `CREATE INDEX audit_entries_of_action ON audit_entries (action, position)`,
+  `CREATE INDEX audit_entries_of_actor ON audit_entries (actor_id, position)`,
+  `CREATE INDEX audit_entries_of_resource ON audit_entries (resource_type, position)`,
   `CREATE TRIGGER audit_entries_no_update BEFORE UPDATE ON audit_entries
     BEGIN SELECT RAISE(ABORT, 'audit entries are immutable'); END`,
   `CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries

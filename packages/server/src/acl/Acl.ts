@@ -1,0 +1,234 @@
+import type { AclExplanation, AclRule, Permission, SubjectType } from "@coffer/domain/AclRule"
+import { type Actor, actorName } from "@coffer/domain/Actor"
+import { Forbidden, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { type Email, type EnvName, type ProjectName, RuleId, type ServiceAccountId } from "@coffer/domain/Names"
+import type { Pattern } from "@coffer/domain/Pattern"
+import { explain, type Subject } from "@coffer/domain/Permissions"
+import { Effect } from "effect"
+import { type Place, sourceOf } from "../access/Access.js"
+import { AuditLog } from "../audit/AuditLog.js"
+import { now } from "../database/Time.js"
+import { uuidV7 } from "../database/Uuid.js"
+import { transaction } from "../database/Writer.js"
+import { OrganizationsRepo } from "../organizations/Repo.js"
+import { AclRepo, type RuleRow } from "./Repo.js"
+
+const maxRules = 20_000
+
+type AclPlace = Place<"acl.list" | "acl.grant" | "acl.revoke" | "acl.explain">
+
+/** A subject as a request names it; the schema has seen to it that the one field that fits is there. */
+export interface SubjectRef {
+  readonly subject_type: SubjectType
+  readonly email?: Email
+  readonly subject_id?: ServiceAccountId
+}
+
+export interface GrantRequest extends SubjectRef {
+  readonly project_pattern: Pattern
+  readonly env_pattern: Pattern
+  readonly permission: Permission
+}
+
+const gone = (place: AclPlace) => new NotFound({ message: `organization ${place.org.name} is not there` })
+
+const noSubject = ({ email, subject_id }: SubjectRef, place: AclPlace) =>
+  new NotFound({
+    message:
+      email === undefined
+        ? `service account ${subject_id ?? ""} is not there`
+        : `${email} is not a member of organization ${place.org.name}`
+  })
+
+const recordOf = ({ email, name, ...row }: RuleRow): AclRule => ({
+  ...row,
+  ...(email !== null && { email }),
+  ...(row.subject_type === "service_account" && name !== null && { name })
+})
+
+interface RulePatterns {
+  readonly subject_type: SubjectType
+  readonly project_pattern: string
+  readonly env_pattern: string
+}
+
+/**
+ * Whether a rule is the caller's to manage: any for people (their role let them in); for a service account the rules of
+ * service accounts whose patterns equal those of one of its own `admin` rules, or any when that rule is for everything.
+ */
+const manages = (place: AclPlace, rule: RulePatterns): boolean =>
+  place.actor.type === "user" ||
+  (rule.subject_type === "service_account" &&
+    place.grants.some(
+      (own) =>
+        own.permission === "admin" &&
+        ((own.project_pattern === "*" && own.env_pattern === "*") ||
+          (own.project_pattern === rule.project_pattern && own.env_pattern === rule.env_pattern))
+    ))
+
+const isSelf = (actor: Actor, subject: SubjectRef): boolean =>
+  actor.type === "user" ? actor.email === subject.email : actor.id === subject.subject_id
+
+/** The access rules of an organization. */
+export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
+  effect: Effect.gen(function* () {
+    const repo = yield* AclRepo
+    const organizations = yield* OrganizationsRepo
+    const audit = yield* AuditLog
+
+    const resolve = (place: AclPlace, subject: SubjectRef) =>
+      Effect.gen(function* () {
+        if (subject.email !== undefined) {
+          const member = yield* repo.memberForUpdate(place.org.id, subject.email)
+          if (member?.role != null) return { id: member.id, email: member.email }
+        } else if (subject.subject_id !== undefined) {
+          const account = yield* repo.accountForUpdate(place.org.id, subject.subject_id)
+          if (account !== undefined) return { id: account.id, name: account.name }
+        }
+        return yield* noSubject(subject, place)
+      })
+
+    /** Grants a permission; the same subject and patterns again change it. Answers whether the rule is a new one. */
+    const grant = Effect.fn("Acl.grant")(function* (place: Place<"acl.grant">, request: GrantRequest) {
+      if (!manages(place, request)) {
+        return yield* new Forbidden({
+          message:
+            "a service account manages rules of service accounts only, for exactly the patterns of its own admin rules"
+        })
+      }
+      const granted_at = yield* now
+      const newId = RuleId.make(yield* uuidV7)
+      const { env_pattern, permission, project_pattern, subject_type } = request
+      return yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+          const { id: subject_id, ...named } = yield* resolve(place, request)
+          const same = yield* repo.findSame(place.org.id, subject_id, project_pattern, env_pattern)
+          if (same === undefined && (yield* repo.count(place.org.id)) >= maxRules) {
+            return yield* new LimitExceeded({ message: `an organization has at most ${maxRules} access rules` })
+          }
+          const fresh = {
+            id: newId,
+            subject_type,
+            subject_id,
+            project_pattern,
+            env_pattern,
+            permission,
+            created_by: actorName(place.actor),
+            created_at: granted_at,
+            updated_at: granted_at
+          }
+          yield* same === undefined
+            ? repo.insert({ ...fresh, org_id: place.org.id })
+            : repo.setPermission(same.id, permission, granted_at)
+          const rule: AclRule =
+            same === undefined ? { ...fresh, ...named } : { ...recordOf(same), permission, updated_at: granted_at }
+          yield* audit.write(sourceOf(place), {
+            action: "acl.grant",
+            resource_type: "acl_rule",
+            resource_id: rule.id,
+            metadata: {
+              subject_type,
+              subject_id,
+              ...named,
+              project_pattern,
+              env_pattern,
+              permission,
+              ...(same !== undefined && { before: same.permission })
+            }
+          })
+          return { rule, created: same === undefined }
+        })
+      )
+    })
+
+    const list = Effect.fn("Acl.list")(function* (place: Place<"acl.list">) {
+      const rows = yield* repo.all(place.org.id)
+      return rows.filter((row) => manages(place, row)).map(recordOf)
+    })
+
+    const revoke = Effect.fn("Acl.revoke")(function* (place: Place<"acl.revoke">, id: RuleId) {
+      const removed_at = yield* now
+      yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+          const row = yield* repo.find(place.org.id, id)
+          if (row === undefined || !manages(place, row)) {
+            return yield* new NotFound({ message: `access rule ${id} is not there` })
+          }
+          yield* repo.remove(id, removed_at)
+          const { email, env_pattern, name, permission, project_pattern, subject_id, subject_type } = row
+          yield* audit.write(sourceOf(place), {
+            action: "acl.revoke",
+            resource_type: "acl_rule",
+            resource_id: id,
+            metadata: {
+              subject_type,
+              subject_id,
+              ...(email !== null && { email }),
+              ...(name !== null && { name }),
+              project_pattern,
+              env_pattern,
+              permission
+            }
+          })
+        })
+      )
+    })
+
+    const subjectOf = (place: AclPlace, ref: SubjectRef) =>
+      Effect.gen(function* () {
+        if (ref.email !== undefined) {
+          const user = yield* repo.findMember(place.org.id, ref.email)
+          if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
+          const grants = yield* repo.grantsOf(place.org.id, user.id)
+          const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants }
+          return { subject, projectId: null }
+        }
+        const account = ref.subject_id === undefined ? undefined : yield* repo.findAccount(place.org.id, ref.subject_id)
+        if (account === undefined) return yield* noSubject(ref, place)
+        const grants = yield* repo.grantsOf(place.org.id, account.id)
+        const { project_id, reveal } = account
+        const subject: Subject = {
+          superadmin: false,
+          role: null,
+          account: { scoped: project_id !== null, reveal: reveal === 1 },
+          grants
+        }
+        return { subject, projectId: project_id }
+      })
+
+    /** What a subject may do in an environment, and which role or rule says so: for admins, and for anyone about itself. */
+    const explainAccess = Effect.fn("Acl.explain")(function* (
+      place: Place<"acl.explain">,
+      ref: SubjectRef,
+      project: ProjectName,
+      env: EnvName
+    ) {
+      const isAdmin =
+        place.role === "owner" || place.role === "admin" || (place.actor.type === "user" && place.actor.superadmin)
+      if (!isAdmin && !isSelf(place.actor, ref)) {
+        return yield* new Forbidden({
+          message: `this needs the role admin in organization ${place.org.name}, unless it is about yourself`
+        })
+      }
+      const found = yield* repo.findPlace(place.org.id, project, env)
+      if (found === undefined) return yield* new NotFound({ message: `environment ${project}/${env} is not there` })
+      const { projectId, subject } = yield* subjectOf(place, ref)
+      const explanation = explain(subject, { org: place.org.name, project, env })
+      const elsewhere = projectId !== null && projectId !== found.project_id
+      const answer: AclExplanation = {
+        allowed: elsewhere ? [] : explanation.allowed,
+        because: explanation.because.map(({ rule_id, ...reason }) => ({
+          ...reason,
+          ...(rule_id !== undefined && { rule_id: RuleId.make(rule_id) }),
+          ...(elsewhere && { limited_by: "the account is scoped to another project" })
+        }))
+      }
+      return answer
+    })
+
+    return { grant, list, revoke, explain: explainAccess } as const
+  }),
+  dependencies: [AclRepo.Default, OrganizationsRepo.Default]
+}) {}

@@ -1,0 +1,182 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { type ProjectName, ServiceAccountId, type ServiceAccountName } from "@coffer/domain/Names"
+import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
+import { Clock, Effect, Redacted } from "effect"
+import { type Place, sourceOf } from "../access/Access.js"
+import { AuditLog } from "../audit/AuditLog.js"
+import { now, timestamp } from "../database/Time.js"
+import { uuidV7 } from "../database/Uuid.js"
+import { isUniqueViolation, transaction } from "../database/Writer.js"
+import { hashToken, keyHint, mintToken } from "../keys/Token.js"
+import { OrganizationsRepo } from "../organizations/Repo.js"
+import { type AccountRow, ServiceAccountsRepo } from "./Repo.js"
+
+const maxAccounts = 2_000
+const dayMillis = 24 * 60 * 60 * 1000
+
+type AccountPlace = Place<"service_account.create" | "service_account.rotate" | "service_account.revoke">
+
+export interface NewAccount {
+  readonly name: ServiceAccountName
+  readonly project?: ProjectName
+  readonly reveal?: boolean
+  readonly expires_in_days?: number
+}
+
+const gone = (place: AccountPlace) => new NotFound({ message: `organization ${place.org.name} is not there` })
+const missing = (id: ServiceAccountId) => new NotFound({ message: `service account ${id} is not there` })
+
+const recordOf = ({ expires_in_days: _, reveal, ...row }: AccountRow): ServiceAccount => ({
+  ...row,
+  reveal: reveal === 1
+})
+
+/** A key that nobody has seen yet, and its row. */
+const newKey = Effect.fnUntraced(function* (
+  service_account_id: ServiceAccountId,
+  millis: number,
+  expiresInDays: number | null
+) {
+  const key = yield* mintToken("apiKey")
+  const text = Redacted.value(key)
+  const row = {
+    id: yield* uuidV7,
+    service_account_id,
+    token_hash: hashToken(text),
+    hint: keyHint(text),
+    created_at: timestamp(millis),
+    expires_at: expiresInDays === null ? null : timestamp(millis + expiresInDays * dayMillis)
+  }
+  return { key, row }
+})
+
+/** Machines' accounts. A key is known to whoever asked for it, once; the database has its hash. */
+export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
+  effect: Effect.gen(function* () {
+    const repo = yield* ServiceAccountsRepo
+    const organizations = yield* OrganizationsRepo
+    const audit = yield* AuditLog
+
+    const create = Effect.fn("ServiceAccounts.create")(function* (
+      place: Place<"service_account.create">,
+      request: NewAccount
+    ) {
+      const { expires_in_days = null, name, project = null, reveal = true } = request
+      const millis = yield* Clock.currentTimeMillis
+      const created_at = timestamp(millis)
+      const id = ServiceAccountId.make(yield* uuidV7)
+      const { key, row } = yield* newKey(id, millis, expires_in_days)
+      const created_by = actorName(place.actor)
+      yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+          if ((yield* repo.count(place.org.id)) >= maxAccounts) {
+            return yield* new LimitExceeded({ message: `an organization has at most ${maxAccounts} service accounts` })
+          }
+          const project_id = project === null ? null : yield* repo.findProject(place.org.id, project)
+          if (project_id === undefined) return yield* new NotFound({ message: `project ${project ?? ""} is not there` })
+          yield* repo
+            .insert({
+              id,
+              org_id: place.org.id,
+              project_id,
+              name,
+              reveal: reveal ? 1 : 0,
+              expires_in_days,
+              created_by,
+              created_at
+            })
+            .pipe(
+              Effect.catchIf(
+                isUniqueViolation,
+                () => new Conflict({ message: `the service account name ${name} is in use: choose another` })
+              )
+            )
+          yield* repo.insertKey(row)
+          yield* audit.write(sourceOf(place), {
+            action: "service_account.create",
+            resource_type: "service_account",
+            resource_id: id,
+            metadata: { name, project, reveal, expires_at: row.expires_at }
+          })
+        })
+      )
+      const account: ServiceAccountWithKey = {
+        id,
+        name,
+        project,
+        reveal,
+        key_hint: row.hint,
+        expires_at: row.expires_at,
+        created_by,
+        created_at,
+        last_used_at: null,
+        api_key: key
+      }
+      return account
+    })
+
+    const list = Effect.fn("ServiceAccounts.list")(function* (place: Place<"service_account.list">) {
+      return (yield* repo.all(place.org.id)).map(recordOf)
+    })
+
+    /** Gives an account a new key, good for as long as its first was; what was good before ends after the grace. */
+    const rotate = Effect.fn("ServiceAccounts.rotate")(function* (
+      place: Place<"service_account.rotate">,
+      id: ServiceAccountId,
+      graceSeconds = 0
+    ) {
+      const millis = yield* Clock.currentTimeMillis
+      return yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+          const account = yield* repo.find(place.org.id, id)
+          if (account === undefined) return yield* missing(id)
+          const { key, row } = yield* newKey(id, millis, account.expires_in_days)
+          yield* repo.endKeys(id, timestamp(millis), timestamp(millis + graceSeconds * 1000))
+          yield* repo.insertKey(row)
+          yield* audit.write(sourceOf(place), {
+            action: "service_account.rotate",
+            resource_type: "service_account",
+            resource_id: id,
+            metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
+          })
+          const rotated: ServiceAccountWithKey = {
+            ...recordOf(account),
+            key_hint: row.hint,
+            expires_at: row.expires_at,
+            api_key: key
+          }
+          return rotated
+        })
+      )
+    })
+
+    /** Ends an account, its keys and the access rules about it. */
+    const revoke = Effect.fn("ServiceAccounts.revoke")(function* (
+      place: Place<"service_account.revoke">,
+      id: ServiceAccountId
+    ) {
+      const removed_at = yield* now
+      yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+          const account = yield* repo.find(place.org.id, id)
+          if (account === undefined) return yield* missing(id)
+          yield* repo.remove(id, removed_at)
+          const rules = yield* repo.removeRules(place.org.id, id, removed_at)
+          yield* audit.write(sourceOf(place), {
+            action: "service_account.revoke",
+            resource_type: "service_account",
+            resource_id: id,
+            metadata: { name: account.name, rules_removed: rules.length }
+          })
+        })
+      )
+    })
+
+    return { create, list, rotate, revoke } as const
+  }),
+  dependencies: [ServiceAccountsRepo.Default, OrganizationsRepo.Default]
+}) {}

@@ -1,0 +1,33 @@
+/**
+ * Checks the types of all sources and tests in one program, and asks Effect's language service about each file: what
+ * `tsc` and then `effect-language-service diagnostics` would say, in a third of the time, and about the tests too.
+ * Warnings fail; suggestions are for editors.
+ */
+import { checkSourceFileWorker } from "@effect/language-service/effect-lsp-patch-utils.js"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+
+const config = fileURLToPath(new URL("../tsconfig.test.json", import.meta.url))
+const host = {
+  ...ts.sys,
+  onUnRecoverableConfigFileDiagnostic: (diagnostic) => {
+    throw new Error(ts.flattenDiagnosticMessageText(diagnostic.messageText, "\n"))
+  }
+}
+const { fileNames, options, errors } = ts.getParsedCommandLineOfConfigFile(config, undefined, host)
+const program = ts.createProgram(fileNames, options)
+
+const found = [...errors, ...ts.getPreEmitDiagnostics(program)]
+for (const name of fileNames) {
+  checkSourceFileWorker(ts, program, program.getSourceFile(name), options, (each) => found.push(each), "typescript")
+}
+
+const format = process.stdout.isTTY ? ts.formatDiagnosticsWithColorAndContext : ts.formatDiagnostics
+process.stdout.write(
+  format(ts.sortAndDeduplicateDiagnostics(found), {
+    getCanonicalFileName: (name) => name,
+    getCurrentDirectory: ts.sys.getCurrentDirectory,
+    getNewLine: () => "\n"
+  })
+)
+if (found.length > 0) process.exitCode = 1
