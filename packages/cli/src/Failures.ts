@@ -1,1 +1,77 @@
-import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"
+import type { ClientError } from "@coffer/domain/client/ClientErrors"
+import type { CredentialError } from "@coffer/domain/client/Credentials"
+import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
+import type { BadSetting, MissingSettings } from "@coffer/domain/client/Settings"
+import type { AnyApiError } from "@coffer/domain/Errors"
+import { Data } from "effect"
+
+/** The command line does not say what can be done. */
+export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
+
+/** The client itself cannot do it; the message says why, and what to do. */
+export class CannotDo extends Data.TaggedError("CannotDo")<{ readonly message: string }> {}
+
+/** Everything that a command can fail with. */
+export type Failure =
+  AnyApiError | BadServiceFile | BadSetting | CannotDo | ClientError | CredentialError | MissingSettings | WrongUsage
+
+/** The exit codes of the client. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, notAuthenticated: 3, notFound: 4 } as const
+
+interface Kind {
+  readonly exit: keyof typeof exitCodes
+  /** What to do next, where the message does not say it. */
+  readonly next?: string
+}
+
+const checkAddress = "check --server-url, SERVICE_SERVER_URL and server_url in service.yml"
+const newerServer = "the server is newer than this client: update coffer"
+
+const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
+  // What the service says.
+  ValidationError: { exit: "failed" },
+  Unauthorized: { exit: "notAuthenticated", next: "run coffer login, or check SERVICE_API_KEY" },
+  InvalidCode: { exit: "notAuthenticated", next: "run coffer login again" },
+  Forbidden: { exit: "failed", next: "ask an administrator of the organization" },
+  NotFound: {
+    exit: "notFound",
+    next: "check the name; coffer org, project, environment and secret list show what is there"
+  },
+  MethodNotAllowed: { exit: "failed", next: newerServer },
+  Conflict: { exit: "failed" },
+  LastOwner: { exit: "failed" },
+  LimitExceeded: { exit: "failed" },
+  PayloadTooLarge: { exit: "failed" },
+  UnsupportedMediaType: { exit: "failed", next: newerServer },
+  RateLimited: { exit: "failed" },
+  LockedOut: { exit: "failed" },
+  DecryptionFailed: { exit: "failed", next: "tell whoever runs the server" },
+  InternalError: { exit: "failed", next: "tell whoever runs the server: its log has the details" },
+  NotImplemented: { exit: "failed" },
+  BackupFailed: { exit: "failed" },
+  BackupsDisabled: { exit: "failed" },
+  NotReady: { exit: "failed", next: "try again in a moment" },
+  // What the way to it says.
+  ServerUnreachable: { exit: "failed", next: `is the server running there? If not, ${checkAddress}` },
+  UnexpectedResponse: { exit: "failed", next: `is that the right address? If not, ${checkAddress}` },
+  UnknownApiError: { exit: "failed", next: "this client does not know that answer: update coffer" },
+  // What the client says.
+  BadServiceFile: { exit: "usage" },
+  BadSetting: { exit: "usage" },
+  CannotDo: { exit: "failed" },
+  MissingSettings: { exit: "usage" },
+  NotAuthenticated: { exit: "notAuthenticated" },
+  PrivateFileError: { exit: "failed" },
+  UntrustedServer: { exit: "failed" },
+  WrongUsage: { exit: "usage" }
+}
+
+/** The text without what would move a terminal's cursor: much of it comes from elsewhere. */
+export const plain = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ")
+
+/** What to tell a person, in one sentence, and what to tell the shell. */
+export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
+  const { exit, next } = kinds[failure._tag]
+  const message = plain(failure.message).replace(/[.;:]?\s*$/, "")
+  return { sentence: next === undefined ? message : `${message}; ${next}`, exitCode: exitCodes[exit] }
+}

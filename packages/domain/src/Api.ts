@@ -1,4 +1,5 @@
 import { HttpApi, OpenApi } from "@effect/platform"
+import { Predicate, Record } from "effect"
 import { AclApi } from "./api/AclApi.js"
 import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
@@ -19,6 +20,26 @@ import {
   UnsupportedMediaType,
   ValidationError
 } from "./Errors.js"
+
+const toolkitSchemas = ["HttpApiDecodeError", "Issue", "PropertyKey"]
+
+const isToolkitError = (schema: unknown): boolean =>
+  Predicate.hasProperty(schema, "$ref") && schema.$ref === "#/components/schemas/HttpApiDecodeError"
+
+/**
+ * The toolkit writes its own answer to what does not decode into every call's 400. Nobody is ever given it: the answer is
+ * always the envelope, and the document says so.
+ */
+const withoutToolkitError = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(withoutToolkitError)
+  if (!Predicate.isRecord(node)) return node
+  if (Array.isArray(node.anyOf) && node.anyOf.some(isToolkitError)) {
+    const others: ReadonlyArray<unknown> = node.anyOf.filter((schema) => !isToolkitError(schema))
+    return others.length === 1 ? others[0] : { anyOf: others }
+  }
+  const fields = Object.entries(node).filter(([name]) => !toolkitSchemas.includes(name))
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutToolkitError(field)]))
+}
 
 /** The whole contract. Handlers, the typed client, the tools' schemas and the documents all come from it. */
 export class Api extends HttpApi.make("coffer")
@@ -46,4 +67,5 @@ export class Api extends HttpApi.make("coffer")
     OpenApi.Description,
     'Secrets, encrypted at rest, organized as organization / project / environment / key. Every error is an envelope: {"error":{"code","message"}}.'
   )
-  .annotate(OpenApi.License, { name: "Apache-2.0" }) {}
+  .annotate(OpenApi.License, { name: "Apache-2.0" })
+  .annotate(OpenApi.Transform, (document) => Record.map(document, withoutToolkitError)) {}

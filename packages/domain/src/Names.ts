@@ -36,11 +36,12 @@ export type ProjectName = typeof ProjectName.Type
 export const EnvName = name("EnvName", "an environment name", "prod")
 export type EnvName = typeof EnvName.Type
 
+const secretKeyForm = /^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/
 const secretKeyRule =
   "a secret key has 1 to 100 characters: a letter or underscore first, then letters, digits, underscores, dots and hyphens"
 
 export const SecretKey = Schema.String.pipe(
-  Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/, {
+  Schema.pattern(secretKeyForm, {
     ...rule(secretKeyRule),
     identifier: "SecretKey",
     description: secretKeyRule,
@@ -228,7 +229,11 @@ export const SecretValues = Schema.transformOrFail(
   }
 ).annotations({
   identifier: "SecretValues",
-  jsonSchema: { type: "object", additionalProperties: { type: "string", maxLength: maxSecretValueBytes } }
+  jsonSchema: {
+    type: "object",
+    propertyNames: { pattern: secretKeyForm.source },
+    additionalProperties: { type: "string", maxLength: maxSecretValueBytes }
+  }
 })
 
 const decodeKey = ParseResult.decodeUnknownEither(SecretKey)

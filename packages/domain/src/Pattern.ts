@@ -8,6 +8,8 @@ const maxStars = 3
 
 const fold = (text: string): string => text.replace(/\*+/g, "*")
 
+const grammar = /^(?:[a-z0-9*?-]|\{[a-z0-9*?-]*(?:,[a-z0-9*?-]*)+\})+$/
+
 const stars = (text: string): number => text.split("*").length - 1
 
 /**
@@ -17,7 +19,7 @@ const stars = (text: string): number => text.split("*").length - 1
 const isPattern = (text: string): boolean => {
   if (text.length === 0 || text.length > maxLength) return false
   const folded = fold(text)
-  if (!/^(?:[a-z0-9*?-]|\{[a-z0-9*?-]*(?:,[a-z0-9*?-]*)+\})+$/.test(folded)) return false
+  if (!grammar.test(folded)) return false
   const groups = folded.match(/\{[^}]*\}/g) ?? []
   const alternatives = groups.map((group) => group.slice(1, -1).split(","))
   const starsInGroups = alternatives.map((texts) => Math.max(...texts.map(stars)))
@@ -40,7 +42,7 @@ export const Pattern = Schema.transform(Schema.String.annotations(rule(patternRu
 }).annotations({
   identifier: "Pattern",
   description: patternRule,
-  jsonSchema: { type: "string", minLength: 1, maxLength, pattern: "^[a-z0-9*?{,}-]+$" },
+  jsonSchema: { type: "string", minLength: 1, maxLength, pattern: grammar.source },
   examples: [FoldedPattern.make("*"), FoldedPattern.make("web-*"), FoldedPattern.make("{staging,prod}")]
 })
 export type Pattern = typeof Pattern.Type

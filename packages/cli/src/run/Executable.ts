@@ -93,7 +93,12 @@ const look = (path: string): Lookup => {
     onNone: () => ({ type: "found", path, forShell: false, sure: false }),
     onSome: (head) => {
       const forShell = !isElf(head) && !isMachO(head) && !isScript(head)
-      return { type: "found", path, forShell, sure: forShell ? Option.exists(readHead(shell), (sh) => isSure(sh)) : isSure(head) }
+      return {
+        type: "found",
+        path,
+        forShell,
+        sure: forShell ? Option.exists(readHead(shell), (sh) => isSure(sh)) : isSure(head)
+      }
     }
   })
 }

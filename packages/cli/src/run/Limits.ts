@@ -39,7 +39,8 @@ export const sizeProblem = (
   if (argument >= 0) return Option.some(`argument ${argument} of the command is larger than 128 KiB`)
   // The kernel also counts the path and what it puts beside the strings; an interpreter's line may be added.
   const reserve = 8 * 1024
-  const total = reserve + argv.reduce((sum, text) => sum + cost(text), 0) + variables.reduce((sum, { size }) => sum + size, 0)
+  const total =
+    reserve + argv.reduce((sum, text) => sum + cost(text), 0) + variables.reduce((sum, { size }) => sum + size, 0)
   if (total <= limit) return Option.none()
   const largest = variables.sort((a, b) => b.size - a.size).slice(0, 3)
   return Option.some(

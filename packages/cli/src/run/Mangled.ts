@@ -8,7 +8,7 @@ const decode = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder("utf-
 /** The strings of a file in which each ends with a NUL. */
 const strings = (bytes: Buffer) => {
   const found: Array<Buffer> = []
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const next = bytes.indexOf(0, at)
     const end = next < 0 ? bytes.length : next
     found.push(bytes.subarray(at, end))
@@ -29,7 +29,8 @@ export const mangled = (commandLength: number): Option.Option<string> => {
   const args = strings(Option.getOrElse(read("/proc/self/cmdline"), () => Buffer.alloc(0)))
   const position = args.slice(-commandLength).findIndex(isMangled)
   if (position === 0) return Option.some("the command's name is not UTF-8: Node cannot pass it on as it is")
-  if (position > 0) return Option.some(`argument ${position} of the command is not UTF-8: Node cannot pass it on as it is`)
+  if (position > 0)
+    return Option.some(`argument ${position} of the command is not UTF-8: Node cannot pass it on as it is`)
   const variables = strings(Option.getOrElse(read("/proc/self/environ"), () => Buffer.alloc(0)))
   const bad = variables.find(isMangled)
   if (bad === undefined) return Option.none()

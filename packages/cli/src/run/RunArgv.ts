@@ -3,7 +3,12 @@
  * starts the command, and from there on nothing is looked at. Loads nothing, so that `run` starts fast.
  */
 export type RunArgv =
-  | { readonly type: "run"; readonly options: RunOptions; readonly command: string; readonly args: ReadonlyArray<string> }
+  | {
+      readonly type: "run"
+      readonly options: RunOptions
+      readonly command: string
+      readonly args: ReadonlyArray<string>
+    }
   | { readonly type: "help" }
   | { readonly type: "wrong"; readonly message: string }
 
@@ -38,7 +43,8 @@ export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
   const found = new Map<Name, Array<string>>()
   const result = (rest: ReadonlyArray<string>): RunArgv => {
     const [command, ...args] = rest
-    if (command === undefined) return wrong("no command is given: write it behind the options, as in: coffer run -- npm start")
+    if (command === undefined)
+      return wrong("no command is given: write it behind the options, as in: coffer run -- npm start")
     const list = (name: Name) => (found.get(name) ?? []).flatMap((text) => text.split(","))
     const options = {
       serverUrl: found.get("server-url")?.[0],

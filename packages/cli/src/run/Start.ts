@@ -7,8 +7,7 @@ import { inForeground } from "./TerminalGroup.js"
 
 /** How the command ended. */
 export type Outcome =
-  | { readonly type: "exit"; readonly code: number }
-  | { readonly type: "signal"; readonly signal: NodeJS.Signals }
+  { readonly type: "exit"; readonly code: number } | { readonly type: "signal"; readonly signal: NodeJS.Signals }
 
 /** The command did not start. */
 export class NotStarted extends Data.TaggedError("NotStarted")<{
@@ -38,11 +37,18 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
     if (!program.sure || typeof execve !== "function") return
     const { argv, file } = invocation(program)
-    // A signal that has already come is still told to the listeners, which end the client with it.
-    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    // An immediate comes right after the signals that have arrived are told to the listeners, which end the client; the
+    // first may still be of the turn that we are in. From then on the kernel ends it.
+    yield* Effect.async<void>((resume) => {
+      setImmediate(() => {
+        setImmediate(() => {
+          signals.release()
+          resume(Effect.void)
+        })
+      })
+    })
     yield* Effect.ignore(
       Effect.try(() => {
-        signals.release()
         // Node ignores these two, and what is ignored stays so in the command; what is caught does not.
         process.on("SIGPIPE", ignore)
         process.on("SIGXFSZ", ignore)
@@ -61,7 +67,10 @@ const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
   const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
   const missing = missingInterpreter(path)
   if (code === "ENOENT" && missing !== undefined) {
-    return new NotStarted({ code: 126, message: `${command} cannot be executed: ${missing}, which runs it, is not there` })
+    return new NotStarted({
+      code: 126,
+      message: `${command} cannot be executed: ${missing}, which runs it, is not there`
+    })
   }
   if (code === "ENOENT") return new NotStarted({ code: 127, message: `${command} is not there any more` })
   if (code === "E2BIG") {

@@ -14,13 +14,16 @@ const subject = {
   subject_id: optional(ServiceAccountId)
 }
 
+const granted = { project_pattern: Pattern, env_pattern: Pattern, permission: Permission }
+
 export class AclApi extends HttpApiGroup.make("acl")
   .add(
     HttpApiEndpoint.post("grant", `${at.org}/acl`)
       .setPath(OrgPath)
       .setPayload(
-        body({ ...subject, project_pattern: Pattern, env_pattern: Pattern, permission: Permission }).pipe(
-          Schema.filter(namesItsSubject)
+        Schema.Union(
+          body({ subject_type: Schema.Literal("user"), email: Email, ...granted }),
+          body({ subject_type: Schema.Literal("service_account"), subject_id: ServiceAccountId, ...granted })
         )
       )
       .addSuccess(AclRule, { status: 201 })

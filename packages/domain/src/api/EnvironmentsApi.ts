@@ -12,6 +12,7 @@ import { BodyLimit, Requires } from "./Requirement.js"
 /** The most keys that one write of a bundle may name, and the most secrets of an environment. */
 export const maxBundleKeys = 2_000
 
+const key = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
 const keysRule = "must be secret keys, separated by commas"
 
 /** Secret keys in a query string, separated by commas. */
@@ -19,7 +20,11 @@ const Keys = Schema.transform(
   Schema.String.annotations(rule(keysRule)),
   Schema.Array(Schema.typeSchema(SecretKey).annotations(rule(keysRule))),
   { strict: false, decode: (text: string) => text.split(","), encode: (keys: ReadonlyArray<string>) => keys.join(",") }
-).annotations({ ...rule(keysRule), jsonSchema: { type: "string" }, description: keysRule })
+).annotations({
+  ...rule(keysRule),
+  jsonSchema: { type: "string", pattern: `^${key}(,${key})*$` },
+  description: keysRule
+})
 
 const tooMany = rule("at most 2,000 keys at once")
 

@@ -106,6 +106,24 @@ export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
   via: place.via
 })
 
+/**
+ * Records a refusal that comes after the place was entered, where a rule about the thing asked for says no. Belongs outside
+ * of the transaction that the refusal rolls back.
+ */
+export const recordDenial =
+  (audit: AuditLog, place: OrgPlace<Action>) =>
+  <A, E, R>(effect: Effect.Effect<A, E | Forbidden, R>): Effect.Effect<A, E | Forbidden, R> =>
+    Effect.tapError(effect, (error) =>
+      error instanceof Forbidden
+        ? audit.read(sourceOf(place), {
+            action: "access.denied",
+            resource_type: "org",
+            resource_id: place.org.id,
+            metadata: { action: place.action }
+          })
+        : Effect.void
+    )
+
 const grantsOf = (rows: ReadonlyArray<PlaceRow>): ReadonlyArray<Grant> =>
   rows.flatMap(({ env_pattern, permission, project_pattern, rule_id }) =>
     rule_id === null || project_pattern === null || env_pattern === null || permission === null

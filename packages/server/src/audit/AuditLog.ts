@@ -45,6 +45,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const repo = yield* AuditRepo
     const { auditKey } = yield* Instance
     const queue = yield* Queue.bounded<Draft>(queueCapacity)
+    const waiting = yield* Effect.makeLatch()
+    const flushing = yield* Effect.makeSemaphore(1)
 
     const draft = Effect.fnUntraced(function* (source: AuditSource, event: AuditEvent) {
       const request = yield* RequestInfo
@@ -114,21 +116,25 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       )
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
-      Effect.flatMap(draft(source, event), (entry) => (queue.unsafeOffer(entry) ? Effect.void : append([entry])))
+      Effect.flatMap(draft(source, event), (entry) =>
+        queue.unsafeOffer(entry) ? Effect.sync(() => waiting.unsafeOpen()) : append([entry])
+      )
 
+    /** Writes all that is queued, in its order; it ends after the batches that were begun before it. */
     const flush = Queue.takeUpTo(queue, batchSize).pipe(
-      Effect.flatMap((entries) => Effect.as(append([...entries]), entries.length)),
-      Effect.repeat({ while: (written) => written === batchSize }),
+      Effect.map((entries) => [...entries]),
+      Effect.tap((entries) => (entries.length === 0 ? Effect.void : append(entries))),
+      Effect.repeat({ while: (written) => written.length === batchSize }),
+      flushing.withPermits(1),
+      Effect.uninterruptible,
       Effect.asVoid
     )
 
-    const worker = Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        const first = yield* restore(Queue.take(queue))
-        yield* Effect.exit(restore(Effect.sleep(batchWindow)))
-        const rest = yield* Queue.takeUpTo(queue, batchSize - 1)
-        yield* append([first, ...rest])
-      })
+    // It takes nothing before it writes it: what is queued when it is interrupted is left to the flush at the end.
+    const worker = waiting.await.pipe(
+      Effect.zipRight(waiting.close),
+      Effect.zipRight(Effect.sleep(batchWindow)),
+      Effect.zipRight(flush)
     )
     yield* Effect.addFinalizer(() => flush)
     yield* Effect.forkScoped(Effect.forever(worker))

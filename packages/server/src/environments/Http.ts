@@ -2,8 +2,8 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { notYet } from "../http/NotYet.js"
 import { Bundles } from "../secrets/Bundles.js"
+import { Promotion } from "../secrets/Promotion.js"
 import { Environments } from "./Environments.js"
 
 const withETag = (etag: string) =>
@@ -16,6 +16,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const access = yield* Access
     const environments = yield* Environments
     const bundles = yield* Bundles
+    const promotion = yield* Promotion
     return handlers
       .handle("create", ({ path, payload }) =>
         Effect.flatMap(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
@@ -38,7 +39,19 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return yield* Effect.as(withETag(bundles.etagOf(place.env.id, written.revision)), written)
         })
       )
-      .handle("copy", () => notYet)
-      .handle("diff", () => notYet)
+      .handle("copy", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const to = yield* access.env(path, "secret.write")
+          const from = yield* access.env({ ...path, env_name: payload.from }, "secret.copy")
+          return yield* promotion.copy(to, from, payload)
+        })
+      )
+      .handle("diff", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const here = yield* access.env(path, "secret.compare")
+          const there = yield* access.env({ ...path, env_name: urlParams.with }, "secret.compare")
+          return yield* promotion.diff(here, there)
+        })
+      )
   })
-).pipe(Layer.provide([Environments.Default, Bundles.Default]))
+).pipe(Layer.provide([Environments.Default, Bundles.Default, Promotion.Default]))

@@ -11,7 +11,7 @@ import {
   HttpServerResponse
 } from "@effect/platform"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, identity, Option } from "effect"
+import { Cause, Effect, identity, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { isIP } from "node:net"
 import { ServerConfig } from "../Config.js"
@@ -84,6 +84,9 @@ const refusal = (request: HttpServerRequest.HttpServerRequest) => {
   return /[;#]|\/\/|.\/$/.test(path) ? new NotFound({ message: "no such path: /openapi.json lists them all" }) : null
 }
 
+/** For the access log alone: the client hung up, and its request ended with it. */
+const clientGone = HttpServerResponse.empty({ status: 499 })
+
 const standardHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 const corsFor = (allowedOrigins: ReadonlyArray<string>) => {
@@ -119,7 +122,9 @@ export const BoundaryLive = HttpApiBuilder.middleware(
         const info = infoOf(request)
         const refused = refusal(request)
         const answer = yield* (refused === null ? guarded : Effect.die(refused)).pipe(
-          Effect.catchAllCause((cause) => Effect.map(toApiError(cause), toResponse)),
+          Effect.catchAllCause((cause) =>
+            Cause.isInterruptedOnly(cause) ? clientGone : Effect.map(toApiError(cause), toResponse)
+          ),
           Effect.provideService(
             HttpServerRequest.HttpServerRequest,
             HttpMethod.hasBody(request.method) ? withOwnBody(request) : request

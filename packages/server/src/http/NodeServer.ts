@@ -73,13 +73,24 @@ const boundDrain = (server: Server): Server => {
   return server
 }
 
+/**
+ * The toolkit listens for upgrades, and Node then keeps the body of a request that offers one (Java's client offers h2c) from
+ * us. Without a listener the offer is passed over.
+ */
+const withoutUpgrades = (server: Server): Server =>
+  server.on("newListener", (event: string, listener: () => void) => {
+    if (event === "upgrade") queueMicrotask(() => server.off(event, listener))
+  })
+
 const makeServer = (): Server =>
   boundDrain(
-    createServer({ requireHostHeader: false, keepAliveTimeout: 65_000 })
-      .on("request", toOriginForm)
-      .on("clientError", refuseUnparsed)
-      .on("connect", refuseTunnel)
-      .on("checkExpectation", refuseExpectation)
+    withoutUpgrades(
+      createServer({ requireHostHeader: false, keepAliveTimeout: 65_000 })
+        .on("request", toOriginForm)
+        .on("clientError", refuseUnparsed)
+        .on("connect", refuseTunnel)
+        .on("checkExpectation", refuseExpectation)
+    )
   )
 
 /** The listening socket: names are matched to the letter, and what the parser refuses gets the envelope too. */

@@ -37,16 +37,21 @@ const shapes = routes.map((route) => ({
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? ""
 
-/** The pattern of the call that a URL's path is for, if there is one; paths without parameters are told first. */
-export const routeOf = (method: string, url: string): string | null => {
+/** The calls that a URL's path is for; where a path without parameters fits, those with parameters are not meant. */
+const callsAt = (url: string) => {
   const path = pathOf(url)
-  const found = shapes.filter((route) => route.method === method && route.shape.test(path)).map((route) => route.path)
-  return found.find((pattern) => !pattern.includes(":")) ?? found[0] ?? null
+  const fitting = shapes.filter(({ shape }) => shape.test(path))
+  const last = (route: { readonly path: string }): string => route.path.slice(route.path.lastIndexOf("/"))
+  const named = fitting.filter((route) => !last(route).includes(":"))
+  return named.length === 0 ? fitting : named
 }
+
+/** The pattern of the call that a request is for, if there is one. */
+export const routeOf = (method: string, url: string): string | null =>
+  callsAt(url).find((route) => route.method === method)?.path ?? null
 
 /** The methods that the contract has for a URL's path; none when there is no such path. */
 export const allowedMethods = (url: string): ReadonlyArray<string> => {
-  const path = pathOf(url)
-  const methods = shapes.filter(({ shape }) => shape.test(path)).map(({ method }) => method)
+  const methods = callsAt(url).map(({ method }) => method)
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))].sort()
 }

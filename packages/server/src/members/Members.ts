@@ -2,7 +2,7 @@ import { Conflict, Forbidden, LastOwner, LimitExceeded, NotFound } from "@coffer
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email, UserId } from "@coffer/domain/Names"
 import { Effect } from "effect"
-import { type Place, sourceOf } from "../access/Access.js"
+import { type Place, recordDenial, sourceOf } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { Users } from "../auth/Users.js"
 import { now } from "../database/Time.js"
@@ -40,35 +40,34 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const audit = yield* AuditLog
 
     /** Takes a person in, making the user if there is none. The role is `member` when none is given. */
-    const invite = Effect.fn("Members.invite")(function* (
-      place: Place<"member.invite">,
-      email: Email,
-      role: Role = "member"
-    ) {
-      const source = role === "owner" ? yield* asOwner(place) : sourceOf(place)
-      const created_at = yield* now
-      const id = yield* uuidV7
-      return yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          if ((yield* repo.count(place.org.id)) >= maxMembers) {
-            return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
-          }
-          const user = yield* users.ensure(email)
-          yield* repo
-            .insert({ id, org_id: place.org.id, user_id: user.id, role, created_at })
-            .pipe(Effect.catchIf(isUniqueViolation, () => new Conflict({ message: `${email} is a member already` })))
-          yield* audit.write(source, {
-            action: "org.member_invite",
-            resource_type: "member",
-            resource_id: user.id,
-            metadata: { email, role }
+    const invite = Effect.fn("Members.invite")(
+      function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
+        const source = role === "owner" ? yield* asOwner(place) : sourceOf(place)
+        const created_at = yield* now
+        const id = yield* uuidV7
+        return yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if ((yield* repo.count(place.org.id)) >= maxMembers) {
+              return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
+            }
+            const user = yield* users.ensure(email)
+            yield* repo
+              .insert({ id, org_id: place.org.id, user_id: user.id, role, created_at })
+              .pipe(Effect.catchIf(isUniqueViolation, () => new Conflict({ message: `${email} is a member already` })))
+            yield* audit.write(source, {
+              action: "org.member_invite",
+              resource_type: "member",
+              resource_id: user.id,
+              metadata: { email, role }
+            })
+            const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
+            return member
           })
-          const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
-          return member
-        })
-      )
-    })
+        )
+      },
+      (effect, place) => recordDenial(audit, place)(effect)
+    )
 
     const list = Effect.fn("Members.list")(function* (place: Place<"member.list">) {
       return yield* repo.all(place.org.id)
@@ -108,26 +107,29 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     })
 
     /** Puts a person out, with the access rules about it, so that a later invitation starts with nothing. */
-    const remove = Effect.fn("Members.remove")(function* (place: Place<"member.remove">, userId: UserId) {
-      const removed_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          const member = yield* repo.find(place.org.id, userId)
-          if (member === undefined) return yield* missing(userId)
-          const source = member.role === "owner" ? yield* asOwner(place) : sourceOf(place)
-          yield* keepAnOwner(place, member)
-          yield* repo.remove(place.org.id, userId, removed_at)
-          const rules = yield* repo.removeRules(place.org.id, userId, removed_at)
-          yield* audit.write(source, {
-            action: "org.member_remove",
-            resource_type: "member",
-            resource_id: userId,
-            metadata: { email: member.email, role: member.role, rules_removed: rules.length }
+    const remove = Effect.fn("Members.remove")(
+      function* (place: Place<"member.remove">, userId: UserId) {
+        const removed_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            const member = yield* repo.find(place.org.id, userId)
+            if (member === undefined) return yield* missing(userId)
+            const source = member.role === "owner" ? yield* asOwner(place) : sourceOf(place)
+            yield* keepAnOwner(place, member)
+            yield* repo.remove(place.org.id, userId, removed_at)
+            const rules = yield* repo.removeRules(place.org.id, userId, removed_at)
+            yield* audit.write(source, {
+              action: "org.member_remove",
+              resource_type: "member",
+              resource_id: userId,
+              metadata: { email: member.email, role: member.role, rules_removed: rules.length }
+            })
           })
-        })
-      )
-    })
+        )
+      },
+      (effect, place) => recordDenial(audit, place)(effect)
+    )
 
     return { invite, list, setRole, remove } as const
   }),

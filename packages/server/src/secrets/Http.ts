@@ -2,13 +2,14 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { notYet } from "../http/NotYet.js"
+import { History } from "./History.js"
 import { Secrets } from "./Secrets.js"
 
 export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const secrets = yield* Secrets
+    const history = yield* History
     return handlers
       .handle("set", ({ path, payload }) =>
         Effect.flatMap(access.env(path, "secret.write"), (place) =>
@@ -26,9 +27,23 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           secrets.remove(place, path.key, urlParams.expected_version)
         )
       )
-      .handle("versions", () => notYet)
-      .handle("rollback", () => notYet)
-      .handle("undelete", () => notYet)
-      .handle("destroy", () => notYet)
+      .handle("versions", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.list")
+          return { data: yield* history.versions(place, path.key, urlParams) }
+        })
+      )
+      .handle("rollback", ({ path, payload }) =>
+        Effect.flatMap(access.env(path, "secret.write"), (place) => history.rollback(place, path.key, payload))
+      )
+      .handle("undelete", ({ path }) =>
+        Effect.flatMap(access.env(path, "secret.write"), (place) => history.undelete(place, path.key))
+      )
+      .handle("destroy", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.destroy")
+          return { data: yield* history.destroy(place, path.key, payload.versions) }
+        })
+      )
   })
-).pipe(Layer.provide(Secrets.Default))
+).pipe(Layer.provide([Secrets.Default, History.Default]))

@@ -1,4 +1,5 @@
-import { type EnvId, SecretId, SecretKey } from "@coffer/domain/Names"
+import { NotFound } from "@coffer/domain/Errors"
+import { type EnvId, type EnvName, SecretId, SecretKey } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { Reader } from "../database/Reader.js"
@@ -46,6 +47,19 @@ const TotalsRow = Schema.Struct({
 })
 export type Totals = typeof TotalsRow.Type
 
+const VersionRow = Schema.Struct({
+  version: Schema.Number,
+  created_at: Schema.String,
+  created_by: Schema.String,
+  destroyed_at: Schema.NullOr(Schema.String)
+})
+export type VersionRow = typeof VersionRow.Type
+
+const WholeVersionRow = Schema.Struct({ ...VersionRow.fields, value_bytes: Schema.Number, ...sealedFields })
+
+const CurrentRow = Schema.Struct({ id: SecretId, version: Schema.Number })
+const IdRow = Schema.Struct({ id: Schema.String })
+
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
 
 const sealedColumns = `v.format AS format, v.kek_id AS kek_id, v.ciphertext AS ciphertext, v.nonce AS nonce,
@@ -61,6 +75,9 @@ const everySecret = `
     ${sealedColumns}
   FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
   WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`
+
+export const missingEnvironment = (name: EnvName) =>
+  new NotFound({ message: `environment ${name} is not there, or not yours to see` })
 
 export interface NewVersion extends Sealed {
   readonly secret_id: SecretId
@@ -79,6 +96,8 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const listed = reader.rows(ListedRow)
     const bundled = reader.rows(BundleRow)
     const revisions = reader.rows(RevisionRow)
+    const currents = reader.rows(CurrentRow)
+    const versions = reader.rows(VersionRow)
 
     return {
       read: (envId: EnvId, key: SecretKey, version: number | null) =>
@@ -119,8 +138,18 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
           (rows) => rows[0]
         ),
 
-      setTotals: (envId: EnvId, secretCount: number, valueBytes: number) =>
-        sql`UPDATE environments SET secret_count = ${secretCount}, value_bytes = ${valueBytes} WHERE id = ${envId}`,
+      setTotals: (envId: EnvId, totals: Totals) =>
+        sql`UPDATE environments SET revision = ${totals.revision}, secret_count = ${totals.secret_count},
+          value_bytes = ${totals.value_bytes} WHERE id = ${envId}`,
+
+      /** Takes the environment's own row first, for a change that is none of its content. False when it is removed. */
+      claim: (envId: EnvId) =>
+        Effect.map(
+          rowsOf(IdRow)(
+            sql`UPDATE environments SET revision = revision WHERE id = ${envId} AND removed_at IS NULL RETURNING id`
+          ),
+          (rows) => rows.length === 1
+        ),
 
       findLive: (envId: EnvId, key: SecretKey) =>
         Effect.map(
@@ -145,7 +174,51 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       insertVersion: (row: NewVersion) => sql`INSERT INTO secret_versions ${sql.insert({ ...row })}`,
 
       remove: (id: SecretId, revision: number, now: string) =>
-        sql`UPDATE secrets SET removed_at = ${now}, removed_revision = ${revision} WHERE id = ${id}`
+        sql`UPDATE secrets SET removed_at = ${now}, removed_revision = ${revision} WHERE id = ${id}`,
+
+      currentVersion: (envId: EnvId, key: SecretKey) =>
+        Effect.map(
+          currents(`SELECT id, version FROM secrets WHERE env_id = ? AND key = ? AND removed_at IS NULL`, [envId, key]),
+          (rows) => rows[0]
+        ),
+
+      versions: (id: SecretId, before: number | null, limit: number) =>
+        versions(
+          `SELECT version, created_at, created_by, destroyed_at FROM secret_versions
+            WHERE secret_id = ? AND version < ? ORDER BY version DESC LIMIT ?`,
+          [id, before ?? Number.MAX_SAFE_INTEGER, limit]
+        ),
+
+      findVersion: (id: SecretId, version: number) =>
+        Effect.map(
+          rowsOf(WholeVersionRow)(
+            sql`SELECT version, created_at, created_by, destroyed_at, value_bytes, format, kek_id, ciphertext, nonce,
+                wrapped_key, key_nonce
+              FROM secret_versions WHERE secret_id = ${id} AND version = ${version}`
+          ),
+          (rows) => rows[0]
+        ),
+
+      /** The record of a key that was removed last. */
+      findRemoved: (envId: EnvId, key: SecretKey) =>
+        Effect.map(
+          rowsOf(LiveRow)(
+            sql`SELECT s.id AS id, s.version AS version, s.created_at AS created_at, v.value_bytes AS value_bytes
+              FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+              WHERE s.env_id = ${envId} AND s.key = ${key} AND s.removed_at IS NOT NULL
+              ORDER BY s.removed_revision DESC LIMIT 1`
+          ),
+          (rows) => rows[0]
+        ),
+
+      restore: (id: SecretId, now: string) =>
+        sql`UPDATE secrets SET removed_at = NULL, removed_revision = NULL, updated_at = ${now} WHERE id = ${id}`,
+
+      /** Erases what a version sealed and its data key; the database overwrites what it frees. */
+      destroyVersion: (id: SecretId, version: number, now: string) =>
+        sql`UPDATE secret_versions SET wrapped_key = NULL, key_nonce = NULL, destroyed_at = ${now},
+          ciphertext = ${new Uint8Array()}, nonce = ${new Uint8Array()}
+          WHERE secret_id = ${id} AND version = ${version}`
     } as const
   })
 }) {}

@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/Actor"
-import { Conflict, DecryptionFailed, NotFound } from "@coffer/domain/Errors"
+import { Conflict, NotFound } from "@coffer/domain/Errors"
 import { byteLength, SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
 import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { Effect, Redacted } from "effect"
@@ -8,44 +8,20 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { transaction } from "../database/Writer.js"
-import { type Binding, open, seal, type Sealed } from "../keys/Envelope.js"
+import { open, seal } from "../keys/Envelope.js"
 import { Keyring } from "../keys/Keyring.js"
+import { altered, bindingOf, sealedOf } from "./Changes.js"
 import { checkLimits } from "./Limits.js"
-import { SecretsRepo } from "./Repo.js"
+import { missingEnvironment, SecretsRepo } from "./Repo.js"
 
-type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.list" | "secret.compare" | "secret.copy">
+export const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
 
-/** What a version of a secret is bound to: it opens nowhere else. */
-export const bindingOf = (place: EnvironmentPlace, secretId: SecretId, key: SecretKey, version: number): Binding => ({
-  orgId: place.org.id,
-  projectId: place.project.id,
-  envId: place.env.id,
-  secretId,
-  key,
-  version
-})
-
-/** A version's row as something to open; none when it was destroyed. */
-export const sealedOf = (row: {
-  readonly format: number
-  readonly kek_id: string
-  readonly ciphertext: Uint8Array
-  readonly nonce: Uint8Array
-  readonly wrapped_key: Uint8Array | null
-  readonly key_nonce: Uint8Array | null
-}): Sealed | null => {
-  const { ciphertext, format, kek_id, key_nonce, nonce, wrapped_key } = row
-  return wrapped_key === null || key_nonce === null
-    ? null
-    : { format, kek_id, ciphertext, nonce, wrapped_key, key_nonce }
-}
-
-export const missingEnvironment = (place: EnvironmentPlace) =>
-  new NotFound({ message: `environment ${place.env.name} is not there, or not yours to see` })
-
-const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
-
-const checkExpected = (key: SecretKey, expected: number | undefined, current: number): Effect.Effect<void, Conflict> =>
+/** Fails with Conflict when a secret is not at the version that the caller expects; 0 stands for none. */
+export const checkExpected = (
+  key: SecretKey,
+  expected: number | undefined,
+  current: number
+): Effect.Effect<void, Conflict> =>
   expected === undefined || expected === current
     ? Effect.void
     : new Conflict({
@@ -74,7 +50,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
       }
       const value = yield* open(keyring, bindingOf(place, row.id, key, row.version), sealed).pipe(
-        Effect.mapError(() => new DecryptionFailed({ message: `secret ${key} does not authenticate: it was altered` }))
+        Effect.mapError(() => altered(key))
       )
       yield* audit.read(sourceOf(place), {
         action: "secret.read",
@@ -103,7 +79,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       return yield* transaction(
         Effect.gen(function* () {
           const totals = yield* repo.nextRevision(place.env.id)
-          if (totals === undefined) return yield* missingEnvironment(place)
+          if (totals === undefined) return yield* missingEnvironment(place.env.name)
           const current = yield* repo.findLive(place.env.id, key)
           yield* checkExpected(key, expectedVersion, current?.version ?? 0)
           const after = {
@@ -128,7 +104,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             created_by: actorName(place.actor),
             created_at: written_at
           })
-          yield* repo.setTotals(place.env.id, after.secret_count, after.value_bytes)
+          yield* repo.setTotals(place.env.id, { revision: totals.revision, ...after })
           yield* audit.write(sourceOf(place), {
             action: "secret.set",
             resource_type: "secret",
@@ -150,12 +126,16 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       yield* transaction(
         Effect.gen(function* () {
           const totals = yield* repo.nextRevision(place.env.id)
-          if (totals === undefined) return yield* missingEnvironment(place)
+          if (totals === undefined) return yield* missingEnvironment(place.env.name)
           const current = yield* repo.findLive(place.env.id, key)
           if (current === undefined) return yield* missing(key)
           yield* checkExpected(key, expectedVersion, current.version)
           yield* repo.remove(current.id, totals.revision, removed_at)
-          yield* repo.setTotals(place.env.id, totals.secret_count - 1, totals.value_bytes - current.value_bytes)
+          yield* repo.setTotals(place.env.id, {
+            revision: totals.revision,
+            secret_count: totals.secret_count - 1,
+            value_bytes: totals.value_bytes - current.value_bytes
+          })
           yield* audit.write(sourceOf(place), {
             action: "secret.delete",
             resource_type: "secret",

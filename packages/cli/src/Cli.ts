@@ -1,0 +1,75 @@
+import * as CliConfig from "@effect/cli/CliConfig"
+import * as Command from "@effect/cli/Command"
+import { isValidationError } from "@effect/cli/ValidationError"
+import type { Teardown } from "@effect/platform/Runtime"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { Cause, Console, Effect, Exit, Layer } from "effect"
+import { authCommands } from "./commands/Auth.js"
+import { envCommand, environmentCommand } from "./commands/Environments.js"
+import { orgCommand } from "./commands/Organizations.js"
+import { projectCommand } from "./commands/Projects.js"
+import { runCommand } from "./commands/RunHelp.js"
+import { secretCommand } from "./commands/Secrets.js"
+import { sessionCommand } from "./commands/Sessions.js"
+import { setupCommands } from "./commands/Setup.js"
+import { describe, exitCodes } from "./Failures.js"
+import { colours, note, noteDefect, warnings } from "./Output.js"
+import { Verbatim } from "./SecretInput.js"
+import { Version } from "./Version.js"
+
+const coffer = Command.make("coffer").pipe(
+  Command.withDescription("Keeps secrets, and gives them to the programs that need them"),
+  Command.withSubcommands([
+    ...authCommands,
+    ...setupCommands,
+    sessionCommand,
+    orgCommand,
+    projectCommand,
+    environmentCommand,
+    envCommand,
+    secretCommand,
+    runCommand
+  ])
+)
+
+const withoutColours = (text: unknown) => String(text).replace(/\x1b\[[0-9;]*m/g, "")
+
+/** The parser writes to the console: in colours only where they are wanted, and its complaints as ours. */
+const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(colours, (wanted) =>
+    Console.consoleWith((console) =>
+      Effect.withConsole(effect, {
+        ...console,
+        log: (text: unknown) => console.log(wanted ? text : withoutColours(text)),
+        error: (text: unknown) => note(`${withoutColours(text).trim()}; coffer --help shows what there is`)
+      })
+    )
+  )
+
+/** The whole client but for `run`: answers the exit code. */
+export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
+  const dashes = argv.indexOf("--")
+  return Command.run(coffer, { name: "coffer", version, executable: "coffer" })(["node", "coffer", ...argv]).pipe(
+    Effect.as<number>(exitCodes.done),
+    Effect.catchAll((failure) => {
+      if (isValidationError(failure)) return Effect.succeed(exitCodes.usage)
+      const { exitCode, sentence } = describe(failure)
+      return Effect.as(note(sentence), exitCode)
+    }),
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)
+    ),
+    withOurConsole,
+    Effect.provideService(Verbatim, dashes < 0 ? [] : argv.slice(dashes + 1)),
+    Effect.provideService(Version, version),
+    Effect.provide(
+      Layer.mergeAll(NodeContext.layer, CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false }), warnings)
+    )
+  )
+}
+
+/** The process ends with the code that `cli` answers; by ctrl-C, with a shell's code for that. */
+export const teardown: Teardown = (exit, onExit) => {
+  if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exitCodes.failed)
+  onExit(Cause.isInterruptedOnly(exit.cause) ? 130 : exitCodes.failed)
+}

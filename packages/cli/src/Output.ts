@@ -1,0 +1,97 @@
+import { Variables } from "@coffer/domain/client/Settings"
+import { Cause, Effect, Logger } from "effect"
+import { writeSync } from "node:fs"
+import { CannotDo, plain } from "./Failures.js"
+
+/** Whether people are reading standard output. */
+export const toTerminal = (): boolean => process.stdout.isTTY
+
+/** Writes to standard output, and comes back when it is written. */
+export const write = (content: string | Uint8Array): Effect.Effect<void, CannotDo> =>
+  Effect.async((resume) => {
+    process.stdout.write(content, (error) =>
+      resume(
+        error === null || error === undefined
+          ? Effect.void
+          : Effect.fail(new CannotDo({ message: "standard output cannot be written to" }))
+      )
+    )
+  })
+
+export const printLine = (line: string) => write(`${plain(line)}\n`)
+
+/** A record as the API gives it. */
+export const printJson = (record: unknown) => write(`${JSON.stringify(record, null, 2)}\n`)
+
+type Cell = string | number | boolean | null | undefined
+
+const text = (cell: Cell) => (cell === null || cell === undefined ? "-" : plain(String(cell)))
+
+/**
+ * Rows under their titles, aligned for people; else each row a line, its cells separated by tabs, for `cut` and `awk`.
+ */
+export const renderTable = (
+  titles: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<Cell>>,
+  aligned: boolean
+): string => {
+  const cells = rows.map((row) => row.map(text))
+  if (!aligned) return cells.map((row) => `${row.join("\t")}\n`).join("")
+  const all = [titles.map((title) => title.toUpperCase()), ...cells]
+  const widths = titles.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? "")].length)))
+  const line = (row: ReadonlyArray<string>) =>
+    row
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - [...cell].length))
+      .join("  ")
+      .trimEnd()
+  return all.map((row) => `${line(row)}\n`).join("")
+}
+
+/** A list: the API's own answer for machines, a table for people. */
+export const printList = <A>(
+  answer: { readonly data: ReadonlyArray<A> },
+  json: boolean,
+  columns: Readonly<Record<string, (item: A) => Cell>>,
+  empty: string
+) =>
+  Effect.suspend(() => {
+    if (json) return printJson(answer)
+    if (answer.data.length === 0) return note(empty)
+    const rows = answer.data.map((item) => Object.values(columns).map((cell) => cell(item)))
+    return write(renderTable(Object.keys(columns), rows, toTerminal()))
+  })
+
+/** One record: the API's own answer for machines, its fields a line each for people. */
+export const printRecord = (record: Readonly<Record<string, Cell>>, json: boolean) => {
+  if (json) return printJson(record)
+  const width = Math.max(...Object.keys(record).map((name) => name.length))
+  return write(
+    Object.entries(record)
+      .map(([name, value]) => (toTerminal() ? `${name.padEnd(width)}  ${text(value)}\n` : `${name}\t${text(value)}\n`))
+      .join("")
+  )
+}
+
+/** Says that something is done; silent for machines where the API answers nothing. */
+export const printDone = (sentence: string, json: boolean) => (json ? Effect.void : printLine(sentence))
+
+/** Whether colours are wanted: on a terminal, unless NO_COLOR is set (no-color.org). */
+export const colours = Effect.map(Variables, (env) => toTerminal() && (env["NO_COLOR"] ?? "") === "")
+
+const writeLine = (line: string) => writeSync(2, `coffer: ${plain(line)}\n`)
+
+/** Something to know, beside the result: on standard error, whole and at once. */
+export const note = (line: string): Effect.Effect<void> => Effect.ignore(Effect.try(() => writeLine(line)))
+
+/** Warnings from inside, a line each on standard error. */
+export const warnings = Logger.replace(
+  Logger.defaultLogger,
+  Logger.make(({ message }) => writeLine(`warning: ${Array.isArray(message) ? message.join(" ") : String(message)}`))
+)
+
+/** A mistake in the program: its kind alone, because its own words may hold a value. */
+export const noteDefect = (cause: Cause.Cause<never>): Effect.Effect<void> => {
+  const defect = Cause.squash(cause)
+  const kind = defect instanceof Error ? defect.name : typeof defect
+  return note(`something is wrong inside coffer (${kind}); please report what you did`)
+}

@@ -1,0 +1,87 @@
+import { maxSecretValueBytes, RedactedSecretValue, type SecretKey } from "@coffer/domain/Names"
+import { Context, Effect, Either, Option, Redacted, Schema } from "effect"
+import { createReadStream } from "node:fs"
+import type { Readable } from "node:stream"
+import { CannotDo, WrongUsage } from "./Failures.js"
+import { note } from "./Output.js"
+import { askHidden, canAsk } from "./Prompts.js"
+
+/** What stands behind `--` on the command line: arguments, whatever they begin with. */
+export class Verbatim extends Context.Reference<Verbatim>()("@coffer/cli/Verbatim", {
+  defaultValue: (): ReadonlyArray<string> => []
+}) {}
+
+const tooLarge = new CannotDo({ message: "the value is larger than 64 KB, which is the most that a secret can hold" })
+
+/** Everything that comes out of a stream, up to what a secret can hold. */
+const readAll = (stream: Readable, name: string): Effect.Effect<Buffer, CannotDo> =>
+  Effect.tryPromise({
+    try: async () => {
+      const chunks: Array<Uint8Array> = []
+      let size = 0
+      const source: AsyncIterable<Uint8Array> = stream
+      for await (const bytes of source) {
+        chunks.push(bytes)
+        size += bytes.length
+        if (size > maxSecretValueBytes) break
+      }
+      return Buffer.concat(chunks)
+    },
+    catch: () => new CannotDo({ message: `${name} cannot be read; check that it is there and yours to read` })
+  }).pipe(
+    Effect.filterOrFail(
+      (bytes) => bytes.length <= maxSecretValueBytes,
+      () => tooLarge
+    )
+  )
+
+const decodeText = (bytes: Buffer, name: string) =>
+  Either.try({
+    // A byte order mark at the start is part of the value.
+    try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)),
+    catch: () => new CannotDo({ message: `${name} is not UTF-8 text; store binary values as base64` })
+  })
+
+const fromArgument = Effect.fnUntraced(function* (key: SecretKey, value: Redacted.Redacted) {
+  const text = Redacted.value(value)
+  if (text.startsWith("-") && text !== "-" && !(yield* Verbatim).includes(text)) {
+    return yield* new WrongUsage({
+      message: `the value begins with a hyphen and may be a mistyped option; to store it as it is: coffer secret set ${key} -- VALUE`
+    })
+  }
+  return value
+})
+
+const fromStandardInput = Effect.fnUntraced(function* (key: SecretKey) {
+  const bytes = yield* readAll(process.stdin, "standard input")
+  if (bytes.length === 0) {
+    return yield* new WrongUsage({
+      message: `standard input is empty; to store the empty text: coffer secret set ${key} ""`
+    })
+  }
+  if (bytes.at(-1) === 10) yield* note("the value ends with a newline, which is stored too; printf writes none")
+  return yield* decodeText(bytes, "standard input")
+})
+
+const decodeValue = Schema.decodeEither(RedactedSecretValue)
+
+/**
+ * The value to store: the argument, else a file's bytes, else those of standard input, else what a person types.
+ */
+export const readValue = Effect.fnUntraced(function* (
+  key: SecretKey,
+  argument: Option.Option<Redacted.Redacted>,
+  file: Option.Option<string>
+) {
+  if (Option.isSome(argument) && Option.isSome(file)) {
+    return yield* new WrongUsage({ message: "the value is given twice: as an argument and by --file" })
+  }
+  const text = Option.isSome(argument)
+    ? yield* fromArgument(key, argument.value)
+    : Option.isSome(file)
+      ? yield* decodeText(yield* readAll(createReadStream(file.value), file.value), file.value)
+      : canAsk()
+        ? yield* askHidden(`Value of ${key}: `)
+        : yield* fromStandardInput(key)
+  return yield* Either.mapLeft(decodeValue(Redacted.value(text)), ({ message }) => new CannotDo({ message }))
+})

@@ -1,0 +1,107 @@
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import { hasApiKey, sessionFor } from "@coffer/domain/client/Credentials"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { forgetSession, storeSession } from "@coffer/domain/client/SessionFile"
+import { isTrusted, trustOrigin } from "@coffer/domain/client/TrustedOrigins"
+import { Email, LoginCode } from "@coffer/domain/Names"
+import { Effect, Either, Option, type Redacted, Schema } from "effect"
+import { CannotDo, WrongUsage } from "../Failures.js"
+import { note, printDone, printJson, printLine, printRecord } from "../Output.js"
+import { ask, canAsk, confirm } from "../Prompts.js"
+import { atServer, clientWith, connect, serverUrl, settingsOf } from "./Shared.js"
+
+const wrong = (message: string) => new WrongUsage({ message })
+
+const email = Options.text("email").pipe(Options.withDescription("Your e-mail address"), Options.optional)
+const code = Options.text("code").pipe(
+  Options.withDescription("The code of 6 digits that was sent to you"),
+  Options.optional
+)
+
+const decodeEmail = (text: string) =>
+  Either.mapLeft(Schema.decodeEither(Email)(text), () => wrong("that is not an e-mail address such as ada@example.com"))
+const decodeCode = (text: string) =>
+  Either.mapLeft(Schema.decodeEither(LoginCode)(text.trim()), () => wrong("a login code has 6 digits"))
+
+/** A `service.yml` comes with a repository: a person says whether the server that it names is theirs. */
+const settleServer = Effect.fnUntraced(function* (server: ServerUrl) {
+  if (server.source !== "file" || server.local || (yield* isTrusted(server.origin))) return
+  yield* note(`service.yml names the server ${server.origin}`)
+  if (canAsk()) yield* confirm("Log in there, and send your API keys there from now on?", false)
+})
+
+const keep = Effect.fnUntraced(function* (server: ServerUrl, token: Redacted.Redacted) {
+  yield* storeSession(server.origin, token)
+  yield* trustOrigin(server.origin)
+  if (yield* hasApiKey) yield* note("SERVICE_API_KEY is set and goes before this session: unset it to be yourself")
+})
+
+const login = Command.make("login", { email, code, serverUrl }, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const server = yield* settings.server
+    if (Option.isNone(options.email) && !canAsk()) return yield* wrong("nobody can be asked here: add --email")
+    yield* settleServer(server)
+    const address = yield* decodeEmail(Option.isSome(options.email) ? options.email.value : yield* ask("E-mail: "))
+    const client = yield* clientWith(server, Option.none())
+    if (Option.isNone(options.code)) {
+      const { message } = yield* client.call((api) => api.auth.login({ payload: { email: address } }))
+      if (!canAsk()) {
+        yield* printLine(message)
+        return yield* printLine(`go on with: coffer login --email ${address} --code CODE`)
+      }
+      yield* note(message)
+    }
+    const given = yield* decodeCode(Option.isSome(options.code) ? options.code.value : yield* ask("Code: "))
+    const { token } = yield* client.call((api) => api.auth.verify({ payload: { email: address, code: given } }))
+    yield* keep(server, token)
+    yield* printLine(`logged in to ${server.origin} as ${address}`)
+  })
+).pipe(Command.withDescription("Log in with a code that is sent to you by e-mail"))
+
+const logout = Command.make("logout", { serverUrl }, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const server = yield* settings.server
+    const session = yield* sessionFor(server)
+    if (Option.isNone(session)) return yield* printLine(`there is no session at ${server.origin}`)
+    const client = yield* clientWith(server, session)
+    // The session is gone from here whatever the server says: who logs out may be about to leave this machine.
+    yield* client
+      .call((api) => api.auth.logout({}))
+      .pipe(
+        Effect.catchTag("Unauthorized", () => Effect.void),
+        Effect.mapError(
+          (error) =>
+            new CannotDo({ message: `the session is forgotten here, but the server was not told: ${error.message}` })
+        ),
+        Effect.ensuring(Effect.orDie(forgetSession(server.origin)))
+      )
+    yield* printLine(`logged out of ${server.origin}`)
+  })
+).pipe(Command.withDescription("End the session, and remove it from this machine"))
+
+const whoami = Command.make("whoami", atServer, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const server = yield* settings.server
+    const client = yield* connect(server)
+    const identity = yield* client.call((api) => api.auth.me({}))
+    yield* printRecord(options.json ? identity : { ...identity, server: server.origin }, options.json)
+  })
+).pipe(Command.withDescription("Who the credential belongs to"))
+
+const health = Command.make("health", atServer, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const server = yield* settings.server
+    const client = yield* clientWith(server, Option.none())
+    const answer = yield* client.call((api) => api.system.health({}))
+    if (options.json) return yield* printJson(answer)
+    yield* printDone(`${server.base} is ${answer.status}`, false)
+  })
+).pipe(Command.withDescription("Whether the server can be reached"))
+
+/** Who one is, and whether the server is there. */
+export const authCommands = [login, logout, whoami, health] as const

@@ -1,0 +1,25 @@
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import { Effect, Schema } from "effect"
+import { WrongUsage } from "../Failures.js"
+import { runOptions } from "../run/RunArgv.js"
+import { argument, env, org, project, serverUrl } from "./Shared.js"
+
+const only = Options.text("only").pipe(Options.withDescription(runOptions.only), Options.optional)
+const allowEnv = Options.text("allow-env").pipe(Options.withDescription(runOptions["allow-env"]), Options.repeated)
+const command = argument(
+  "COMMAND",
+  Schema.String,
+  "The command and its arguments; everything from here on is the command's"
+)
+
+/**
+ * `run` as the help and the completions show it. It never gets here: its arguments are split before any parser sees them
+ * (`RunArgv`), because what follows the command is not ours to parse.
+ */
+export const runCommand = Command.make(
+  "run",
+  { serverUrl, org, project, env, only, allowEnv, command: Args.atLeast(command, 1) },
+  () => Effect.fail(new WrongUsage({ message: "write run first: coffer run [OPTIONS] -- COMMAND" }))
+).pipe(Command.withDescription("Run a command that sees the secrets as its environment variables"))

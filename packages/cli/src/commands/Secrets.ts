@@ -1,0 +1,93 @@
+import * as Args from "@effect/cli/Args"
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import { Count, SecretKey } from "@coffer/domain/Names"
+import type { SecretListed } from "@coffer/domain/Secret"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { printDone, printJson, printList, printRecord, toTerminal, write } from "../Output.js"
+import { confirm } from "../Prompts.js"
+import { readValue } from "../SecretInput.js"
+import { argument, atEnv, connect, settingsOf, yes } from "./Shared.js"
+
+const key = argument("KEY", SecretKey, "The secret's key")
+
+const columns = {
+  key: (secret: SecretListed) => secret.key,
+  version: (secret: SecretListed) => secret.version,
+  updated: (secret: SecretListed) => secret.updated_at
+}
+
+const list = Command.make("list", atEnv, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const path = yield* settings.envPath
+    const client = yield* connect(yield* settings.server)
+    const secrets = yield* client.call((api) => api.secrets.list({ path }))
+    yield* printList(secrets, options.json, columns, "there are no secrets; store one with: coffer secret set KEY")
+  })
+).pipe(Command.withDescription("List the keys, without values"))
+
+const get = Command.make("get", { ...atEnv, key }, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const path = { ...(yield* settings.envPath), key: options.key }
+    const client = yield* connect(yield* settings.server)
+    const secret = yield* client.call((api) => api.secrets.get({ path, urlParams: {} }))
+    const value = Redacted.value(secret.value)
+    if (options.json) return yield* printJson({ ...secret, value })
+    yield* write(toTerminal() ? `${value}\n` : value)
+  })
+).pipe(Command.withDescription("Print a value: byte for byte, with a newline only on a terminal"))
+
+// A text that may begin with anything, so there is no schema to tell it from an option: `readValue` does.
+const value = Args.redacted({ name: "VALUE" }).pipe(
+  Args.withDescription("The value; arguments can be seen by others on this machine and stay in the shell's history"),
+  Args.optional
+)
+
+const file = Options.text("file").pipe(Options.withDescription("Take the value from this file"), Options.optional)
+
+const ifVersion = Options.integer("if-version").pipe(
+  Options.withSchema(Schema.typeSchema(Count)),
+  Options.withDescription("Only when this is the current version; 0 when the key must not be there yet"),
+  Options.optional
+)
+
+const set = Command.make("set", { ...atEnv, key, value, file, ifVersion }, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const path = { ...(yield* settings.envPath), key: options.key }
+    const client = yield* connect(yield* settings.server)
+    const payload = {
+      value: yield* readValue(options.key, options.value, options.file),
+      ...(Option.isSome(options.ifVersion) ? { expected_version: options.ifVersion.value } : {})
+    }
+    const written = yield* client.call((api) => api.secrets.set({ path, payload }))
+    if (options.json) return yield* printRecord(written, true)
+    yield* printDone(
+      `${written.key} stored in ${path.project_name}/${path.env_name} as version ${written.version}`,
+      false
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Store a value: the argument, else --file, else standard input, else what you type and nobody sees"
+  )
+)
+
+const remove = Command.make("delete", { ...atEnv, key, yes, ifVersion }, (options) =>
+  Effect.gen(function* () {
+    const settings = yield* settingsOf(options)
+    const path = { ...(yield* settings.envPath), key: options.key }
+    const client = yield* connect(yield* settings.server)
+    yield* confirm(`Delete ${path.key} from ${path.project_name}/${path.env_name}?`, options.yes)
+    const urlParams = Option.isSome(options.ifVersion) ? { expected_version: options.ifVersion.value } : {}
+    yield* client.call((api) => api.secrets.delete({ path, urlParams }))
+    yield* printDone(`${path.key} deleted from ${path.project_name}/${path.env_name}`, options.json)
+  })
+).pipe(Command.withDescription("Delete a secret"))
+
+export const secretCommand = Command.make("secret").pipe(
+  Command.withDescription("Secrets of an environment"),
+  Command.withSubcommands([list, get, set, remove])
+)

@@ -1,0 +1,62 @@
+import * as Args from "@effect/cli/Args"
+import * as Options from "@effect/cli/Options"
+import { CofferClient } from "@coffer/domain/client/CofferClient"
+import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { type Given, loadSettings } from "@coffer/domain/client/Settings"
+import { Effect, Option, type Schema } from "effect"
+import { Version } from "../Version.js"
+
+const text = (name: string, description: string) =>
+  Options.text(name).pipe(Options.withDescription(description), Options.optional)
+
+export const serverUrl = text("server-url", "The server's address (SERVICE_SERVER_URL, server_url)")
+export const org = text("org", "The organization (SERVICE_ORG, org)")
+export const project = text("project", "The project (SERVICE_PROJECT, project)")
+export const env = text("env", "The environment (SERVICE_ENV, env)")
+export const json = Options.boolean("json").pipe(Options.withDescription("Print the API's own records, for machines"))
+export const yes = Options.boolean("yes").pipe(Options.withDescription("Do not ask, where something is destroyed"))
+
+/** What a command needs to know of where it works, from the outside in. */
+export const atServer = { serverUrl, json } as const
+export const atOrg = { serverUrl, org, json } as const
+export const atProject = { serverUrl, org, project, json } as const
+export const atEnv = { serverUrl, org, project, env, json } as const
+
+/**
+ * An argument that a schema describes. Every argument has one: the parser takes an option that it does not know for an
+ * argument.
+ */
+export const argument = <A>(name: string, schema: Schema.Schema<A, string>, description: string) =>
+  Args.text({ name }).pipe(Args.withSchema(schema), Args.withDescription(description))
+
+interface GivenOptions {
+  readonly serverUrl: Option.Option<string>
+  readonly org?: Option.Option<string>
+  readonly project?: Option.Option<string>
+  readonly env?: Option.Option<string>
+}
+
+const value = (option: Option.Option<string> | undefined) =>
+  option === undefined ? undefined : Option.getOrUndefined(option)
+
+export const given = (options: GivenOptions): Given => ({
+  serverUrl: value(options.serverUrl),
+  org: value(options.org),
+  project: value(options.project),
+  env: value(options.env)
+})
+
+/** The settings that hold for a command. */
+export const settingsOf = (options: GivenOptions) => loadSettings(given(options))
+
+/** A client that sends this credential; whether it may go there is settled by whoever gives it. */
+export const clientWith = (server: ServerUrl, credential: Option.Option<Credential>) =>
+  Effect.flatMap(Version, (version) =>
+    Effect.provide(CofferClient, CofferClient.Default({ server, credential, program: "cli", version }))
+  )
+
+/** The client for a server, with the credential that goes there. */
+export const connect = Effect.fnUntraced(function* (server: ServerUrl) {
+  return yield* clientWith(server, Option.some(yield* credentialFor(server)))
+})

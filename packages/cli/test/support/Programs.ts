@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const programs = {
+  coffer: fileURLToPath(new URL("../../bin/coffer.js", import.meta.url)),
+  server: fileURLToPath(new URL("../../../server/bin/coffer-server.js", import.meta.url))
+}
+
+/** The Node that runs the client: another one by COFFER_TEST_NODE. */
+export const node = process.env["COFFER_TEST_NODE"] ?? process.execPath
+
+/** What a program sees of the environment: nothing of whoever runs the tests. */
+const bare = { PATH: process.env["PATH"] ?? "", TMPDIR: tmpdir() }
+
+const freePort = async () => {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const address = probe.address()
+  probe.close()
+  await once(probe, "close")
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+/** Collects what a stream of a program says. */
+const collect = (stream: NodeJS.ReadableStream | null) => {
+  const chunks: Array<Buffer> = []
+  stream?.on("data", (chunk: Buffer) => chunks.push(chunk))
+  return () => Buffer.concat(chunks)
+}
+
+/** Waits until something holds. */
+export const until = async <A>(look: () => A | undefined, what: string, seconds = 15): Promise<A> => {
+  const end = performance.now() + seconds * 1000
+  for (;;) {
+    const found = look()
+    if (found !== undefined) return found
+    if (performance.now() > end) throw new Error(`waited ${seconds} s in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+export interface Result {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  readonly env?: Record<string, string>
+  readonly cwd?: string
+  readonly input?: string | Buffer
+}
+
+/** A folder of its own: a home with its configuration, and a place to work in. */
+export class Desk {
+  readonly home = mkdtempSync(join(tmpdir(), "coffer-cli-"))
+
+  constructor(readonly serverUrl: string) {}
+
+  get environment(): Record<string, string> {
+    return { ...bare, HOME: this.home, SERVICE_SERVER_URL: this.serverUrl }
+  }
+
+  /** Starts any program at this desk. */
+  spawn(file: string, args: ReadonlyArray<string>, options: RunOptions = {}): ChildProcess {
+    return spawn(file, args, {
+      cwd: options.cwd ?? this.home,
+      env: { ...this.environment, ...options.env },
+      stdio: "pipe",
+      // A group of its own, so that a signal to the group of the tests cannot pass for one that was forwarded.
+      detached: true
+    })
+  }
+
+  start(args: ReadonlyArray<string>, options: RunOptions = {}): ChildProcess {
+    return this.spawn(node, [programs.coffer, ...args], options)
+  }
+
+  /** Runs the client to its end. */
+  coffer(args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Result> {
+    return finish(this.start(args, options), options.input)
+  }
+
+  /** Runs a shell to its end; `$COFFER` starts the client. */
+  shell(script: string, options: RunOptions = {}): Promise<Result> {
+    const env = { COFFER: `${node} ${programs.coffer}`, ...options.env }
+    return finish(this.spawn("/bin/sh", ["-c", script], { ...options, env }), options.input)
+  }
+
+  remove() {
+    rmSync(this.home, { recursive: true, force: true })
+  }
+}
+
+/** Waits for a program's end. */
+export const finish = async (child: ChildProcess, input: string | Buffer = ""): Promise<Result> => {
+  const stdout = collect(child.stdout)
+  const stderr = collect(child.stderr)
+  // A program may end before it has read its input.
+  child.stdin?.on("error", () => {})
+  child.stdin?.end(input)
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve))
+  const signal = child.signalCode
+  return { code, signal, stdout: stdout().toString(), stderr: stderr().toString() }
+}
+
+/** A real server with a fresh database, in dev mode. */
+export class Server {
+  private constructor(
+    readonly url: string,
+    private readonly folder: string,
+    private readonly child: ChildProcess,
+    private readonly log: () => Buffer
+  ) {}
+
+  static async start(): Promise<Server> {
+    const folder = mkdtempSync(join(tmpdir(), "coffer-server-"))
+    const port = await freePort()
+    const child = spawn(process.execPath, [programs.server], {
+      env: {
+        ...bare,
+        SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+        SMTP_HOST: "log",
+        SERVICE_DB_PATH: join(folder, "service.db"),
+        SERVICE_PORT: String(port),
+        SUPERADMIN_EMAIL_0: "root@example.com"
+      },
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    const log = collect(child.stderr)
+    const server = new Server(`http://127.0.0.1:${port}`, folder, child, log)
+    for (let tries = 0; tries < 300; tries++) {
+      const answer = await fetch(`${server.url}/health`).catch(() => undefined)
+      if (answer?.ok === true) return server
+      if (child.exitCode !== null) break
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    child.kill()
+    throw new Error(`the server did not start: ${log().toString()}`)
+  }
+
+  /** The newest login code for an address, from the log. */
+  code(email: string): Promise<string> {
+    return until(() => {
+      const found = this.log()
+        .toString()
+        .matchAll(/login code for (\S+): ([0-9]{6})/g)
+      return [...found].filter((match) => match[1] === email).at(-1)?.[2]
+    }, `a login code for ${email}`)
+  }
+
+  /** A desk where somebody is logged in. */
+  async login(email: string): Promise<Desk> {
+    const desk = new Desk(this.url)
+    const asked = await desk.coffer(["login", "--email", email])
+    if (asked.code !== 0) throw new Error(asked.stderr)
+    const done = await desk.coffer(["login", "--email", email, "--code", await this.code(email)])
+    if (done.code !== 0) throw new Error(done.stderr)
+    return desk
+  }
+
+  async stop() {
+    if (this.child.exitCode === null) {
+      this.child.kill()
+      await once(this.child, "exit")
+    }
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,197 @@
+import { actorName } from "@coffer/domain/Actor"
+import { DecryptionFailed } from "@coffer/domain/Errors"
+import { byteLength, SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
+import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
+import { Effect, Either, Redacted } from "effect"
+import { type Place, sourceOf } from "../access/Access.js"
+import { type AuditEvent, AuditLog } from "../audit/AuditLog.js"
+import { uuidV7 } from "../database/Uuid.js"
+import { type Binding, openEither, seal, type Sealed } from "../keys/Envelope.js"
+import { Keyring } from "../keys/Keyring.js"
+import { checkLimits } from "./Limits.js"
+import { type BundleRow, SecretsRepo, type Totals } from "./Repo.js"
+
+type Value = Redacted.Redacted<SecretValue>
+
+/** What becomes of a key: a value to set, or null to remove it. */
+export type Wanted = ReadonlyMap<SecretKey, Value | null>
+
+export type Step =
+  | { readonly change: "created"; readonly key: SecretKey; readonly value: Value }
+  | { readonly change: "updated"; readonly key: SecretKey; readonly value: Value; readonly row: BundleRow }
+  | { readonly change: "deleted"; readonly key: SecretKey; readonly row: BundleRow }
+  | { readonly change: "unchanged"; readonly key: SecretKey; readonly version: number }
+
+type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.destroy">
+
+/** What a version of a secret is bound to: it opens nowhere else. */
+export const bindingOf = (place: EnvironmentPlace, secretId: SecretId, key: SecretKey, version: number): Binding => ({
+  orgId: place.org.id,
+  projectId: place.project.id,
+  envId: place.env.id,
+  secretId,
+  key,
+  version
+})
+
+/** A version's row as something to open; none when it was destroyed. */
+export const sealedOf = (row: {
+  readonly format: number
+  readonly kek_id: string
+  readonly ciphertext: Uint8Array
+  readonly nonce: Uint8Array
+  readonly wrapped_key: Uint8Array | null
+  readonly key_nonce: Uint8Array | null
+}): Sealed | null => {
+  const { ciphertext, format, kek_id, key_nonce, nonce, wrapped_key } = row
+  return wrapped_key === null || key_nonce === null
+    ? null
+    : { format, kek_id, ciphertext, nonce, wrapped_key, key_nonce }
+}
+
+export const altered = (key: SecretKey) =>
+  new DecryptionFailed({ message: `secret ${key} does not authenticate: it was altered` })
+
+const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
+
+const versionAfter = (step: Step): number => {
+  switch (step.change) {
+    case "created":
+      return 1
+    case "updated":
+      return step.row.version + 1
+    case "deleted":
+      return step.row.version
+    case "unchanged":
+      return step.version
+  }
+}
+
+const totalsAfter = (totals: Totals, steps: ReadonlyArray<Step>) =>
+  steps.reduce(
+    ({ secret_count, value_bytes }, step) => {
+      switch (step.change) {
+        case "created":
+          return { secret_count: secret_count + 1, value_bytes: value_bytes + sizeOf(step.value) }
+        case "updated":
+          return { secret_count, value_bytes: value_bytes - step.row.value_bytes + sizeOf(step.value) }
+        case "deleted":
+          return { secret_count: secret_count - 1, value_bytes: value_bytes - step.row.value_bytes }
+        case "unchanged":
+          return { secret_count, value_bytes }
+      }
+    },
+    { secret_count: totals.secret_count, value_bytes: totals.value_bytes }
+  )
+
+const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): number =>
+  a.key < b.key ? -1 : a.key > b.key ? 1 : 0
+
+/** How a set of a secret is told in the audit log, by the call that did it. */
+export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "action"> & { readonly metadata: object }
+
+/** Many changes to the secrets of one environment, as one: planned against what is there, then applied. */
+export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const keyring = yield* Keyring
+    const audit = yield* AuditLog
+
+    const openRow = (place: EnvironmentPlace, row: BundleRow): Either.Either<Value, DecryptionFailed> => {
+      const sealed = sealedOf(row)
+      return sealed === null
+        ? Either.left(altered(row.key))
+        : Either.mapLeft(openEither(keyring, bindingOf(place, row.id, row.key, row.version), sealed), () =>
+            altered(row.key)
+          )
+    }
+
+    const isSame = (place: EnvironmentPlace, row: BundleRow, value: Value): boolean => {
+      if (row.value_bytes !== sizeOf(value)) return false
+      const before = openRow(place, row)
+      return Either.isRight(before) && Redacted.value(before.right) === Redacted.value(value)
+    }
+
+    /** What a write would do to each key. A value that cannot be opened any more counts as another one. */
+    const plan = (
+      place: Place<"secret.write">,
+      rows: ReadonlyArray<BundleRow>,
+      wanted: Wanted
+    ): ReadonlyArray<Step> => {
+      const byKey = new Map(rows.map((row) => [row.key, row]))
+      const steps = [...wanted].map(([key, value]): Step => {
+        const row = byKey.get(key)
+        if (value === null) {
+          return row === undefined ? { change: "unchanged", key, version: 0 } : { change: "deleted", key, row }
+        }
+        if (row === undefined) return { change: "created", key, value }
+        return isSame(place, row, value)
+          ? { change: "unchanged", key, version: row.version }
+          : { change: "updated", key, value, row }
+      })
+      return steps.sort(inByteOrder)
+    }
+
+    const applyStep = (place: Place<"secret.write">, revision: number, at: string, eventOfSet: EventOfSet) =>
+      Effect.fnUntraced(function* (step: Step) {
+        if (step.change === "unchanged") return []
+        const { key } = step
+        const version = versionAfter(step)
+        if (step.change === "deleted") {
+          yield* repo.remove(step.row.id, revision, at)
+          const event: AuditEvent = {
+            action: "secret.delete",
+            resource_type: "secret",
+            resource_id: step.row.id,
+            metadata: { key, version }
+          }
+          return [event]
+        }
+        const id = step.change === "updated" ? step.row.id : SecretId.make(yield* uuidV7)
+        yield* step.change === "updated"
+          ? repo.setVersion(id, version, at)
+          : repo.insertSecret({ id, env_id: place.env.id, key, created_at: at })
+        const sealed = yield* seal(keyring, bindingOf(place, id, key, version), step.value)
+        yield* repo.insertVersion({
+          ...sealed,
+          secret_id: id,
+          version,
+          revision,
+          value_bytes: sizeOf(step.value),
+          created_by: actorName(place.actor),
+          created_at: at
+        })
+        const { action, metadata } = eventOfSet(key, version)
+        const event: AuditEvent = { action, resource_type: "secret", resource_id: id, metadata: { ...metadata } }
+        return [event]
+      })
+
+    const recordOf = (revision: number, steps: ReadonlyArray<Step>): BundleWritten => ({
+      revision,
+      data: steps.map((step): SecretChange => ({ key: step.key, version: versionAfter(step), change: step.change }))
+    })
+
+    /**
+     * Applies a plan inside the caller's transaction: one revision for all of it, one audit entry a changed key. Nothing is
+     * written, and no revision used, when nothing changes or `dryRun` is set.
+     */
+    const apply = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      totals: Totals,
+      steps: ReadonlyArray<Step>,
+      options: { readonly at: string; readonly dryRun: boolean; readonly eventOfSet: EventOfSet }
+    ) {
+      const after = totalsAfter(totals, steps)
+      yield* checkLimits(totals, after)
+      if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)
+      const revision = totals.revision + 1
+      const events = yield* Effect.forEach(steps, applyStep(place, revision, options.at, options.eventOfSet))
+      yield* repo.setTotals(place.env.id, { revision, ...after })
+      yield* audit.write(sourceOf(place), ...events.flat())
+      return recordOf(revision, steps)
+    })
+
+    return { openRow, plan, apply } as const
+  }),
+  dependencies: [SecretsRepo.Default]
+}) {}

@@ -1,0 +1,76 @@
+import type { SecretKey } from "@coffer/domain/Names"
+import type { Diff } from "@coffer/domain/Secret"
+import { Effect, Redacted } from "effect"
+import type { Place } from "../access/Access.js"
+import { now } from "../database/Time.js"
+import { transaction } from "../database/Writer.js"
+import { narrow } from "./Bundles.js"
+import { Changes, type Wanted } from "./Changes.js"
+import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
+
+/** How many secrets are decrypted before other work gets its turn. */
+const stride = 100
+
+type Status = "only_here" | "only_there" | "same" | "different"
+
+/** Moving values between environments, and comparing them, without anybody seeing one. */
+export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promotion", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const changes = yield* Changes
+
+    /** Gives an environment the values of another, of some keys or all; what is the same already gets no version. */
+    const copy = Effect.fn("Promotion.copy")(function* (
+      to: Place<"secret.write">,
+      from: Place<"secret.copy">,
+      request: { readonly keys?: ReadonlyArray<SecretKey>; readonly dry_run?: boolean }
+    ) {
+      const at = yield* now
+      return yield* transaction(
+        Effect.gen(function* () {
+          const totals = yield* repo.totals(to.env.id)
+          if (totals === undefined) return yield* missingEnvironment(to.env.name)
+          const source = yield* Effect.flatMap(repo.bundleForUpdate(from.env.id), (rows) => narrow(rows, request.keys))
+          const values = yield* Effect.forEach(source, (row) =>
+            Effect.map(changes.openRow(from, row), (value) => [row.key, value] as const)
+          )
+          const wanted: Wanted = new Map(values)
+          const versions = new Map(source.map(({ key, version }) => [key, version]))
+          const steps = changes.plan(to, yield* repo.bundleForUpdate(to.env.id), wanted)
+          return yield* changes.apply(to, totals, steps, {
+            at,
+            dryRun: request.dry_run === true,
+            eventOfSet: (key, version) => ({
+              action: "secret.copy",
+              metadata: { key, version, from: from.env.name, from_version: versions.get(key) }
+            })
+          })
+        })
+      )
+    })
+
+    /** Which keys are only here, only there, the same or different: decided by decrypting both, and nothing else leaves. */
+    const diff = Effect.fn("Promotion.diff")(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
+      const mine = yield* repo.bundle(here.env.id)
+      const others = new Map((yield* repo.bundle(there.env.id)).map((row) => [row.key, row]))
+      const keysHere = new Set(mine.map(({ key }) => key))
+      const statusOf = Effect.fnUntraced(function* (row: BundleRow, index: number) {
+        if (index % stride === stride - 1) yield* Effect.yieldNow()
+        const other = others.get(row.key)
+        if (other === undefined) return { key: row.key, status: "only_here" satisfies Status }
+        const [a, b] = [yield* changes.openRow(here, row), yield* changes.openRow(there, other)]
+        const status: Status = Redacted.value(a) === Redacted.value(b) ? "same" : "different"
+        return { key: row.key, status }
+      })
+      const inBoth = yield* Effect.forEach(mine, statusOf)
+      const onlyThere = [...others.keys()]
+        .filter((key) => !keysHere.has(key))
+        .map((key) => ({ key, status: "only_there" satisfies Status }))
+      const answer: Diff = { data: [...inBoth, ...onlyThere].sort((a, b) => (a.key < b.key ? -1 : 1)) }
+      return answer
+    })
+
+    return { copy, diff } as const
+  }),
+  dependencies: [SecretsRepo.Default, Changes.Default]
+}) {}

@@ -1,0 +1,301 @@
+import { Authentication } from "@coffer/domain/Actor"
+import { Api } from "@coffer/domain/Api"
+import { BodyLimit, defaultBodyLimit, Requires } from "@coffer/domain/api/Requirement"
+import { errorCodes, errors } from "@coffer/domain/Errors"
+import { needs } from "@coffer/domain/Permissions"
+import { HttpApi, HttpApiError, OpenApi } from "@effect/platform"
+import { Context, Either, Option, Schema, SchemaAST } from "effect"
+import { assert, describe, it } from "vitest"
+
+interface Endpoint {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly requires: string | undefined
+  readonly bodyLimit: number
+  readonly authenticated: boolean
+  readonly pathSchema: Option.Option<Schema.Schema.All>
+  readonly payloadSchema: Option.Option<Schema.Schema.All>
+  readonly errors: ReadonlyMap<number, ReadonlyArray<SchemaAST.AST>>
+  readonly successes: ReadonlyArray<number>
+}
+
+const members = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+  SchemaAST.isUnion(ast) ? ast.types.flatMap(members) : [ast]
+
+const endpoints: Array<Endpoint> = []
+HttpApi.reflect(Api, {
+  onGroup: () => undefined,
+  onEndpoint: ({ endpoint, errors, group, mergedAnnotations, middleware, successes }) => {
+    endpoints.push({
+      name: `${group.identifier}.${endpoint.name}`,
+      method: endpoint.method,
+      path: endpoint.path,
+      requires: Option.getOrUndefined(Context.getOption(mergedAnnotations, Requires)),
+      bodyLimit: Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit),
+      authenticated: middleware.has(Authentication),
+      pathSchema: endpoint.pathSchema,
+      payloadSchema: endpoint.payloadSchema,
+      errors: new Map(
+        [...errors].map(([status, { ast }]) => [status, Option.match(ast, { onNone: () => [], onSome: members })])
+      ),
+      successes: [...successes.keys()]
+    })
+  }
+})
+
+const toolkitError = HttpApiError.HttpApiDecodeError.ast
+/** Whether what is not a field is refused, by a struct, a refinement of one, or every member of a union. */
+const isClosed = (ast: SchemaAST.AST): boolean =>
+  Option.exists(SchemaAST.getParseOptionsAnnotation(ast), ({ onExcessProperty }) => onExcessProperty === "error") ||
+  (SchemaAST.isUnion(ast) && ast.types.every(isClosed)) ||
+  (SchemaAST.isRefinement(ast) && isClosed(ast.from))
+
+const parametersOf = (path: string): Array<string> => [...path.matchAll(/:([a-z_]+)/g)].map(([, name = ""]) => name)
+
+const fieldsOf = (schema: Option.Option<Schema.Schema.All>): ReadonlyMap<string, SchemaAST.AST> =>
+  new Map(
+    Option.match(schema, {
+      onNone: () => [],
+      onSome: ({ ast }) =>
+        SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => [
+          String(name),
+          SchemaAST.isTypeLiteral(ast)
+            ? ast.propertySignatures.find((field) => field.name === name)!.type
+            : assert.fail("the parameters of a path are a struct")
+        ])
+    })
+  )
+
+describe("the contract", () => {
+  it("has the calls of the specification", () => {
+    assert.isAtLeast(endpoints.length, 55)
+    assert.strictEqual(new Set(endpoints.map(({ method, path }) => `${method} ${path}`)).size, endpoints.length)
+  })
+
+  it("is one whose groups and calls have names that tell them apart", () => {
+    assert.strictEqual(new Set(endpoints.map(({ name }) => name)).size, endpoints.length)
+  })
+})
+
+describe.each(endpoints)("$method $path", (endpoint) => {
+  const { authenticated, bodyLimit, method, path, requires } = endpoint
+
+  it("says what it requires of its caller, and asks for a credential unless that is nothing", () => {
+    assert.isDefined(requires)
+    assert.isTrue(["nothing", "credential", "superadmin"].includes(requires!) || requires! in needs, requires)
+    assert.strictEqual(authenticated, requires !== "nothing")
+    assert.strictEqual(
+      requires === "nothing",
+      !path.startsWith("/api/") || ["/api/auth/login", "/api/auth/verify"].includes(path)
+    )
+  })
+
+  it("requires a right at a place that its path names", () => {
+    if (requires === undefined || !(requires in needs)) return
+    const { on } = needs[requires as keyof typeof needs]
+    const parameter = { org: "org_name", project: "project_name", env: "env_name" }[on]
+    assert.include(parametersOf(path), parameter)
+  })
+
+  it("has a schema for each parameter of its path, which refuses the empty text and what climbs", () => {
+    const fields = fieldsOf(endpoint.pathSchema)
+    assert.deepStrictEqual([...fields.keys()].sort(), parametersOf(path).sort())
+    for (const [name, ast] of fields) {
+      const decode = Schema.decodeUnknownEither(Schema.make<unknown>(ast))
+      for (const text of ["", ".", "..", "a/b", "a b", "%", "\0", "a".repeat(1000)]) {
+        assert.isTrue(Either.isLeft(decode(text)), `${name} takes ${JSON.stringify(text)}`)
+      }
+    }
+  })
+
+  it("refuses an unknown field in its body", () => {
+    const schema = Option.getOrUndefined(endpoint.payloadSchema)
+    if (schema === undefined) return
+    assert.isTrue(isClosed(schema.ast))
+  })
+
+  it("has a limit for its body", () => {
+    const special: Record<string, number> = {
+      "auth.login": 8192,
+      "auth.verify": 8192,
+      "environments.writeBundle": 16_777_216
+    }
+    assert.strictEqual(bodyLimit, special[endpoint.name] ?? 1_048_576)
+  })
+
+  it("declares only errors that are the envelope on the wire, each with its own code and status", () => {
+    const declared = [...endpoint.errors].flatMap(([status, asts]) =>
+      asts.filter((ast) => ast !== toolkitError).map((ast) => ({ status, ast }))
+    )
+    for (const { ast, status } of declared) {
+      const error = errors.find((candidate) => candidate.ast === ast)
+      assert.isDefined(error, `an error of another kind is declared: ${ast}`)
+      assert.strictEqual(error!.status, status)
+      assert.isTrue(errorCodes.has(error!.code))
+      const wire = Schema.encodeUnknownSync(Schema.make<unknown>(ast))(
+        new error!({ message: "why", retryAfter: 3, allow: "x" })
+      )
+      assert.deepStrictEqual(wire, { error: { code: error!.code, message: "why" } })
+    }
+    const codes = declared.map(({ ast }) => errors.find((candidate) => candidate.ast === ast)!.code)
+    assert.strictEqual(new Set(codes).size, codes.length)
+    assert.includeMembers(codes, ["VALIDATION_ERROR", "NOT_FOUND", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"])
+    assert.strictEqual(codes.includes("UNAUTHORIZED"), authenticated)
+    if (requires !== undefined && requires in needs) assert.include(codes, "FORBIDDEN")
+    if (requires === "superadmin") assert.include(codes, "FORBIDDEN")
+  })
+
+  it("succeeds with the status that its kind of call has", () => {
+    const creates = [
+      "organizations.create",
+      "members.invite",
+      "projects.create",
+      "environments.create",
+      "serviceAccounts.create",
+      "backups.create"
+    ]
+    const expected =
+      endpoint.name === "acl.grant"
+        ? [200, 201]
+        : endpoint.name === "environments.bundle"
+          ? [200, 304]
+          : creates.includes(endpoint.name)
+            ? [201]
+            : method === "DELETE"
+              ? [204]
+              : [200]
+    assert.deepStrictEqual([...endpoint.successes].sort(), expected)
+  })
+})
+
+describe("the closed set of errors", () => {
+  it("has the codes and statuses that were decided", () => {
+    assert.deepStrictEqual(Object.fromEntries(errors.map(({ code, status }) => [code, status])), {
+      VALIDATION_ERROR: 400,
+      UNAUTHORIZED: 401,
+      INVALID_CODE: 401,
+      FORBIDDEN: 403,
+      NOT_FOUND: 404,
+      METHOD_NOT_ALLOWED: 405,
+      CONFLICT: 409,
+      LAST_OWNER: 409,
+      LIMIT_EXCEEDED: 409,
+      PAYLOAD_TOO_LARGE: 413,
+      UNSUPPORTED_MEDIA_TYPE: 415,
+      RATE_LIMITED: 429,
+      LOCKED_OUT: 429,
+      DECRYPTION_FAILED: 500,
+      INTERNAL_ERROR: 500,
+      BACKUPS_DISABLED: 503,
+      NOT_READY: 503,
+      NOT_IMPLEMENTED: 501,
+      BACKUP_FAILED: 502
+    })
+  })
+})
+
+describe("the OpenAPI document", () => {
+  const document: any = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+  const operations = Object.entries<any>(document.paths).flatMap(([path, item]) =>
+    Object.entries<any>(item).map(([method, operation]) => ({ method, path, operation }))
+  )
+
+  const walk = (node: unknown, visit: (node: Record<string, unknown>) => void): void => {
+    if (typeof node !== "object" || node === null) return
+    if (!Array.isArray(node)) visit(node as Record<string, unknown>)
+    for (const child of Object.values(node)) walk(child, visit)
+  }
+
+  it("is of version 3.1, with a title, a version, a license and tags", () => {
+    assert.strictEqual(document.openapi, "3.1.0")
+    assert.strictEqual(document.info.title, "Coffer")
+    assert.match(document.info.version, /^\d+\.\d+\.\d+$/)
+    assert.isString(document.info.license.name)
+    const tags = document.tags.map(({ name }: { name: string }) => name)
+    assert.strictEqual(new Set(tags).size, tags.length)
+    for (const { operation } of operations) assert.includeMembers(tags, operation.tags)
+  })
+
+  it("has every call of the contract, each under an id of its own", () => {
+    assert.deepStrictEqual(
+      operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`).sort(),
+      endpoints.map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, "{$1}")}`).sort()
+    )
+    assert.strictEqual(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length)
+  })
+
+  it("refers only to schemas that are there, and each of those is referred to", () => {
+    const referred = new Set<string>()
+    walk(document, (node) => {
+      if (typeof node["$ref"] === "string") referred.add(node["$ref"])
+    })
+    const there = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)
+    assert.deepStrictEqual([...referred].sort(), there.sort())
+  })
+
+  it("does not know the toolkit's own error", () => {
+    assert.notMatch(JSON.stringify(document), /HttpApiDecodeError|"Issue"|_tag/)
+  })
+
+  it.each(operations)(
+    "describes $method $path: a summary, its parameters, its answers and who may call",
+    ({ method, operation, path }) => {
+      assert.match(operation.summary, /^[A-Z].{5,}[^.]$/)
+      const inPath = operation.parameters.filter((parameter: any) => parameter.in === "path")
+      assert.deepStrictEqual(
+        inPath.map(({ name }: any) => name).sort(),
+        [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name).sort()
+      )
+      for (const parameter of operation.parameters) {
+        assert.include(["path", "query", "header"], parameter.in)
+        assert.isObject(parameter.schema)
+        if (parameter.in === "path") assert.isTrue(parameter.required)
+      }
+
+      const statuses = Object.keys(operation.responses)
+      assert.isTrue(statuses.some((status) => /^2\d\d$/.test(status)))
+      for (const [status, response] of Object.entries<any>(operation.responses)) {
+        assert.isString(response.description)
+        if (status === "204" || status === "304") {
+          assert.isUndefined(response.content)
+          continue
+        }
+        const [type, { schema }]: [string, any] = Object.entries<any>(response.content)[0]!
+        if (Number(status) < 400) continue
+        assert.strictEqual(type, "application/json")
+        for (const { $ref } of schema.anyOf ?? [schema]) {
+          const error = document.components.schemas[$ref.split("/").at(-1)]
+          assert.deepStrictEqual(error.required, ["error"])
+          assert.deepStrictEqual(error.properties.error.required, ["code", "message"])
+          const [code] = error.properties.error.properties.code.enum
+          assert.strictEqual(errors.find((candidate) => candidate.code === code)?.status, Number(status))
+        }
+      }
+      assert.includeMembers(statuses, ["400", "404", "405", "500"])
+
+      const open =
+        endpoints.find(
+          ({ requires, ...endpoint }) =>
+            requires === "nothing" && `${endpoint.method.toLowerCase()} ${endpoint.path}` === `${method} ${path}`
+        ) !== undefined
+      assert.deepStrictEqual(operation.security, open ? [] : [{ session: [] }, { apiKey: [] }])
+      assert.strictEqual(statuses.includes("401"), !open || path === "/api/auth/verify")
+    }
+  )
+
+  it("knows both credentials", () => {
+    const { apiKey, session } = document.components.securitySchemes
+    assert.include(session, { type: "http", scheme: "bearer" })
+    assert.include(apiKey, { type: "apiKey", in: "header", name: "X-API-Key" })
+  })
+
+  it("says that bodies are closed", () => {
+    const bodies = operations.flatMap(({ operation }) => {
+      const schema = operation.requestBody?.content["application/json"].schema
+      return schema === undefined ? [] : (schema.anyOf ?? [schema])
+    })
+    assert.isAtLeast(bodies.length, 15)
+    for (const body of bodies) assert.isFalse(body.additionalProperties)
+  })
+})

@@ -1,0 +1,134 @@
+import { Api } from "@coffer/domain/Api"
+import { Requires } from "@coffer/domain/api/Requirement"
+import { HttpApi } from "@effect/platform"
+import { Context, Option } from "effect"
+
+export interface Endpoint {
+  /** The method and the path's pattern: how the tests know a call. */
+  readonly call: string
+  readonly method: string
+  readonly path: string
+  readonly requires: string | undefined
+}
+
+const collect = (): ReadonlyArray<Endpoint> => {
+  const found: Array<Endpoint> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+      const requires = Option.getOrUndefined(Context.getOption(mergedAnnotations, Requires))
+      found.push({
+        call: `${endpoint.method} ${endpoint.path}`,
+        method: endpoint.method,
+        path: endpoint.path,
+        requires
+      })
+    }
+  })
+  return found
+}
+
+/** Every call of the contract. */
+export const endpoints = collect()
+
+export const endpointOf = (call: string): Endpoint => {
+  const found = endpoints.find((endpoint) => endpoint.call === call)
+  if (found === undefined) throw new Error(`the contract has no call ${call}`)
+  return found
+}
+
+export const parameters = [
+  "org_name",
+  "project_name",
+  "env_name",
+  "key",
+  "user_id",
+  "rule_id",
+  "sa_id",
+  "session_id",
+  "backup_id"
+] as const
+export type Parameter = (typeof parameters)[number]
+
+/** A value for each parameter of a path. */
+export type Place = Readonly<Record<Parameter, string>>
+
+export const parametersOf = ({ path }: Endpoint): ReadonlyArray<Parameter> =>
+  parameters.filter((name) => path.split("/").includes(`:${name}`))
+
+export const pathOf = ({ path }: Endpoint, place: Place): string =>
+  path.replace(/:([a-z_]+)/g, (_whole, name: string) => encodeURIComponent(place[name as Parameter]))
+
+/** What a request is about, beyond its path. */
+export interface About {
+  readonly place: Place
+  /** A word of its own. */
+  readonly fresh: string
+  /** The caller, as the subject of a rule. */
+  readonly self: Readonly<Record<string, string>>
+  /** The patterns of the rules that match. */
+  readonly patterns: { readonly project_pattern: string; readonly env_pattern: string }
+}
+
+export interface Ask {
+  readonly body?: unknown
+  readonly query?: Readonly<Record<string, string>>
+}
+
+const envs = "/api/orgs/:org_name/projects/:project_name/envs"
+const secrets = `${envs}/:env_name/secrets`
+
+/** A sound request for each call that takes more than a path. */
+const asks: Readonly<Record<string, (about: About) => Ask>> = {
+  "POST /api/auth/login": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),
+  "POST /api/auth/verify": ({ fresh }) => ({ body: { email: `${fresh}@example.com`, code: "000000" } }),
+  "POST /api/orgs": ({ fresh }) => ({ body: { name: `org-${fresh}` } }),
+  "PATCH /api/orgs/:org_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
+  "POST /api/orgs/:org_name/members": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),
+  "PATCH /api/orgs/:org_name/members/:user_id": () => ({ body: { role: "developer" } }),
+  "POST /api/orgs/:org_name/projects": ({ fresh }) => ({ body: { name: `project-${fresh}` } }),
+  "PATCH /api/orgs/:org_name/projects/:project_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
+  [`POST ${envs}`]: ({ fresh }) => ({ body: { name: `env-${fresh}` } }),
+  [`PATCH ${envs}/:env_name/bundle`]: ({ fresh }) => ({ body: { set: { [`SET_${fresh}`]: "set" } } }),
+  [`POST ${envs}/:env_name/copy`]: ({ place }) => ({ body: { from: "staging", keys: [place.key] } }),
+  [`GET ${envs}/:env_name/diff`]: () => ({ query: { with: "staging" } }),
+  [`PUT ${secrets}/:key`]: () => ({ body: { value: "written" } }),
+  [`POST ${secrets}/:key/rollback`]: () => ({ body: { version: 1 } }),
+  [`POST ${secrets}/:key/destroy`]: () => ({ body: { versions: [1] } }),
+  "POST /api/orgs/:org_name/acl": ({ patterns, place }) => ({
+    body: { subject_type: "service_account", subject_id: place.sa_id, ...patterns, permission: "read" }
+  }),
+  "GET /api/orgs/:org_name/acl/explain": ({ place, self }) => ({
+    query: { ...self, project: place.project_name, env: place.env_name }
+  }),
+  "POST /api/orgs/:org_name/service-accounts": ({ fresh }) => ({ body: { name: fresh } }),
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": () => ({ body: {} })
+}
+
+export const askOf = (endpoint: Endpoint, about: About): Ask => asks[endpoint.call]?.(about) ?? {}
+
+/** A request for a call, as `Program.call` takes it. */
+export const requestOf = (endpoint: Endpoint, about: About, ask: Ask = askOf(endpoint, about)) => {
+  const query = ask.query === undefined ? "" : `?${new URLSearchParams(ask.query).toString()}`
+  return {
+    method: endpoint.method,
+    path: pathOf(endpoint, about.place) + query,
+    ...(ask.body !== undefined && { body: ask.body })
+  }
+}
+
+/** Calls that the server does not offer yet: 401 for who has no credential, and 501 for everyone else. */
+export const notYet: ReadonlyArray<string> = [
+  `POST ${envs}/:env_name/copy`,
+  `GET ${envs}/:env_name/diff`,
+  `GET ${secrets}/:key/versions`,
+  `POST ${secrets}/:key/rollback`,
+  `POST ${secrets}/:key/undelete`,
+  `POST ${secrets}/:key/destroy`,
+  "POST /api/backups",
+  "GET /api/backups",
+  "POST /api/backups/:backup_id/restore",
+  "GET /docs",
+  "GET /llms.txt",
+  "GET /llms-full.txt"
+]

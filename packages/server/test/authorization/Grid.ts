@@ -1,0 +1,56 @@
+/** Who calls. The accounts are an organization's own, one scoped to this project, one to another, one with reveal: false. */
+export const actors = [
+  "anonymous",
+  "outsider",
+  "member",
+  "developer",
+  "admin",
+  "owner",
+  "superadmin",
+  "account",
+  "scoped-here",
+  "scoped-elsewhere",
+  "blind"
+] as const
+export type Actor = (typeof actors)[number]
+
+/** The one rule about the caller: for the place that is called, of that level; or an admin rule for another place. */
+export const rules = ["none", "read", "write", "admin", "elsewhere"] as const
+export type Rule = (typeof rules)[number]
+
+export type Outcome = "ok" | 401 | 403 | 404
+
+export interface Grid {
+  readonly outcome: (actor: Actor, rule: Rule) => Outcome
+  /** What each 403 has to say. */
+  readonly says: RegExp
+}
+
+const outcomeOf = (text: string): Outcome => {
+  if (text === "ok") return "ok"
+  const status = Number(text)
+  if (status === 401 || status === 403 || status === 404) return status
+  throw new Error(`${text} is no outcome`)
+}
+
+const isActor = (text: string): text is Actor => actors.some((actor) => actor === text)
+
+/**
+ * Reads a table of outcomes: on each line one or more actors, then their outcome, or five of them for the rules none, read,
+ * write, admin, elsewhere. Every actor is there exactly once.
+ */
+export const grid = (says: RegExp, text: string): Grid => {
+  const rows = new Map<Actor, ReadonlyArray<Outcome>>()
+  for (const line of text.trim().split("\n")) {
+    const cells = line.trim().split(/\s+/)
+    const outcomes = cells.filter((cell) => !isActor(cell)).map(outcomeOf)
+    if (outcomes.length !== 1 && outcomes.length !== rules.length) throw new Error(`odd line: ${line}`)
+    for (const actor of cells.filter(isActor)) {
+      if (rows.has(actor)) throw new Error(`${actor} is there twice`)
+      rows.set(actor, outcomes.length === 1 ? rules.map(() => outcomes[0]!) : outcomes)
+    }
+  }
+  const absent = actors.filter((actor) => !rows.has(actor))
+  if (absent.length > 0) throw new Error(`no line for ${absent.join(", ")}`)
+  return { says, outcome: (actor, rule) => rows.get(actor)![rules.indexOf(rule)]! }
+}

@@ -1,0 +1,127 @@
+import { assert } from "vitest"
+import { type Answer, type CallOptions, Program, type Variables } from "../support/Program.js"
+
+/** Someone who calls, with whatever credential. */
+export interface Caller {
+  readonly id: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Person extends Caller {
+  readonly email: string
+  readonly token: string
+}
+
+export interface Account extends Caller {
+  readonly name: string
+  readonly key: string
+}
+
+export const nobody: Caller = { id: "", headers: {} }
+
+export const people = (token: string) => ({ authorization: `Bearer ${token}` })
+export const machines = (key: string) => ({ "x-api-key": key })
+
+export type Role = "member" | "developer" | "admin" | "owner"
+
+/** How an access rule names its subject. */
+export const subjectOf = (caller: Person | Account) =>
+  "email" in caller
+    ? { subject_type: "user", email: caller.email }
+    : { subject_type: "service_account", subject_id: caller.id }
+
+let words = 0
+/** A word that was not used before: good as a name of anything. */
+export const word = (): string => `w${String(++words).padStart(5, "0")}`
+
+/** A real server as a process, and the calls that every test begins with. */
+export class Service {
+  private constructor(readonly program: Program) {}
+
+  static async start(variables: Variables = {}): Promise<Service> {
+    return new Service(await Program.start(variables))
+  }
+
+  async remove(): Promise<void> {
+    await this.program.remove()
+  }
+
+  async call(caller: Caller, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    return this.program.call(method, path, { ...options, headers: { ...caller.headers, ...options.headers } })
+  }
+
+  /** A call that must succeed; answers its body. */
+  async do(caller: Caller, method: string, path: string, body?: unknown): Promise<any> {
+    const answer = await this.call(caller, method, path, { body })
+    assert.isBelow(answer.status, 300, `${method} ${path}: ${answer.text}`)
+    return answer.body
+  }
+
+  /** A call's status, and nothing else of it. */
+  async status(caller: Caller, method: string, path: string, body?: unknown): Promise<number> {
+    return (await this.call(caller, method, path, { body })).status
+  }
+
+  async person(email: string): Promise<Person> {
+    const token = await this.program.login(email)
+    const headers = people(token)
+    const { id } = await this.do({ id: "", headers }, "GET", "/api/auth/me")
+    return { id, email, token, headers }
+  }
+
+  /** Invites a person and logs it in. */
+  async member(inviter: Caller, org: string, email: string, role: Role): Promise<Person> {
+    await this.do(inviter, "POST", `/api/orgs/${org}/members`, { email, role })
+    return this.person(email)
+  }
+
+  async account(creator: Caller, org: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Account> {
+    const made = await this.do(creator, "POST", `/api/orgs/${org}/service-accounts`, { name: word(), ...fields })
+    return { id: made.id, name: made.name, key: made.api_key, headers: machines(made.api_key) }
+  }
+
+  /** Grants a permission; answers the rule. */
+  async grant(
+    granter: Caller,
+    org: string,
+    subject: Person | Account,
+    permission: string,
+    project_pattern = "*",
+    env_pattern = "*"
+  ): Promise<any> {
+    const patterns = { project_pattern, env_pattern }
+    return this.do(granter, "POST", `/api/orgs/${org}/acl`, { ...subjectOf(subject), ...patterns, permission })
+  }
+
+  /** Every entry of a log that bears an action, newest first. Reads are written at most 50 ms after their answer. */
+  async entries(caller: Caller, log: string, action: string): Promise<ReadonlyArray<any>> {
+    await new Promise((resolve) => setTimeout(resolve, 120))
+    const found: Array<any> = []
+    let after: string | null = ""
+    while (after !== null) {
+      const cursor: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`
+      const page: any = await this.do(caller, "GET", `${log}?action=${action}&limit=100${cursor}`)
+      found.push(...page.data)
+      after = page.pagination.next_cursor
+    }
+    return found
+  }
+}
+
+/** Works through many things, a few at a time, in their order. */
+export const each = async <A, B>(
+  things: ReadonlyArray<A>,
+  work: (thing: A) => Promise<B>,
+  atOnce = 8
+): Promise<ReadonlyArray<B>> => {
+  const results: Array<B> = []
+  let next = 0
+  const worker = async () => {
+    while (next < things.length) {
+      const index = next++
+      results[index] = await work(things[index]!)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, things.length) }, worker))
+  return results
+}

@@ -1,0 +1,639 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type About, askOf, endpointOf, endpoints, notYet, parametersOf, type Place, requestOf } from "./Contract.js"
+import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
+import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
+
+// Who may do what, as the specification has it. The columns, where a line has five: the caller's one rule is
+//                                      none read write admin elsewhere
+
+const everyone = grid(
+  /never/,
+  `anonymous outsider member developer admin owner superadmin account scoped-here scoped-elsewhere blind   ok`
+)
+
+const anyCredential = grid(
+  /never/,
+  `anonymous                                                                                             401
+   outsider member developer admin owner superadmin account scoped-here scoped-elsewhere blind           ok`
+)
+
+/** Service accounts have no sessions: one of them is never there. */
+const sessionHolders = grid(
+  /never/,
+  `anonymous                                             401
+   outsider member developer admin owner superadmin      ok
+   account scoped-here scoped-elsewhere blind            404`
+)
+
+const persons = grid(
+  /service account.*a person/,
+  `anonymous                                             401
+   outsider member developer admin owner superadmin      ok
+   account scoped-here scoped-elsewhere blind            403`
+)
+
+const superadmins = grid(
+  /superadmin/,
+  `anonymous                                             401
+   outsider member developer admin owner                 403
+   superadmin                                            ok
+   account scoped-here scoped-elsewhere blind            403`
+)
+
+const owners = grid(
+  /the role owner in organization acme/,
+  `anonymous                                             401
+   outsider                                              404
+   member developer admin                                403
+   owner superadmin                                      ok
+   account scoped-here scoped-elsewhere blind            403`
+)
+
+const admins = grid(
+  /the role admin in organization acme/,
+  `anonymous                                             401
+   outsider                                              404
+   member developer                                      403
+   admin owner superadmin                                ok
+   account scoped-here scoped-elsewhere blind            403`
+)
+
+/** The same in a project: an account of another project does not learn that it is there. */
+const adminsInProject = grid(
+  /the role admin in organization acme/,
+  `anonymous                                             401
+   outsider                                              404
+   member developer                                      403
+   admin owner superadmin                                ok
+   account scoped-here blind                             403
+   scoped-elsewhere                                      404`
+)
+
+const members = grid(
+  /the role member in organization acme/,
+  `anonymous                                             401
+   outsider                                              404
+   member developer admin owner superadmin               ok
+   account scoped-here scoped-elsewhere blind            403`
+)
+
+const insiders = grid(
+  /never/,
+  `anonymous                                             401
+   outsider                                              404
+   member developer admin owner superadmin               ok
+   account scoped-here scoped-elsewhere blind            ok`
+)
+
+const insidersOfProject = grid(
+  /never/,
+  `anonymous                                             401
+   outsider                                              404
+   member developer admin owner superadmin               ok
+   account scoped-here blind                             ok
+   scoped-elsewhere                                      404`
+)
+
+const readers = grid(
+  /permission read for environment webshop\/prod of organization acme/,
+  `anonymous                           401
+   outsider                            404
+   member developer                    403  ok   ok    ok    403
+   admin owner superadmin              ok
+   account scoped-here blind           403  ok   ok    ok    403
+   scoped-elsewhere                    404`
+)
+
+/** As readers, but for the account with reveal: false. */
+const seers = grid(
+  /permission read for environment webshop\/prod of organization acme|reveal: false/,
+  `anonymous                           401
+   outsider                            404
+   member developer                    403  ok   ok    ok    403
+   admin owner superadmin              ok
+   account scoped-here                 403  ok   ok    ok    403
+   scoped-elsewhere                    404
+   blind                               403`
+)
+
+/** A member never writes, whatever the rule. */
+const writers = grid(
+  /permission write for environment webshop\/prod of organization acme|the role developer in organization acme/,
+  `anonymous                           401
+   outsider                            404
+   member                              403
+   developer                           403  403  ok    ok    403
+   admin owner superadmin              ok
+   account scoped-here blind           403  403  ok    ok    403
+   scoped-elsewhere                    404`
+)
+
+const destroyers = grid(
+  /permission admin for environment webshop\/prod of organization acme|the role developer in organization acme/,
+  `anonymous                           401
+   outsider                            404
+   member                              403
+   developer                           403  403  403   ok    403
+   admin owner superadmin              ok
+   account scoped-here blind           403  403  403   ok    403
+   scoped-elsewhere                    404`
+)
+
+const managing = /admin.*in organization acme/
+
+/** An account of the organization with an admin rule, for wherever, sees the rules that it manages. */
+const ruleReaders = grid(
+  managing,
+  `anonymous                           401
+   outsider                            404
+   member developer                    403
+   admin owner superadmin              ok
+   account blind                       403  403  403   ok    ok
+   scoped-here scoped-elsewhere        403`
+)
+
+/** The rule to grant bears the patterns of the callers' matching rules. */
+const granters = grid(
+  managing,
+  `anonymous                           401
+   outsider                            404
+   member developer                    403
+   admin owner superadmin              ok
+   account blind                       403  403  403   ok    403
+   scoped-here scoped-elsewhere        403`
+)
+
+/** A rule that an account does not manage is not there for it. */
+const revokers = grid(
+  managing,
+  `anonymous                           401
+   outsider                            404
+   member developer                    403
+   admin owner superadmin              ok
+   account blind                       403  403  403   ok    404
+   scoped-here scoped-elsewhere        403`
+)
+
+interface Cell {
+  readonly actor: Actor
+  readonly rule: Rule
+  readonly caller: Caller
+  readonly fresh: string
+}
+
+/** What an allowed cell has for itself, so that it leaves everything else as it was. */
+interface Own extends Partial<Place> {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+interface Row {
+  /** The status for who is allowed. */
+  readonly status: number
+  readonly who: Grid
+  /** What the audit log calls it when it is refused. */
+  readonly action: string | null
+  readonly own: ((cell: Cell) => Promise<Own>) | undefined
+}
+
+const row = (status: number, who: Grid, action: string | null = null, own?: Row["own"]): Row => ({
+  status,
+  who,
+  action,
+  own
+})
+
+const matching = { project_pattern: "web{shop,site}", env_pattern: "{staging,prod}" }
+const notMatching = { project_pattern: "web-*", env_pattern: "*" }
+const acme = "/api/orgs/acme"
+const prod = `${acme}/projects/webshop/envs/prod`
+
+let service: Service
+let ada: Person
+let place: Place
+const callers = new Map<string, Caller>()
+const callerFor = (actor: Actor, rule: Rule): Caller => callers.get(`${actor} ${rule}`) ?? nobody
+const emailFor = (actor: Actor, rule: Rule): string => `${actor}.${rule}@example.com`
+
+const ownOrganization = async ({ actor, fresh, rule }: Cell): Promise<Own> => {
+  const org_name = `own-${fresh}`
+  await service.do(ada, "POST", "/api/orgs", { name: org_name })
+  if (actor === "owner") {
+    const email = emailFor(actor, rule)
+    await service.do(ada, "POST", `/api/orgs/${org_name}/members`, { email, role: "owner" })
+  }
+  return { org_name }
+}
+
+const ownProject = async ({ fresh }: Cell): Promise<Own> => {
+  const project_name = `own-${fresh}`
+  await service.do(ada, "POST", `${acme}/projects`, { name: project_name })
+  return { project_name }
+}
+
+const ownEnvironment = async ({ fresh }: Cell): Promise<Own> => {
+  const env_name = `own-${fresh}`
+  await service.do(ada, "POST", `${acme}/projects/webshop/envs`, { name: env_name })
+  return { env_name }
+}
+
+const ownMember = async ({ fresh }: Cell): Promise<Own> => {
+  const member = await service.do(ada, "POST", `${acme}/members`, { email: `own.${fresh}@example.com` })
+  return { user_id: member.user_id }
+}
+
+const ownKey = async ({ fresh }: Cell): Promise<Own> => {
+  const key = `OWN_${fresh}`
+  await service.do(ada, "PUT", `${prod}/secrets/${key}`, { value: "first" })
+  await service.do(ada, "PUT", `${prod}/secrets/${key}`, { value: "second" })
+  return { key }
+}
+
+const ownRemovedKey = async (cell: Cell): Promise<Own> => {
+  const own = await ownKey(cell)
+  await service.do(ada, "DELETE", `${prod}/secrets/${own.key}`)
+  return own
+}
+
+const ownAccount = async ({ fresh }: Cell): Promise<Own> => ({
+  sa_id: (await service.account(ada, "acme", { name: `own ${fresh}` })).id
+})
+
+const ownRule = async ({ fresh }: Cell): Promise<Own> => {
+  const account = await service.account(ada, "acme", { name: `own ${fresh}` })
+  const { env_pattern, project_pattern } = matching
+  const rule = await service.grant(ada, "acme", account, "read", project_pattern, env_pattern)
+  return { rule_id: rule.id }
+}
+
+const isPerson = (actor: Actor): boolean =>
+  !["anonymous", "account", "scoped-here", "scoped-elsewhere", "blind"].includes(actor)
+
+/** A second session of the caller's: to ask with, and to end. */
+const ownSession = async ({ actor, rule }: Cell): Promise<Own> => {
+  if (!isPerson(actor)) return {}
+  const headers = people(await service.program.login(emailFor(actor, rule)))
+  const sessions = await service.do({ id: "", headers }, "GET", "/api/auth/sessions")
+  return { headers, session_id: sessions.data.find((session: any) => session.current).id }
+}
+
+const ownCode = async ({ fresh }: Cell): Promise<Own> => {
+  const email = `code.${fresh}@example.com`
+  return { body: { email, code: await service.program.codeFor(email) } }
+}
+
+const projects = "/api/orgs/:org_name/projects"
+const envs = `${projects}/:project_name/envs`
+const env = `${envs}/:env_name`
+const secret = `${env}/secrets/:key`
+
+/**
+ * The table: each call of the contract, the status for those who are allowed, who they are, and the action that a refusal
+ * is recorded by. The calls that end sessions come last.
+ */
+const table: Readonly<Record<string, Row>> = {
+  "GET /health": row(200, everyone),
+  "GET /health/ready": row(200, everyone),
+  "GET /openapi.json": row(200, everyone),
+  "GET /docs": row(200, everyone),
+  "GET /llms.txt": row(200, everyone),
+  "GET /llms-full.txt": row(200, everyone),
+
+  "POST /api/auth/login": row(200, everyone),
+  "POST /api/auth/verify": row(200, everyone, null, ownCode),
+  "GET /api/auth/me": row(200, anyCredential),
+  "GET /api/auth/sessions": row(200, anyCredential),
+
+  "POST /api/orgs": row(201, persons, "org.create"),
+  "GET /api/orgs": row(200, anyCredential),
+  "GET /api/orgs/:org_name": row(200, insiders, "org.read"),
+  "PATCH /api/orgs/:org_name": row(200, owners, "org.update", ownOrganization),
+  "DELETE /api/orgs/:org_name": row(204, owners, "org.delete", ownOrganization),
+
+  "POST /api/orgs/:org_name/members": row(201, admins, "member.invite"),
+  "GET /api/orgs/:org_name/members": row(200, members, "member.list"),
+  "PATCH /api/orgs/:org_name/members/:user_id": row(200, owners, "member.update"),
+  "DELETE /api/orgs/:org_name/members/:user_id": row(204, admins, "member.remove", ownMember),
+
+  [`POST ${projects}`]: row(201, admins, "project.create"),
+  [`GET ${projects}`]: row(200, insiders, "project.list"),
+  [`GET ${projects}/:project_name`]: row(200, insidersOfProject, "project.read"),
+  [`PATCH ${projects}/:project_name`]: row(200, adminsInProject, "project.update", ownProject),
+  [`DELETE ${projects}/:project_name`]: row(204, adminsInProject, "project.delete", ownProject),
+
+  [`POST ${envs}`]: row(201, adminsInProject, "env.create"),
+  [`GET ${envs}`]: row(200, insidersOfProject, "env.list"),
+  [`DELETE ${env}`]: row(204, adminsInProject, "env.delete", ownEnvironment),
+  [`GET ${env}/bundle`]: row(200, seers, "secret.read"),
+  [`PATCH ${env}/bundle`]: row(200, writers, "secret.write"),
+  [`POST ${env}/copy`]: row(200, writers, "secret.write"),
+  [`GET ${env}/diff`]: row(200, readers, "secret.compare"),
+
+  [`GET ${env}/secrets`]: row(200, readers, "secret.list"),
+  [`PUT ${secret}`]: row(200, writers, "secret.write"),
+  [`GET ${secret}`]: row(200, seers, "secret.read"),
+  [`DELETE ${secret}`]: row(204, writers, "secret.write", ownKey),
+  [`GET ${secret}/versions`]: row(200, readers, "secret.list"),
+  [`POST ${secret}/rollback`]: row(200, writers, "secret.write"),
+  [`POST ${secret}/undelete`]: row(200, writers, "secret.write", ownRemovedKey),
+  [`POST ${secret}/destroy`]: row(200, destroyers, "secret.destroy", ownKey),
+
+  "POST /api/orgs/:org_name/acl": row(201, granters, "acl.grant", ownAccount),
+  "GET /api/orgs/:org_name/acl": row(200, ruleReaders, "acl.list"),
+  // About the caller itself; about others, AccessRules.test.ts.
+  "GET /api/orgs/:org_name/acl/explain": row(200, insidersOfProject, "acl.explain"),
+  "DELETE /api/orgs/:org_name/acl/:rule_id": row(204, revokers, "acl.revoke", ownRule),
+
+  "POST /api/orgs/:org_name/service-accounts": row(201, admins, "service_account.create"),
+  "GET /api/orgs/:org_name/service-accounts": row(200, admins, "service_account.list"),
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": row(200, admins, "service_account.rotate"),
+  "DELETE /api/orgs/:org_name/service-accounts/:sa_id": row(204, admins, "service_account.revoke", ownAccount),
+
+  "GET /api/orgs/:org_name/audit-logs": row(200, admins, "audit.read"),
+  "GET /api/orgs/:org_name/audit-logs/verify": row(200, admins, "audit.verify"),
+  "GET /api/audit-logs": row(200, superadmins, "audit.read"),
+  "GET /api/audit-logs/verify": row(200, superadmins, "audit.verify"),
+
+  // This server has no S3 settings.
+  "POST /api/backups": row(503, superadmins, "backup.create"),
+  "GET /api/backups": row(503, superadmins, "backup.list"),
+  "POST /api/backups/:backup_id/restore": row(503, superadmins, "backup.restore"),
+
+  "DELETE /api/auth/sessions/:session_id": row(204, sessionHolders, null, ownSession),
+  "DELETE /api/auth/logout": row(204, anyCredential, null, ownSession),
+  "DELETE /api/auth/sessions": row(204, anyCredential)
+}
+
+const cells = actors.flatMap((actor) =>
+  (actor === "anonymous" ? ["none" as const] : rules).map((rule) => ({ actor, rule }))
+)
+
+const isSuperadmin = (actor: Actor): boolean => actor === "superadmin"
+
+/** Makes who calls: for each actor and rule one of its own, with that one rule. */
+const makeCaller = async (actor: Actor, rule: Rule): Promise<void> => {
+  if (actor === "anonymous") return
+  const scope = actor === "scoped-here" ? "webshop" : actor === "scoped-elsewhere" ? "other" : undefined
+  let subject: Person | Account
+  switch (actor) {
+    case "account":
+    case "scoped-here":
+    case "scoped-elsewhere":
+    case "blind":
+      subject = await service.account(ada, "acme", {
+        name: `${actor} ${rule}`,
+        ...(scope !== undefined && { project: scope }),
+        ...(actor === "blind" && { reveal: false })
+      })
+      break
+    // Outsiders and superadmins were members once, so that they could be given a rule.
+    case "outsider":
+    case "superadmin":
+      subject = await service.member(ada, "acme", emailFor(actor, rule), "developer")
+      break
+    default:
+      subject = await service.member(ada, "acme", emailFor(actor, rule), actor)
+  }
+  if (rule !== "none") {
+    const { env_pattern, project_pattern } = rule === "elsewhere" ? notMatching : matching
+    const permission = rule === "elsewhere" ? "admin" : rule
+    await service.grant(ada, "acme", subject, permission, project_pattern, env_pattern)
+  }
+  if (actor === "outsider" || isSuperadmin(actor)) await service.do(ada, "DELETE", `${acme}/members/${subject.id}`)
+  callers.set(`${actor} ${rule}`, subject)
+}
+
+beforeAll(async () => {
+  const named = rules.map((rule, index) => [`SUPERADMIN_EMAIL_${index}`, emailFor("superadmin", rule)])
+  service = await Service.start(Object.fromEntries(named))
+  ada = await service.person("ada@example.com")
+  await service.do(ada, "POST", "/api/orgs", { name: "acme" })
+  for (const name of ["webshop", "other"]) await service.do(ada, "POST", `${acme}/projects`, { name })
+  for (const name of ["prod", "staging"]) {
+    const path = `${acme}/projects/webshop/envs/${name}/secrets/SHARED`
+    await service.do(ada, "PUT", path, { value: `first of ${name}` })
+    await service.do(ada, "PUT", path, { value: `second of ${name}` })
+  }
+  const bystander = await service.do(ada, "POST", `${acme}/members`, { email: "bystander@example.com" })
+  const account = await service.account(ada, "acme", { name: "bystander" })
+  const rule = await service.grant(ada, "acme", account, "read", matching.project_pattern, matching.env_pattern)
+  place = {
+    org_name: "acme",
+    project_name: "webshop",
+    env_name: "prod",
+    key: "SHARED",
+    user_id: bystander.user_id,
+    rule_id: rule.id,
+    sa_id: account.id,
+    session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
+  }
+  await each(cells, ({ actor, rule }) => makeCaller(actor, rule))
+})
+
+afterAll(async () => {
+  await service.remove()
+})
+
+const selfOf = ({ actor, caller, rule }: Cell): Readonly<Record<string, string>> =>
+  isPerson(actor) || actor === "anonymous"
+    ? { subject_type: "user", email: emailFor(actor, rule) }
+    : { subject_type: "service_account", subject_id: caller.id }
+
+const refusals: Array<string> = []
+let walked = 0
+
+describe("the table of authorization", () => {
+  it("has every call of the contract and no other", () => {
+    assert.sameMembers(
+      Object.keys(table),
+      endpoints.map(({ call }) => call)
+    )
+    assert.includeMembers(Object.keys(table), [...notYet])
+  })
+
+  it("asks for the actions that the contract's annotations name", () => {
+    for (const { call, requires } of endpoints) {
+      const { action, who } = table[call]!
+      const expected =
+        who === everyone
+          ? "nothing"
+          : who === superadmins
+            ? "superadmin"
+            : /:org_name/.test(call)
+              ? action
+              : "credential"
+      assert.strictEqual(requires, expected, call)
+    }
+  })
+})
+
+/** Calls an endpoint as one of the actors, and says what was wrong, if anything was. */
+const walk = async (call: string, actor: Actor, rule: Rule): Promise<string | null> => {
+  const endpoint = endpointOf(call)
+  const { action, own, status, who } = table[call]!
+  const cell: Cell = { actor, rule, caller: callerFor(actor, rule), fresh: word() }
+  const outcome = who.outcome(actor, rule)
+  const isOffered = !notYet.includes(call)
+  const { body, headers, ...ownPlace } = isOffered && outcome === "ok" && own !== undefined ? await own(cell) : {}
+  const about: About = { place: { ...place, ...ownPlace }, fresh: cell.fresh, self: selfOf(cell), patterns: matching }
+  const ask = body === undefined ? askOf(endpoint, about) : { body }
+  const { method, path, ...options } = requestOf(endpoint, about, ask)
+  const caller = headers === undefined ? cell.caller : { id: cell.caller.id, headers }
+  const answer = await service.call(caller, method, path, options)
+  walked += 1
+  const expected = outcome === 401 ? 401 : !isOffered ? 501 : outcome === "ok" ? status : outcome
+  if (answer.status === 403) {
+    const log = call.includes(":org_name") ? "acme" : "server"
+    refusals.push(`${caller.id} ${action ?? "?"} ${log}`)
+  }
+  if (answer.status !== expected) {
+    return `${actor} with rule ${rule}: expected ${expected}, got ${answer.status} ${answer.text.slice(0, 200)}`
+  }
+  if (answer.status === 403 && !who.says.test(answer.body.error.message)) {
+    return `${actor} with rule ${rule}: does not say ${String(who.says)}: ${answer.body.error.message}`
+  }
+  return null
+}
+
+describe("a call is answered as the table says, whoever makes it:", () => {
+  it.each(Object.keys(table))("%s", async (call) => {
+    const wrong = await each(cells, ({ actor, rule }) => walk(call, actor, rule))
+    assert.deepStrictEqual(
+      wrong.filter((text) => text !== null),
+      []
+    )
+  })
+})
+
+describe("after the whole table", () => {
+  it("every cell was walked", () => {
+    assert.strictEqual(walked, endpoints.length * cells.length)
+    assert.isAbove(walked, 2_500)
+  })
+
+  const inLog = (log: string) => refusals.filter((text) => text.endsWith(` ${log}`)).sort()
+
+  it("the organization's log has an access.denied for each 403 of its calls, and for nothing else", async () => {
+    const entries = await service.entries(ada, `${acme}/audit-logs`, "access.denied")
+    assert.deepStrictEqual(
+      entries.map((entry) => `${entry.actor_id} ${entry.metadata.action} acme`).sort(),
+      inLog("acme")
+    )
+    for (const entry of entries) {
+      assert.include(["org", "project", "env"], entry.resource_type)
+      assert.notProperty(entry.metadata, "via")
+    }
+  })
+
+  it("the server's log has an access.denied for each 403 of the superadmins' calls, and for nothing else", async () => {
+    const superadmin = await service.person(emailFor("superadmin", "none"))
+    const entries = await service.entries(superadmin, "/api/audit-logs", "access.denied")
+    assert.deepStrictEqual(
+      entries
+        .filter((entry) => entry.org_id === null)
+        .map((entry) => `${entry.actor_id} ${entry.metadata.action} server`)
+        .sort(),
+      inLog("server").filter((text) => !text.includes("org.create"))
+    )
+    const elsewhere = entries.filter((entry) => entry.org_id !== null && entry.metadata.action !== "org.create")
+    assert.strictEqual(elsewhere.length, inLog("acme").length)
+  })
+
+  it.fails("a service account that asks for an organization of its own is recorded too", async () => {
+    const superadmin = await service.person(emailFor("superadmin", "read"))
+    const entries = await service.entries(superadmin, "/api/audit-logs", "access.denied")
+    assert.isAbove(entries.filter((entry) => entry.metadata.action === "org.create").length, 0)
+  })
+})
+
+describe("before anything else of a request is looked at", () => {
+  const wrongPlace: Place = {
+    org_name: "NO",
+    project_name: "NO",
+    env_name: "NO",
+    key: "1",
+    user_id: "no",
+    rule_id: "no",
+    sa_id: "no",
+    session_id: "no",
+    backup_id: "no"
+  }
+  const guarded = endpoints.filter(({ requires }) => requires !== "nothing")
+  const formed = guarded.filter((endpoint) => parametersOf(endpoint).length > 0)
+  const about: About = { place: wrongPlace, fresh: "NO", self: {}, patterns: matching }
+
+  it("the credential is asked for: 401, whatever the form", async () => {
+    for (const endpoint of guarded) {
+      const { method, path } = requestOf(endpoint, about, {})
+      const body = method === "GET" || method === "DELETE" ? {} : { body: { unknown: 1 } }
+      assert.strictEqual((await service.call(nobody, method, path, body)).status, 401, endpoint.call)
+    }
+  })
+
+  it("and then the form is checked: 400, whatever the place", async () => {
+    const outsider = await service.person("somebody@example.com")
+    for (const endpoint of formed) {
+      const { method, path, ...options } = requestOf(endpoint, about)
+      const answer = await service.call(outsider, method, path, options)
+      assert.strictEqual(answer.status, 400, `${endpoint.call}: ${answer.text}`)
+    }
+    const rule = { ...subjectOf(outsider), ...matching, permission: "everything" }
+    assert.strictEqual(await service.status(outsider, "POST", `${acme}/acl`, rule), 400)
+    assert.strictEqual(await service.status(outsider, "POST", `${acme}/acl`, { ...rule, permission: "read" }), 404)
+  })
+})
+
+describe("a refusal", () => {
+  const refused = async (caller: Caller, method: string, path: string, body?: unknown): Promise<string> => {
+    const answer = await service.call(caller, method, path, { body })
+    assert.strictEqual(answer.status, 403, answer.text)
+    return answer.body.error.message
+  }
+
+  let developer: Person
+  beforeAll(async () => {
+    developer = await service.member(ada, "acme", "refused@example.com", "developer")
+  })
+
+  it("is recorded with who, what, where from and where", async () => {
+    const headers = { ...developer.headers, "x-real-ip": "203.0.113.9" }
+    const caller = { id: developer.id, headers }
+    await refused(caller, "GET", `${prod}/secrets/SHARED`)
+    const [entry] = await service.entries(ada, `${acme}/audit-logs`, "access.denied")
+    assert.strictEqual(entry.actor_id, developer.id)
+    assert.strictEqual(entry.actor_name, "refused@example.com")
+    assert.strictEqual(entry.ip_address, "203.0.113.9")
+    assert.strictEqual(entry.resource_type, "env")
+    assert.deepStrictEqual(entry.metadata, { action: "secret.read", project: "webshop", env: "prod" })
+  })
+
+  it("of an owner's matter to an admin is recorded as well, also when it comes late", async () => {
+    const admin = await service.member(ada, "acme", "refused.admin@example.com", "admin")
+    const email = "would.be@example.com"
+    const invite = await refused(admin, "POST", `${acme}/members`, { email, role: "owner" })
+    assert.match(invite, /only an owner of organization acme/)
+    assert.match(await refused(admin, "DELETE", `${acme}/members/${ada.id}`), /only an owner of organization acme/)
+    const recorded = (await service.entries(ada, `${acme}/audit-logs`, "access.denied")).filter(
+      (entry) => entry.actor_id === admin.id
+    )
+    assert.deepStrictEqual(
+      recorded.map((entry) => entry.metadata.action),
+      ["member.remove", "member.invite"]
+    )
+  })
+
+  it("of an explanation about someone else is recorded", async () => {
+    const query = "subject_type=user&email=ada%40example.com&project=webshop&env=prod"
+    assert.match(await refused(developer, "GET", `${acme}/acl/explain?${query}`), /the role admin in organization acme/)
+    const [entry] = await service.entries(ada, `${acme}/audit-logs`, "access.denied")
+    assert.deepStrictEqual(entry.metadata, { action: "acl.explain" })
+  })
+
+  it("to a superadmin is unknown: what is done by that right alone says so in the log", async () => {
+    const superadmin = await service.person(emailFor("superadmin", "write"))
+    await service.do(superadmin, "PUT", `${prod}/secrets/BY_RIGHT`, { value: "x" })
+    const [entry] = await service.entries(ada, `${acme}/audit-logs`, "secret.set")
+    assert.deepStrictEqual(entry.metadata, { key: "BY_RIGHT", version: 1, via: "superadmin" })
+  })
+})

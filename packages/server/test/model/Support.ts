@@ -1,0 +1,109 @@
+import { hash } from "node:crypto"
+import type { Actor } from "@coffer/domain/Actor"
+import { SessionId, type UserId } from "@coffer/domain/Names"
+import { Acl } from "@coffer/server/acl/Acl"
+import { Trail } from "@coffer/server/audit/Trail"
+import { Authenticator } from "@coffer/server/auth/Authenticator"
+import { AuthRepo } from "@coffer/server/auth/Repo"
+import { mintToken } from "@coffer/server/keys/Token"
+import { Members } from "@coffer/server/members/Members"
+import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
+import { HttpRouter, HttpServerRequest } from "@effect/platform"
+import { SqlClient } from "@effect/sql"
+import { Context, Effect, Layer, Redacted, Runtime } from "effect"
+import fc from "fast-check"
+import { freshPath, invariants, servicesAt } from "../support/Services.js"
+
+/** Whether the long form of the property tests was asked for. */
+export const long = process.env.COFFER_LONG === "1"
+
+/** The services of the shared support, and those about members, rules, machines and the trail. */
+export const everythingAt = (path: string) =>
+  Layer.mergeAll(Members.Default, Acl.Default, ServiceAccounts.Default, Trail.Default).pipe(
+    Layer.provideMerge(servicesAt(path))
+  )
+
+export type Everything = Layer.Layer.Success<ReturnType<typeof everythingAt>>
+
+/** Runs a test on a database file of its own; afterwards the file's invariants are checked. */
+export const onFile = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const path = yield* freshPath
+    const result = yield* Effect.provide(Effect.scoped(test), everythingAt(path))
+    yield* invariants(path)
+    return result
+  }).pipe(Effect.scoped)
+
+/** As `onFile`, for a test that damages the file. */
+export const onDamagedFile = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(freshPath, (path) => Effect.provide(Effect.scoped(test), everythingAt(path))).pipe(Effect.scoped)
+
+/** Checks a property whose every run is an effect on the services of the test; fast-check names the seed of a failure. */
+export const holds = <A, E, R>(
+  arbitrary: fc.Arbitrary<A>,
+  property: (value: A) => Effect.Effect<void, E, R>,
+  parameters: fc.Parameters<[A]>
+) =>
+  Effect.flatMap(Effect.runtime<R>(), (runtime) =>
+    Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(arbitrary, (value) => Runtime.runPromise(runtime)(property(value))),
+        parameters
+      )
+    )
+  )
+
+/** A session that a person is logged in with, as the `Authorization` header holds it. */
+export const session = (userId: UserId) =>
+  Effect.gen(function* () {
+    const token = Redacted.value(yield* mintToken("session"))
+    const stamp = "2999-01-01T00:00:00.000Z"
+    yield* (yield* AuthRepo).insertSession({
+      id: SessionId.make(crypto.randomUUID()),
+      user_id: userId,
+      token_hash: hash("sha256", token, "hex"),
+      ip_address: null,
+      created_at: stamp,
+      last_used_at: stamp
+    })
+    return { authorization: `Bearer ${token}` }
+  })
+
+export type Credential = Readonly<Record<string, string>>
+
+export const apiKey = (key: Redacted.Redacted): Credential => ({ "x-api-key": Redacted.value(key) })
+
+const route = { prefix: { _tag: "None" }, route: { path: "/" }, params: {}, searchParams: {} }
+
+/** Who a credential belongs to at this moment, as a request would find out. */
+export const authenticate = (credential: Credential): Effect.Effect<Actor, { readonly _tag: string }, Authenticator> =>
+  Effect.flatMap(Authenticator, ({ authenticate }) => authenticate).pipe(
+    Effect.provideService(
+      HttpServerRequest.HttpServerRequest,
+      HttpServerRequest.fromWeb(new Request("http://coffer.test/", { headers: credential }))
+    ),
+    Effect.mapInputContext((context: Context.Context<Authenticator>) =>
+      Context.add(context, HttpRouter.RouteContext, route as never)
+    )
+  )
+
+/** Sets or takes a person's superadmin right, as the configuration does at a start. */
+export const setSuperadmin = (userId: string, on: boolean) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE users SET superadmin = ${on ? 1 : 0} WHERE id = ${userId}`)
+
+/** A number in the words of a status, for how a call ended. */
+const statuses: Readonly<Record<string, number>> = {
+  ValidationError: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  Conflict: 409,
+  LastOwner: 409
+}
+
+/** How a call ended: 200 with its answer, or a failure's status. A defect stays one. */
+export const status = <A, E extends { readonly _tag: string }, R>(call: Effect.Effect<A, E, R>) =>
+  Effect.match(call, {
+    onFailure: (error): { readonly status: number; readonly answer?: A } => ({ status: statuses[error._tag] ?? 500 }),
+    onSuccess: (answer): { readonly status: number; readonly answer?: A } => ({ status: 200, answer })
+  })

@@ -1,0 +1,341 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert } from "vitest"
+
+const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
+
+export const masterKey = "c0ffee".padEnd(64, "0")
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface CallOptions {
+  readonly token?: string | undefined
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as JSON; undefined when there is none. */
+  readonly body: any
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A fresh folder for a server's files. */
+export const freshFolder = (): string => mkdtempSync(join(tmpdir(), "coffer-api-"))
+
+const variablesOf = (variables: Variables): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  SERVICE_MASTER_KEY: masterKey,
+  SMTP_HOST: "log",
+  SERVICE_PORT: "0",
+  ...variables
+})
+
+/** `coffer-server` as a process of its own, started from the build. */
+export class Program {
+  readonly #child: ChildProcess
+  readonly #watchers = new Set<() => void>()
+  readonly #onExit = () => this.#child.kill("SIGKILL")
+  #log = ""
+  /** How it ended, once it has. */
+  readonly ended: Promise<Ended>
+  #port = 0
+
+  private constructor(
+    readonly folder: string,
+    variables: Variables
+  ) {
+    this.#child = spawn(process.execPath, [bin], {
+      cwd: folder,
+      env: variablesOf(variables),
+      stdio: ["ignore", "ignore", "pipe"]
+    })
+    process.once("exit", this.#onExit)
+    this.#child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#log += chunk
+      this.#notify()
+    })
+    this.ended = once(this.#child, "close").then(([code, signal]: Array<any>) => {
+      process.off("exit", this.#onExit)
+      this.#notify()
+      return { code, signal }
+    })
+  }
+
+  #notify() {
+    for (const watch of this.#watchers) watch()
+  }
+
+  /** Starts a server and waits until it listens. Its files are in `folder`, a fresh one unless given. */
+  static async start(variables: Variables = {}, folder = freshFolder()): Promise<Program> {
+    const program = new Program(folder, variables)
+    const [, port] = await program.said(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
+    program.#port = Number(port)
+    return program
+  }
+
+  /** Starts a server that is to end by itself, and answers how it ended and what it said. */
+  static async refused(
+    variables: Variables = {},
+    folder = freshFolder()
+  ): Promise<{ readonly code: number | null; readonly log: string }> {
+    const program = new Program(folder, variables)
+    const { code } = await Promise.race([
+      program.ended,
+      program.said(/listening on/).then(() => assert.fail("the server started"))
+    ]).finally(() => {
+      program.signal("SIGKILL")
+    })
+    return { code, log: program.log }
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`
+  }
+
+  /** The path of a file beside the database. */
+  file(suffix = ""): string {
+    return join(this.folder, `service.db${suffix}`)
+  }
+
+  /** Everything that it has written to standard error. */
+  get log(): string {
+    return this.#log
+  }
+
+  /** Waits until something is in the log, for the `count`-th time. */
+  async said(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
+    const everywhere = new RegExp(pattern, pattern.flags.includes("g") ? pattern.flags : `${pattern.flags}g`)
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = [...this.#log.matchAll(everywhere)][count - 1]
+        if (found === undefined && this.#child.exitCode === null && this.#child.signalCode === null) return
+        this.#watchers.delete(look)
+        if (found === undefined) reject(new Error(`the server ended and never said ${pattern}:\n${this.#log}`))
+        else resolve(found)
+      }
+      this.#watchers.add(look)
+      look()
+    })
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  /** Stops it as an operator does, and answers how it ended. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
+    this.signal(signal)
+    return this.ended
+  }
+
+  /** Stops it and removes its folder. */
+  async remove(): Promise<void> {
+    await this.stop("SIGKILL")
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  /** One request by `fetch`, with a JSON body when there is one. */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const { body, headers = {}, raw, token } = options
+    const payload = raw ?? (body === undefined ? null : JSON.stringify(body))
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(payload !== null && { "content-type": "application/json" }),
+        ...headers
+      },
+      body: payload,
+      redirect: "manual"
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: jsonOf(text) }
+  }
+
+  /** Asks for a login code and reads it off the log. */
+  async codeFor(email: string): Promise<string> {
+    const address = email.trim().toLowerCase()
+    const line = new RegExp(`^login code for ${address.replace(/[.+]/g, "\\$&")}: (\\d{6})$`, "gm")
+    const before = [...this.#log.matchAll(line)].length
+    const asked = await this.call("POST", "/api/auth/login", { body: { email } })
+    assert.strictEqual(asked.status, 200, asked.text)
+    const [, code = ""] = await this.said(line, before + 1)
+    return code
+  }
+
+  async verify(email: string, code: string): Promise<Answer> {
+    return this.call("POST", "/api/auth/verify", { body: { email, code } })
+  }
+
+  /** Logs a person in; answers the session token. */
+  async login(email: string): Promise<string> {
+    const answer = await this.verify(email, await this.codeFor(email))
+    assert.strictEqual(answer.status, 200, answer.text)
+    return answer.body.token
+  }
+
+  /** A connection to write to by hand. */
+  dial(): Dialogue {
+    return new Dialogue(this.#port)
+  }
+
+  /** Sends bytes as they are, and answers all that came back until the connection was closed. */
+  async exchange(bytes: string | Uint8Array): Promise<RawAnswer> {
+    const dialogue = this.dial()
+    dialogue.write(bytes)
+    await dialogue.closed
+    return parseRaw(dialogue.received)
+  }
+}
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+/** A whole HTTP/1.1 answer, as it came over the wire; an interim one (100 Continue) before it is passed over. */
+export const parseRaw = (received: string): RawAnswer => {
+  const final = received.replace(/^HTTP\/1\.1 1\d\d[^\r]*\r\n(?:[^\r]+\r\n)*\r\n/, "")
+  const end = final.indexOf("\r\n\r\n")
+  const [line = "", ...fields] = final.slice(0, end === -1 ? undefined : end).split("\r\n")
+  const headers = new Headers(
+    fields.map((field): [string, string] => [field.slice(0, field.indexOf(":")), field.slice(field.indexOf(":") + 1)])
+  )
+  const rest = end === -1 ? "" : final.slice(end + 4)
+  const text = headers.get("transfer-encoding") === "chunked" ? unchunk(rest) : rest
+  return { status: Number(line.split(" ")[1] ?? 0), headers, text }
+}
+
+const unchunk = (text: string): string => {
+  const size = parseInt(text, 16)
+  const start = text.indexOf("\r\n") + 2
+  return size > 0 ? text.slice(start, start + size) + unchunk(text.slice(start + size + 2)) : ""
+}
+
+/** A raw connection to the server. */
+export class Dialogue {
+  readonly #socket
+  readonly #watchers = new Set<() => void>()
+  #received = ""
+  readonly connected: Promise<void>
+  /** When the connection is closed, by whoever and however. */
+  readonly closed: Promise<void>
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+    this.#socket.setEncoding("latin1").on("data", (chunk: Buffer) => {
+      this.#received += chunk.toString()
+      for (const watch of this.#watchers) watch()
+    })
+    this.#socket.on("error", () => undefined)
+    this.#socket.on("end", () => this.#socket.end())
+    this.connected = new Promise((resolve) => {
+      this.#socket.on("connect", () => {
+        resolve()
+      })
+    })
+    this.closed = new Promise((resolve) => {
+      this.#socket.on("close", () => {
+        resolve()
+      })
+    })
+  }
+
+  get received(): string {
+    return this.#received
+  }
+
+  get open(): boolean {
+    return this.#socket.writable
+  }
+
+  write(bytes: string | Uint8Array): void {
+    this.#socket.write(bytes)
+  }
+
+  /** Waits until something has come back. */
+  async heard(pattern: RegExp): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (!pattern.test(this.#received)) return
+        this.#watchers.delete(look)
+        resolve()
+      }
+      this.#watchers.add(look)
+      void this.closed.then(() => {
+        look()
+        if (this.#watchers.has(look)) reject(new Error(`closed, and never heard ${pattern}: ${this.#received}`))
+      })
+      look()
+    })
+  }
+
+  /** Says that nothing more will be sent, and goes on listening. */
+  finish(): void {
+    this.#socket.end()
+  }
+
+  hangUp(): void {
+    this.#socket.destroy()
+  }
+
+  /** Breaks the connection off, as a crashed client does. */
+  reset(): void {
+    this.#socket.resetAndDestroy()
+  }
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** What every answer bears, whatever it is. */
+export const assertStandardHeaders = ({ headers }: Pick<Answer, "headers">): void => {
+  assert.strictEqual(headers.get("cache-control"), "no-store")
+  assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
+  assert.match(headers.get("x-request-id") ?? "", uuid)
+}
+
+/** The answer is a refusal: this status, exactly the envelope with this code, and the headers of every answer. */
+export const assertRefused = (answer: RawAnswer, status: number, code: string, message: RegExp = /./): void => {
+  assert.strictEqual(answer.status, status, answer.text)
+  assert.match(answer.headers.get("content-type")?.trim() ?? "", /^application\/json/)
+  const body: any = jsonOf(answer.text)
+  assert.deepStrictEqual(Object.keys(body ?? {}), ["error"], answer.text)
+  assert.deepStrictEqual(Object.keys(body.error), ["code", "message"])
+  assert.strictEqual(body.error.code, code, answer.text)
+  assert.match(body.error.message, message)
+  assert.isBelow(body.error.message.length, 400)
+  assertStandardHeaders(answer)
+}

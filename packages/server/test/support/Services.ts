@@ -1,0 +1,606 @@
+import { createHmac } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
+import { CurrentActor } from "@coffer/domain/Actor"
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import type { Role } from "@coffer/domain/Member"
+import {
+  byteLength,
+  Email,
+  EnvId,
+  EnvName,
+  OrgId,
+  OrgName,
+  ProjectId,
+  ProjectName,
+  SecretId,
+  SecretKey,
+  SecretValue,
+  ServiceAccountId,
+  ServiceAccountName,
+  SessionId
+} from "@coffer/domain/Names"
+import { Access } from "@coffer/server/access/Access"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { Authenticator } from "@coffer/server/auth/Authenticator"
+import { Login } from "@coffer/server/auth/Login"
+import { AuthRepo } from "@coffer/server/auth/Repo"
+import { Sessions } from "@coffer/server/auth/Sessions"
+import { Users } from "@coffer/server/auth/Users"
+import { loadConfig, ServerConfig } from "@coffer/server/Config"
+import { DatabaseLive } from "@coffer/server/database/Database"
+import { Reader } from "@coffer/server/database/Reader"
+import { transaction } from "@coffer/server/database/Writer"
+import { Environments } from "@coffer/server/environments/Environments"
+import { open, type Sealed } from "@coffer/server/keys/Envelope"
+import { InstanceLive } from "@coffer/server/keys/Instance"
+import { Keyring, makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
+import { Mailer } from "@coffer/server/mail/Mailer"
+import { Organizations } from "@coffer/server/organizations/Organizations"
+import { Projects } from "@coffer/server/projects/Projects"
+import { Bundles } from "@coffer/server/secrets/Bundles"
+import { Secrets } from "@coffer/server/secrets/Secrets"
+import { SqlClient, SqlError, type Statement } from "@effect/sql"
+import { assert } from "@effect/vitest"
+import Sqlite from "better-sqlite3"
+import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
+
+export const masterKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+// As bin/coffer-server.js: SQLite makes some of its files with default modes.
+process.umask(0o077)
+
+/** The path of a database that is not there yet, in a folder of its own that goes with the scope. */
+export const freshPath = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "coffer-server-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+  ),
+  (folder) => join(folder, "service.db")
+)
+
+/** A connection beside the server's own, for raw SQL. */
+export const rawAt = (path: string, options: Sqlite.Options = {}) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Sqlite(path, options)),
+    (connection) => Effect.sync(() => connection.close())
+  )
+
+/** Where the database of the test is. */
+export class DbPath extends Context.Tag("test/DbPath")<DbPath, string>() {}
+
+/** The same, for a test on a database that is open: settings or damage that no statement of the program makes. */
+export const raw = Effect.flatMap(DbPath, (path) => rawAt(path))
+
+/** The login codes that were mailed, oldest first. */
+export class Outbox extends Context.Tag("test/Outbox")<
+  Outbox,
+  Array<{ readonly to: Email; readonly code: Redacted.Redacted }>
+>() {}
+
+const MailerDouble = Layer.effect(
+  Mailer,
+  Effect.map(Outbox, (outbox) =>
+    Mailer.make({ sendLoginCode: (to, code) => Effect.sync(() => void outbox.push({ to, code })) })
+  )
+)
+
+/** Makes one statement on the writing connection fail: the `at`-th from now, the first being 1; 0 is none. */
+export class Faults extends Context.Tag("test/Faults")<Faults, { at: number; hit: boolean }>() {}
+
+/** Runs an effect while its `at`-th statement fails as on a broken disk; tells how it ended, and whether it got so far. */
+export const failing = <A, E, R>(at: number, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const faults = yield* Faults
+    faults.at = at
+    faults.hit = false
+    const exit = yield* Effect.exit(effect)
+    faults.at = 0
+    return { exit, hit: faults.hit }
+  })
+
+const faulty = (sql: SqlClient.SqlClient, faults: { at: number; hit: boolean }): SqlClient.SqlClient => {
+  const guard = (statement: Statement.Statement<unknown>) =>
+    Effect.suspend((): Effect.Effect<unknown, SqlError.SqlError> => {
+      if (faults.at === 0 || --faults.at > 0) return statement
+      faults.hit = true
+      const cause = new Sqlite.SqliteError("disk I/O error", "SQLITE_IOERR")
+      return Effect.fail(new SqlError.SqlError({ cause, message: "Failed to execute statement" }))
+    })
+  return new Proxy(sql, {
+    // Called with a template it is a statement, with a text an identifier of one.
+    apply: (target, _self, args: ReadonlyArray<unknown>): unknown => {
+      const made = Reflect.apply(target as never, undefined, args)
+      return typeof args[0] === "string" ? made : guard(made)
+    },
+    get: (target, name): unknown =>
+      name === "unsafe"
+        ? (text: string, parameters?: ReadonlyArray<never>) => guard(target.unsafe(text, parameters))
+        : Reflect.get(target, name)
+  })
+}
+
+const FaultyDatabase = Layer.effect(
+  SqlClient.SqlClient,
+  Effect.gen(function* () {
+    return faulty(yield* SqlClient.SqlClient, yield* Faults)
+  })
+).pipe(Layer.provide(DatabaseLive))
+
+const KeyringLive = Layer.effect(
+  Keyring,
+  Effect.flatMap(ServerConfig, (config) => makeKeyring(config.masterKey))
+)
+
+type Environment = Readonly<Record<string, string>>
+
+export const configAt = (path: string, environment: Environment = {}) =>
+  Layer.effect(
+    ServerConfig,
+    loadConfig({ SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log", SERVICE_DB_PATH: path, ...environment })
+  )
+
+/** The services over the database at a path, composed as `Server.ts` does, without HTTP. */
+export const servicesAt = (path: string, environment: Environment = {}) =>
+  Layer.mergeAll(
+    Organizations.Default,
+    Projects.Default,
+    Environments.Default,
+    Secrets.Default,
+    Bundles.Default,
+    Login.Default,
+    Sessions.Default,
+    Users.Default,
+    Authenticator.Default,
+    AuthRepo.Default
+  ).pipe(
+    Layer.provideMerge(Access.Default),
+    Layer.provideMerge(Layer.merge(AuditLog.Default, MailerDouble)),
+    Layer.provideMerge(InstanceLive),
+    Layer.provideMerge(Reader.Default),
+    Layer.provideMerge(FaultyDatabase),
+    Layer.provideMerge(KeyringLive),
+    Layer.provideMerge(configAt(path, environment)),
+    Layer.provideMerge(Layer.sync(Faults, () => ({ at: 0, hit: false }))),
+    Layer.provideMerge(Layer.sync(Outbox, () => [])),
+    Layer.provideMerge(Layer.succeed(DbPath, path))
+  )
+
+export type Services = Layer.Layer.Success<ReturnType<typeof servicesAt>>
+
+/** Runs a test on a database of its own; when the services have ended, the file's invariants are checked. */
+export const onDatabase =
+  (environment: Environment = {}) =>
+  <A, E, R>(test: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      const result = yield* Effect.provide(Effect.scoped(test), servicesAt(path, environment))
+      yield* invariants(path)
+      return result
+    }).pipe(Effect.scoped)
+
+/** As `onDatabase`, for a test that damages the database by raw SQL. */
+export const onDamagedDatabase =
+  (environment: Environment = {}) =>
+  <A, E, R>(test: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(freshPath, (path) => Effect.provide(Effect.scoped(test), servicesAt(path, environment))).pipe(
+      Effect.scoped
+    )
+
+export const email = (address: string): Email => Schema.decodeSync(Email)(address)
+
+/** Makes the person that is logged in with an address. */
+export const person = (address: string, rights: { readonly superadmin?: boolean } = {}) =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const { id, name } = yield* transaction(users.ensure(email(address)))
+    const actor: UserActor = {
+      type: "user",
+      id,
+      email: email(address),
+      name,
+      superadmin: rights.superadmin ?? false,
+      sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000")
+    }
+    return actor
+  })
+
+export const asActor =
+  (actor: Actor) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provideService(effect, CurrentActor, actor)
+
+export const asUser =
+  (address: string, rights: { readonly superadmin?: boolean } = {}) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(person(address, rights), (actor) => asActor(actor)(effect))
+
+export const orgPath = (org = "acme") => ({ org_name: OrgName.make(org) })
+export const projectPath = (project = "webshop", org = "acme") => ({
+  ...orgPath(org),
+  project_name: ProjectName.make(project)
+})
+export const envPath = (env = "prod", project = "webshop", org = "acme"): EnvPath => ({
+  ...projectPath(project, org),
+  env_name: EnvName.make(env)
+})
+
+/** An organization with a project, and the person who owns it. */
+export const organization = (org = "acme", project = "webshop", owner = "ada@example.com") =>
+  Effect.gen(function* () {
+    const actor = yield* person(owner)
+    yield* (yield* Organizations).create(actor, OrgName.make(org))
+    yield* newProject(actor, project, org)
+    return actor
+  })
+
+export const newProject = (actor: Actor, project: string, org = "acme") =>
+  Effect.gen(function* () {
+    const place = yield* (yield* Access).org(orgPath(org), "project.create").pipe(asActor(actor))
+    return yield* (yield* Projects).create(place, ProjectName.make(project))
+  })
+
+type EnvAction = "secret.list" | "secret.read" | "secret.write" | "env.delete"
+
+export const enter = <A extends EnvAction>(actor: Actor, action: A, path: EnvPath = envPath()) =>
+  Effect.flatMap(Access, (access) => access.env(path, action)).pipe(asActor(actor))
+
+export const key = (name: string): SecretKey => SecretKey.make(name)
+export const value = (text: string): Redacted.Redacted<SecretValue> => Redacted.make(SecretValue.make(text))
+
+export const setSecret = (
+  actor: Actor,
+  name: string,
+  text: string,
+  options: { readonly expected?: number; readonly path?: EnvPath } = {}
+) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.write", options.path)
+    return yield* (yield* Secrets).set(place, key(name), value(text), options.expected)
+  })
+
+export const removeSecret = (
+  actor: Actor,
+  name: string,
+  options: { readonly expected?: number; readonly path?: EnvPath } = {}
+) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.write", options.path)
+    yield* (yield* Secrets).remove(place, key(name), options.expected)
+  })
+
+/** A secret's value and version, in clear. */
+export const readSecret = (
+  actor: Actor,
+  name: string,
+  options: { readonly version?: number; readonly path?: EnvPath } = {}
+) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.read", options.path)
+    const secret = yield* (yield* Secrets).read(place, key(name), options.version)
+    return { version: secret.version, value: Redacted.value(secret.value) }
+  })
+
+export const listSecrets = (actor: Actor, path: EnvPath = envPath()) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.list", path)
+    return yield* (yield* Secrets).list(place)
+  })
+
+export const writeBundle = (
+  actor: Actor,
+  request: {
+    readonly set?: Readonly<Record<string, string>>
+    readonly delete?: ReadonlyArray<string>
+    readonly dry_run?: boolean
+  },
+  options: { readonly ifMatch?: string; readonly path?: EnvPath } = {}
+) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.write", options.path)
+    const set = new Map(Object.entries(request.set ?? {}).map(([name, text]) => [key(name), value(text)]))
+    return yield* (yield* Bundles).write(
+      place,
+      { set, delete: (request.delete ?? []).map(key), dry_run: request.dry_run ?? false },
+      options.ifMatch
+    )
+  })
+
+/** The ETag of an environment, and its keys with values in clear unless the ETag given is the same. */
+export const readBundle = (
+  actor: Actor,
+  options: { readonly keys?: ReadonlyArray<string>; readonly ifNoneMatch?: string; readonly path?: EnvPath } = {}
+) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.read", options.path)
+    const { bundle, etag } = yield* (yield* Bundles).read(place, options.keys?.map(key), options.ifNoneMatch)
+    return {
+      etag,
+      revision: bundle?.revision,
+      data: bundle?.data.map((secret) => ({ ...secret, value: Redacted.value(secret.value) }))
+    }
+  })
+
+const stamp = "1970-01-01T00:00:00.000Z"
+let uuids = 0
+export const uuid = (): string => `0192f0c1-5b7e-7c3a-9d2e-${(++uuids).toString(16).padStart(12, "0")}`
+
+const idOf = (table: string, column: string, wanted: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ id: string }>`
+      SELECT id FROM ${sql(table)} WHERE ${sql(column)} = ${wanted} AND removed_at IS NULL`
+    assert.isDefined(row, `${table} ${wanted}`)
+    return row.id
+  })
+
+/** A member by SQL: the calls about members are not built yet. */
+export const member = (address: string, role: Role, org = "acme") =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const actor = yield* person(address)
+    const row = { id: uuid(), org_id: yield* idOf("organizations", "name", org), user_id: actor.id, role }
+    yield* sql`INSERT INTO members ${sql.insert({ ...row, created_at: stamp, updated_at: stamp })}`
+    return actor
+  })
+
+/** A service account by SQL. */
+export const account = (
+  name: string,
+  options: { readonly project?: string; readonly reveal?: boolean; readonly org?: string } = {}
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const org = options.org ?? "acme"
+    const orgId = yield* idOf("organizations", "name", org)
+    const projectId = options.project === undefined ? null : yield* idOf("projects", "name", options.project)
+    const id = uuid()
+    const reveal = options.reveal ?? true
+    yield* sql`INSERT INTO service_accounts ${sql.insert({
+      id,
+      org_id: orgId,
+      project_id: projectId,
+      name,
+      reveal: reveal ? 1 : 0,
+      created_by: "ada@example.com",
+      created_at: stamp,
+      updated_at: stamp
+    })}`
+    const actor: ServiceAccountActor = {
+      type: "service_account",
+      id: ServiceAccountId.make(id),
+      name: ServiceAccountName.make(name),
+      orgId: OrgId.make(orgId),
+      orgName: OrgName.make(org),
+      project:
+        projectId === null || options.project === undefined
+          ? null
+          : { id: ProjectId.make(projectId), name: ProjectName.make(options.project) },
+      reveal
+    }
+    return actor
+  })
+
+/** An access rule by SQL. */
+export const grant = (
+  actor: Actor,
+  permission: "read" | "write" | "admin",
+  patterns: { readonly project?: string; readonly env?: string; readonly org?: string } = {}
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`INSERT INTO acl_rules ${sql.insert({
+      id: uuid(),
+      org_id: yield* idOf("organizations", "name", patterns.org ?? "acme"),
+      subject_type: actor.type,
+      subject_id: actor.id,
+      project_pattern: patterns.project ?? "*",
+      env_pattern: patterns.env ?? "*",
+      permission,
+      created_by: "ada@example.com",
+      created_at: stamp,
+      updated_at: stamp
+    })}`
+  })
+
+/** The entries of the log of an organization, or of the system's, oldest first, reads included. */
+export const entries = (log = "acme") =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* (yield* AuditLog).flush
+    const id = log === "system" ? log : yield* idOf("organizations", "name", log)
+    const rows = yield* sql<Record<string, unknown>>`SELECT * FROM audit_entries WHERE log = ${id} ORDER BY seq`
+    return rows.map((row) => ({
+      action: String(row.action),
+      actor: String(row.actor_name),
+      actor_id: row.actor_id,
+      actor_type: row.actor_type,
+      resource: [row.resource_type, row.resource_id],
+      resource_type: row.resource_type,
+      resource_id: row.resource_id,
+      seq: row.seq,
+      ip_address: row.ip_address,
+      created_at: String(row.created_at),
+      metadata: JSON.parse(String(row.metadata)) as unknown
+    }))
+  })
+
+/** How an effect that must not succeed ended: a failure's tag, or "defect". */
+export const outcome = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.match(Effect.sandbox(effect), {
+    onFailure: (cause) => (Cause.isFailType(cause) ? cause.error._tag : "defect"),
+    onSuccess: () => "success"
+  })
+
+interface HeadRow {
+  readonly log: string
+  readonly seq: number
+  readonly chain: string
+  readonly created_at: string
+  readonly mac: string
+}
+
+interface AuditRow extends Omit<HeadRow, "mac"> {
+  readonly id: string
+  readonly org_id: string | null
+  readonly actor_type: string
+  readonly actor_id: string | null
+  readonly actor_name: string
+  readonly action: string
+  readonly resource_type: string
+  readonly resource_id: string | null
+  readonly ip_address: string | null
+  readonly metadata: string
+}
+
+interface WrappedRow extends Wrapped {
+  readonly name: string
+}
+
+interface VersionRow extends Sealed {
+  readonly org_id: string
+  readonly project_id: string
+  readonly env_id: string
+  readonly secret_id: string
+  readonly key: string
+  readonly version: number
+  readonly value_bytes: number
+}
+
+/**
+ * Everything that holds of every database that the program leaves behind, whatever happened to it. Reads the file alone:
+ * the chain and the sums are computed here anew.
+ */
+export const invariants = (path: string, key: string = masterKey) =>
+  Effect.gen(function* () {
+    const db = yield* rawAt(path, { readonly: true, fileMustExist: true })
+    const all = <Row extends object>(text: string): ReadonlyArray<Row> => db.prepare<[], Row>(text).all()
+    const none = (what: string, text: string) => assert.deepStrictEqual(all(text), [], what)
+
+    assert.deepStrictEqual(db.pragma("integrity_check"), [{ integrity_check: "ok" }])
+    assert.deepStrictEqual(db.pragma("foreign_key_check"), [])
+
+    none(
+      "a secret without the row of its current version",
+      `SELECT s.id FROM secrets s LEFT JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+        WHERE v.secret_id IS NULL OR v.destroyed_at IS NOT NULL`
+    )
+    none(
+      "a secret whose versions are not 1 to n",
+      `SELECT s.id, s.version, count(v.version) AS versions FROM secrets s
+        LEFT JOIN secret_versions v ON v.secret_id = s.id GROUP BY s.id
+        HAVING min(v.version) <> 1 OR max(v.version) <> s.version OR count(v.version) <> s.version`
+    )
+    none(
+      "an environment whose counters are not the sums",
+      `SELECT e.id, e.secret_count, e.value_bytes, count(s.id) AS secrets, coalesce(sum(v.value_bytes), 0) AS bytes
+        FROM environments e
+        LEFT JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL
+        LEFT JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+        GROUP BY e.id HAVING e.secret_count <> secrets OR e.value_bytes <> bytes`
+    )
+    const changes = `
+      SELECT s.env_id, s.id, v.revision, v.created_at AS at, v.created_by AS who
+        FROM secret_versions v JOIN secrets s ON s.id = v.secret_id
+      UNION ALL
+      SELECT env_id, id, removed_revision, removed_at, NULL FROM secrets WHERE removed_at IS NOT NULL`
+    none(
+      "a change with a revision beyond its environment's, or with none",
+      `SELECT c.id FROM (${changes}) c JOIN environments e ON e.id = c.env_id
+        WHERE c.revision IS NULL OR c.revision NOT BETWEEN 1 AND e.revision`
+    )
+    none(
+      "a revision that two change sets share",
+      `SELECT env_id, revision FROM (${changes}) GROUP BY env_id, revision
+        HAVING count(DISTINCT at) > 1 OR count(DISTINCT who) > 1 OR count(DISTINCT id) <> count(*)`
+    )
+    none(
+      "a later version with an earlier revision",
+      `SELECT a.secret_id FROM secret_versions a
+        JOIN secret_versions b ON b.secret_id = a.secret_id AND b.version > a.version AND b.revision <= a.revision`
+    )
+    none(
+      "a removed secret with a version written after its removal",
+      `SELECT s.id FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.revision >= s.removed_revision`
+    )
+    none(
+      "a live organization without an owner",
+      `SELECT id FROM organizations o WHERE removed_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM members WHERE org_id = o.id AND role = 'owner' AND removed_at IS NULL)`
+    )
+    none(
+      "two pending codes for one e-mail",
+      `SELECT email FROM login_codes WHERE state = 'pending' GROUP BY email HAVING count(*) > 1`
+    )
+    none("a token that is not a hash", `SELECT id FROM sessions WHERE token_hash GLOB '*[^0-9a-f]*'`)
+    none(
+      "an audit counter that is not the count",
+      `SELECT log, actor_id, action, resource_type, entries FROM audit_counters
+        EXCEPT SELECT log, coalesce(actor_id, ''), action, resource_type, count(*) FROM audit_entries GROUP BY 1, 2, 3, 4`
+    )
+    none(
+      "audit entries that are not counted",
+      `SELECT log, coalesce(actor_id, ''), action, resource_type, count(*) FROM audit_entries GROUP BY 1, 2, 3, 4
+        EXCEPT SELECT log, actor_id, action, resource_type, entries FROM audit_counters`
+    )
+    none(
+      "an audit entry in another log than its organization's",
+      `SELECT id FROM audit_entries WHERE log <> coalesce(org_id, 'system')`
+    )
+    none(
+      "an audit log with gaps",
+      `SELECT log FROM audit_entries GROUP BY log HAVING min(seq) <> 1 OR max(seq) <> count(*)`
+    )
+    none(
+      "an audit entry that is older than the one before it",
+      `SELECT b.id FROM audit_entries a JOIN audit_entries b ON b.log = a.log AND b.seq = a.seq + 1
+        WHERE b.created_at < a.created_at OR b.position <= a.position`
+    )
+
+    const keyring = yield* makeKeyring(Redacted.make(key))
+    assert.strictEqual(all("SELECT id FROM instance").length, 1)
+    const wrapped = new Map(all<WrappedRow>("SELECT * FROM wrapped_keys").map((row) => [row.name, row]))
+    assert.deepStrictEqual([...wrapped.keys()].sort(), ["audit", "check"])
+    yield* unwrapBytes(keyring, "check", wrapped.get("check")!)
+    const auditKey = yield* unwrapBytes(keyring, "audit", wrapped.get("audit")!)
+    const mac = (...parts: ReadonlyArray<string>) =>
+      parts.reduce((hmac, part) => hmac.update(part), createHmac("sha256", auditKey)).digest("hex")
+
+    const ends = new Map<string, { readonly seq: number; readonly chain: string; readonly created_at: string }>()
+    for (const row of all<AuditRow>("SELECT * FROM audit_entries ORDER BY log, seq")) {
+      const form = JSON.stringify([
+        ...["coffer/audit-entry/1", row.id, row.log, row.seq, row.org_id, row.actor_type, row.actor_id, row.actor_name],
+        ...[row.action, row.resource_type, row.resource_id, row.ip_address, row.metadata, row.created_at]
+      ])
+      const before = ends.get(row.log)?.chain ?? "0".repeat(64)
+      assert.strictEqual(row.chain, mac(before, form), `link ${row.seq} of log ${row.log}`)
+      ends.set(row.log, { seq: row.seq, chain: row.chain, created_at: row.created_at })
+    }
+    const heads = all<HeadRow>("SELECT * FROM audit_heads")
+    assert.deepStrictEqual(
+      heads.map(({ chain, created_at, log, seq }) => [log, { seq, chain, created_at }] as const).sort(),
+      [...ends].sort()
+    )
+    for (const { chain, created_at, log, mac: found, seq } of heads) {
+      assert.strictEqual(found, mac(JSON.stringify(["coffer/audit-head/1", log, seq, chain, created_at])))
+    }
+
+    for (const row of all<VersionRow>(
+      `SELECT v.*, s.key AS key, e.id AS env_id, p.id AS project_id, p.org_id AS org_id FROM secret_versions v
+        JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id JOIN projects p ON p.id = e.project_id
+        WHERE v.destroyed_at IS NULL`
+    )) {
+      const binding = {
+        orgId: OrgId.make(row.org_id),
+        projectId: ProjectId.make(row.project_id),
+        envId: EnvId.make(row.env_id),
+        secretId: SecretId.make(row.secret_id),
+        key: SecretKey.make(row.key),
+        version: row.version
+      }
+      const opened = yield* open(keyring, binding, row)
+      assert.strictEqual(byteLength(Redacted.value(opened)), row.value_bytes)
+    }
+  }).pipe(Effect.scoped)
