@@ -12,7 +12,7 @@ export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
     Effect.try({
       try: () => {
         const holder = new Sqlite(`${path}.lock`, { timeout: 0 })
-        holder.pragma("journal_mode = DELETE")
+        holder.pragma("journal_mode = MEMORY")
         holder.exec("BEGIN EXCLUSIVE")
         return holder
       },

@@ -2,6 +2,7 @@ import { HttpRouter } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
@@ -61,13 +62,29 @@ const toOriginForm = (request: IncomingMessage): void => {
   if (path !== undefined) request.url = path.startsWith("/") ? path : `/${path}`
 }
 
-/** Closing waits for requests in flight, but not for ever: after the drain their connections are closed. */
+/**
+ * Closing waits for requests in flight, but not for ever: after the drain their connections are closed. It waits for no
+ * connection without a request; Node would, for one that has never had any, or that goes on after its answer.
+ */
 const boundDrain = (server: Server): Server => {
+  const connections = new Set<Socket>()
+  const inFlight = new Map<ServerResponse, Socket>()
+  server.on("connection", (socket) => {
+    connections.add(socket)
+    socket.once("close", () => connections.delete(socket))
+  })
+  server.on("request", (request, response) => {
+    inFlight.set(response, request.socket)
+    response.once("close", () => inFlight.delete(response))
+  })
   const close = server.close.bind(server)
   server.close = (callback) => {
     setTimeout(() => {
       server.closeAllConnections()
     }, drainMillis).unref()
+    const busy = new Set(inFlight.values())
+    for (const response of inFlight.keys()) response.shouldKeepAlive = false
+    for (const socket of connections) if (!busy.has(socket)) socket.destroy()
     return close(callback)
   }
   return server

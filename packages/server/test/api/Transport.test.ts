@@ -286,6 +286,17 @@ describe("what HTTP allows", () => {
   })
 })
 
+describe("a browser of another origin", () => {
+  it("gets nothing while no origin is allowed", async () => {
+    const origin = "https://app.example.com"
+    const preflight = { origin, "access-control-request-method": "PUT" }
+    const asked = await program.call("OPTIONS", secret, { headers: preflight })
+    assertRefused(asked, 405, "METHOD_NOT_ALLOWED")
+    const got = await program.call("GET", "/health", { headers: { origin } })
+    for (const { headers } of [asked, got]) assert.notMatch([...headers.keys()].join(" "), /access-control/)
+  })
+})
+
 describe("a body's size", () => {
   const kib = 1024
   const calls = [

@@ -119,12 +119,6 @@ export const requestOf = (endpoint: Endpoint, about: About, ask: Ask = askOf(end
 
 /** Calls that the server does not offer yet: 401 for who has no credential, and 501 for everyone else. */
 export const notYet: ReadonlyArray<string> = [
-  `POST ${envs}/:env_name/copy`,
-  `GET ${envs}/:env_name/diff`,
-  `GET ${secrets}/:key/versions`,
-  `POST ${secrets}/:key/rollback`,
-  `POST ${secrets}/:key/undelete`,
-  `POST ${secrets}/:key/destroy`,
   "POST /api/backups",
   "GET /api/backups",
   "POST /api/backups/:backup_id/restore",

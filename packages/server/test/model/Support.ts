@@ -1,26 +1,64 @@
 import { hash } from "node:crypto"
 import type { Actor } from "@coffer/domain/Actor"
 import { SessionId, type UserId } from "@coffer/domain/Names"
+import { Access } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/acl/Acl"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Trail } from "@coffer/server/audit/Trail"
 import { Authenticator } from "@coffer/server/auth/Authenticator"
 import { AuthRepo } from "@coffer/server/auth/Repo"
+import { Users } from "@coffer/server/auth/Users"
+import { ServerConfig } from "@coffer/server/Config"
+import { DatabaseLive } from "@coffer/server/database/Database"
+import { Reader } from "@coffer/server/database/Reader"
+import { Environments } from "@coffer/server/environments/Environments"
+import { InstanceLive } from "@coffer/server/keys/Instance"
+import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
 import { mintToken } from "@coffer/server/keys/Token"
 import { Members } from "@coffer/server/members/Members"
+import { Organizations } from "@coffer/server/organizations/Organizations"
+import { Projects } from "@coffer/server/projects/Projects"
+import { Bundles } from "@coffer/server/secrets/Bundles"
+import { Secrets } from "@coffer/server/secrets/Secrets"
 import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
 import { HttpRouter, HttpServerRequest } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { Context, Effect, Layer, Redacted, Runtime } from "effect"
 import fc from "fast-check"
-import { freshPath, invariants, servicesAt } from "../support/Services.js"
+import { configAt, DbPath, freshPath, invariants } from "../support/Services.js"
 
 /** Whether the long form of the property tests was asked for. */
 export const long = process.env.COFFER_LONG === "1"
 
-/** The services of the shared support, and those about members, rules, machines and the trail. */
+const KeyringLive = Layer.effect(
+  Keyring,
+  Effect.flatMap(ServerConfig, (config) => makeKeyring(config.masterKey))
+)
+
+/** Every service over the database at a path, composed as `Server.ts` does, without HTTP and mail. */
 export const everythingAt = (path: string) =>
-  Layer.mergeAll(Members.Default, Acl.Default, ServiceAccounts.Default, Trail.Default).pipe(
-    Layer.provideMerge(servicesAt(path))
+  Layer.mergeAll(
+    Organizations.Default,
+    Members.Default,
+    Projects.Default,
+    Environments.Default,
+    Secrets.Default,
+    Bundles.Default,
+    Acl.Default,
+    ServiceAccounts.Default,
+    Trail.Default,
+    Users.Default,
+    Authenticator.Default,
+    AuthRepo.Default
+  ).pipe(
+    Layer.provideMerge(Access.Default),
+    Layer.provideMerge(AuditLog.Default),
+    Layer.provideMerge(InstanceLive),
+    Layer.provideMerge(Reader.Default),
+    Layer.provideMerge(DatabaseLive),
+    Layer.provideMerge(KeyringLive),
+    Layer.provideMerge(configAt(path)),
+    Layer.provideMerge(Layer.succeed(DbPath, path))
   )
 
 export type Everything = Layer.Layer.Success<ReturnType<typeof everythingAt>>
@@ -78,10 +116,7 @@ const route = { prefix: { _tag: "None" }, route: { path: "/" }, params: {}, sear
 /** Who a credential belongs to at this moment, as a request would find out. */
 export const authenticate = (credential: Credential): Effect.Effect<Actor, { readonly _tag: string }, Authenticator> =>
   Effect.flatMap(Authenticator, ({ authenticate }) => authenticate).pipe(
-    Effect.provideService(
-      HttpServerRequest.HttpServerRequest,
-      HttpServerRequest.fromWeb(new Request("http://coffer.test/", { headers: credential }))
-    ),
+    Effect.provideService(HttpServerRequest.HttpServerRequest, { headers: credential } as never),
     Effect.mapInputContext((context: Context.Context<Authenticator>) =>
       Context.add(context, HttpRouter.RouteContext, route as never)
     )
@@ -107,3 +142,6 @@ export const status = <A, E extends { readonly _tag: string }, R>(call: Effect.E
     onFailure: (error): { readonly status: number; readonly answer?: A } => ({ status: statuses[error._tag] ?? 500 }),
     onSuccess: (answer): { readonly status: number; readonly answer?: A } => ({ status: 200, answer })
   })
+
+/** Lets commits return before the disk has them: for tests of a thousand writes that are not about power loss. */
+export const hasty = Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("PRAGMA synchronous = OFF"))

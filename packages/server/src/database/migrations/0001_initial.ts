@@ -203,6 +203,11 @@ const statements = [
     BEGIN SELECT RAISE(ABORT, 'audit entries are immutable'); END`,
   `CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries
     BEGIN SELECT RAISE(ABORT, 'audit entries are immutable'); END`,
+  // INSERT OR REPLACE removes a row without asking the trigger above.
+  `CREATE TRIGGER audit_entries_no_replace BEFORE INSERT ON audit_entries
+    WHEN EXISTS (SELECT 1 FROM audit_entries WHERE log = NEW.log AND seq = NEW.seq)
+      OR EXISTS (SELECT 1 FROM audit_entries WHERE position = NEW.position)
+    BEGIN SELECT RAISE(ABORT, 'audit entries are immutable'); END`,
   `CREATE TABLE audit_heads (
     log TEXT PRIMARY KEY,
     seq INTEGER NOT NULL,
