@@ -9,16 +9,17 @@ import { AuthHttp } from "./auth/Http.js"
 import { AuthenticationLive } from "./auth/Authenticator.js"
 import { SuperadminsLive } from "./auth/Superadmins.js"
 import { BackupsHttp } from "./backups/Http.js"
-import { ServerConfig } from "./Config.js"
 import { DatabaseLive } from "./database/Database.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { BoundaryLive } from "./http/Boundary.js"
 import { NodeServerLive, RouterConfigLive } from "./http/NodeServer.js"
 import { InstanceLive } from "./keys/Instance.js"
-import { Keyring, makeKeyring } from "./keys/Keyring.js"
+import { KeyringLive } from "./keys/Keyring.js"
+import { WrapBudget } from "./keys/WrapBudget.js"
 import { LoggingLive } from "./Logging.js"
 import { Mailer } from "./mail/Mailer.js"
+import { MaintenanceLive } from "./maintenance/Maintenance.js"
 import { MembersHttp } from "./members/Http.js"
 import { OrganizationsHttp } from "./organizations/Http.js"
 import { ProjectsHttp } from "./projects/Http.js"
@@ -44,11 +45,6 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide(AuthenticationLive)
 )
 
-const KeyringLive = Layer.effect(
-  Keyring,
-  Effect.flatMap(ServerConfig, ({ masterKey }) => makeKeyring(masterKey))
-)
-
 const announce = Layer.effectDiscard(
   HttpServer.addressWith((address) =>
     Effect.logInfo(
@@ -71,8 +67,9 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.provide(NodeServerLive),
   Layer.provide(ApiLive),
   Layer.merge(SuperadminsLive),
+  Layer.merge(MaintenanceLive),
   Layer.provide(Access.Default),
-  Layer.provide([AuditLog.Default, Mailer.Default]),
+  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
   Layer.provide(InstanceLive),
   Layer.provide(Reader.Default),
   Layer.provide(DatabaseLive),

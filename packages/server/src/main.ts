@@ -1,7 +1,10 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Effect, Exit, Layer, Schema } from "effect"
+import { Email } from "@coffer/domain/Names"
+import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
 import { createRequire } from "node:module"
+import { offlineSession } from "./auth/OfflineSession.js"
 import { loadConfig, ServerConfig } from "./Config.js"
+import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
 
 const help = `coffer-server: Coffer's server, one process with an embedded database
@@ -13,8 +16,10 @@ It takes its settings from environment variables. These two are required:
 Others, with their defaults: SERVICE_DB_PATH (service.db), SERVICE_HOST (127.0.0.1), SERVICE_PORT (7100),
 SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in the documentation.
 
-  --version   prints the version
-  --help      prints this
+  coffer-server                 serves
+  coffer-server session EMAIL   prints a session token for EMAIL, with the server stopped: the way in when mail is down
+  coffer-server --version       prints the version
+  coffer-server --help          prints this
 `
 
 const serve = Effect.gen(function* () {
@@ -27,25 +32,42 @@ const version = Schema.decodeUnknown(Schema.Struct({ version: Schema.String }))(
   createRequire(import.meta.url)("../package.json")
 )
 
-const usage = (argument: string) =>
+const wrongUsage = (message: string) =>
   Effect.zipRight(
-    Console.error(`coffer-server takes no argument ${JSON.stringify(argument)}: see coffer-server --help`),
+    Console.error(`coffer-server: ${message}: see coffer-server --help`),
     Effect.sync(() => {
       process.exitCode = 2
     })
   )
 
-const command = (argument: string | undefined): Effect.Effect<void, { readonly message: string }> => {
-  switch (argument) {
+/** The settings of an offline command: of the server's, it needs the master key and the database's path alone. */
+const offlineSettings = Effect.suspend(() => loadConfig({ ...process.env, SMTP_HOST: "log" }))
+
+const session = (text: string | undefined) =>
+  Effect.gen(function* () {
+    const email = yield* Effect.option(Schema.decodeUnknown(Email)(text ?? ""))
+    if (Option.isNone(email)) return yield* wrongUsage("session takes one e-mail address")
+    const settings = yield* offlineSettings
+    const token = yield* offlineSession(email.value).pipe(
+      Effect.provide(LoggingLive),
+      Effect.provideService(ServerConfig, settings)
+    )
+    yield* Console.log(Redacted.value(token))
+  })
+
+const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, { readonly message: string }> => {
+  switch (first) {
     case undefined:
       return serve
+    case "session":
+      return rest.length > 1 ? wrongUsage("session takes one e-mail address") : session(rest[0])
     case "--version":
       return Effect.flatMap(version, (manifest) => Console.log(manifest.version))
     case "--help":
     case "-h":
       return Console.log(help)
     default:
-      return usage(argument)
+      return wrongUsage(`no command is named ${JSON.stringify(first)}`)
   }
 }
 
@@ -59,7 +81,7 @@ const report = (cause: Cause.Cause<{ readonly message: string }>) =>
           : Cause.pretty(cause)
       )
 
-command(process.argv[2]).pipe(
+command(process.argv.slice(2)).pipe(
   Effect.tapErrorCause(report),
   NodeRuntime.runMain({
     disableErrorReporting: true,

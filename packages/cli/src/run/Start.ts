@@ -30,6 +30,14 @@ const invocation = ({ args, command, forShell, path }: Program) =>
 
 const ignore = () => undefined
 
+/**
+ * Calls back right after the event loop has looked for signals: those that have arrived end the client, and from then on
+ * the kernel does. Some turns go by first, so that the last one has nothing else to do that would take its time.
+ */
+const afterTurns = (turns: number, callback: () => void): void => {
+  setImmediate(() => (turns > 1 ? afterTurns(turns - 1, callback) : callback()))
+}
+
 /** Becomes the command. Comes back only where Node cannot do that (before 22.15) or will not. */
 const become = (program: Program, signals: Signals): Effect.Effect<void> =>
   Effect.gen(function* () {
@@ -37,14 +45,10 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
     if (!program.sure || typeof execve !== "function") return
     const { argv, file } = invocation(program)
-    // An immediate comes right after the signals that have arrived are told to the listeners, which end the client; the
-    // first may still be of the turn that we are in. From then on the kernel ends it.
     yield* Effect.async<void>((resume) => {
-      setImmediate(() => {
-        setImmediate(() => {
-          signals.release()
-          resume(Effect.void)
-        })
+      afterTurns(5, () => {
+        signals.release()
+        resume(Effect.void)
       })
     })
     yield* Effect.ignore(

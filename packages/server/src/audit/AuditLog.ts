@@ -2,6 +2,7 @@ import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditE
 import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Array, Clock, Effect, Metric, Queue } from "effect"
+import { ServerConfig } from "../Config.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
@@ -37,13 +38,15 @@ export const auditFailures = Metric.counter("coffer_audit_failures_total", { inc
 
 /**
  * The audit trail. `write` belongs inside the transaction of the change that it tells of; `read` queues an entry about a
- * read, which is committed with others at most 50 ms later.
+ * read, which is committed with others at most 50 ms later; where the operator requires it (`SERVICE_AUDIT_REQUIRED`), the read
+ * waits for its entry and fails without it.
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const repo = yield* AuditRepo
     const { auditKey } = yield* Instance
+    const { auditRequired } = yield* ServerConfig
     const queue = yield* Queue.bounded<Draft>(queueCapacity)
     const waiting = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
@@ -90,7 +93,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     })
 
     /** All or nothing, as a savepoint of the transaction around it, if there is one. A failure is logged and counted. */
-    const append = (drafts: ReadonlyArray<Draft>) =>
+    const appendAll = (drafts: ReadonlyArray<Draft>) =>
       sql
         .withTransaction(
           Effect.forEach(
@@ -100,7 +103,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
           )
         )
         .pipe(
-          Effect.catchAllCause((cause) =>
+          Effect.tapErrorCause((cause) =>
             Effect.zipRight(
               Metric.incrementBy(auditFailures, drafts.length),
               Effect.logError("audit entries could not be written", cause)
@@ -108,6 +111,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
           ),
           Effect.uninterruptible
         )
+
+    /** As `appendAll`; a failure of the audit alone never fails what it tells of. */
+    const append = (drafts: ReadonlyArray<Draft>) => Effect.catchAllCause(appendAll(drafts), () => Effect.void)
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.flatMap(
@@ -117,7 +123,11 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.flatMap(draft(source, event), (entry) =>
-        queue.unsafeOffer(entry) ? Effect.sync(() => waiting.unsafeOpen()) : append([entry])
+        auditRequired
+          ? Effect.orDie(appendAll([entry]))
+          : queue.unsafeOffer(entry)
+            ? Effect.sync(() => waiting.unsafeOpen())
+            : append([entry])
       )
 
     /** Writes all that is queued, in its order; it ends after the batches that were begun before it. */

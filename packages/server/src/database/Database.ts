@@ -65,7 +65,7 @@ export const DatabaseLive = Layer.scoped(
     const client = yield* SqliteClient.make({ filename: dbPath, prepareCacheSize: 500 }).pipe(
       Effect.catchAllDefect(openFailure(dbPath))
     )
-    yield* Effect.zipRight(setPragmas, migrate).pipe(Effect.provideService(SqlClient.SqlClient, client))
+    yield* Effect.zipRight(setPragmas, migrate(dbPath)).pipe(Effect.provideService(SqlClient.SqlClient, client))
     return client
   })
 ).pipe(Layer.provide(Reactivity.layer))

@@ -1,6 +1,8 @@
-import { Migrator, SqlClient } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import { Migrator, SqlClient, type SqlError } from "@effect/sql"
+import { Effect, ParseResult, Schema } from "effect"
 import { StartupError } from "../StartupError.js"
+import { keepCopy } from "./Copy.js"
+import { isSqlError } from "./Writer.js"
 import { initial } from "./migrations/0001_initial.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
@@ -12,30 +14,63 @@ const newest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt
 
 const Found = Schema.Array(Schema.Struct({ migration_id: Schema.Number }))
 
-const refuseNewer = Effect.gen(function* () {
+/** The number of the newest migration that a database has had; 0 for a new one. */
+const applied = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'effect_sql_migrations'`
-  if (tables.length === 0) return
-  const rows =
-    yield* sql`SELECT max(migration_id) AS migration_id FROM effect_sql_migrations HAVING migration_id IS NOT NULL`
-  const [found] = yield* Schema.decodeUnknown(Found)(rows)
-  if (found !== undefined && found.migration_id > newest) {
-    return yield* new StartupError({
-      message: `the database has schema ${found.migration_id}, which is newer than this program's ${newest}: run the newer coffer-server`
-    })
-  }
+  if (tables.length === 0) return 0
+  const [found] = yield* Schema.decodeUnknown(Found)(
+    yield* sql`SELECT coalesce(max(migration_id), 0) AS migration_id FROM effect_sql_migrations`
+  )
+  return found?.migration_id ?? 0
 })
 
-/** Brings the schema up to date; refuses a database that a newer program has written. */
-export const migrate = Effect.gen(function* () {
-  yield* refuseNewer
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
-}).pipe(
-  Effect.catchTags({
-    SqlError: (error) => new StartupError({ message: `the database cannot be read: ${reasonOf(error.cause)}` }),
-    ParseError: () => new StartupError({ message: "the database's table of migrations is damaged" }),
-    MigrationError: (error) => new StartupError({ message: `the database cannot be migrated: ${error.message}` })
-  })
-)
+const refuseNewer = (found: number) =>
+  found <= newest
+    ? Effect.void
+    : new StartupError({
+        message: `the database has schema ${found}, which is newer than this program's ${newest}: run the newer coffer-server`
+      })
+
+const explained = <A, E extends { readonly _tag: string }, R>(
+  effect: Effect.Effect<A, E | SqlError.SqlError | ParseResult.ParseError | Migrator.MigrationError, R>
+) =>
+  effect.pipe(
+    Effect.catchIf(
+      isSqlError,
+      (error) => new StartupError({ message: `the database cannot be read: ${reasonOf(error.cause)}` })
+    ),
+    Effect.catchIf(
+      (error) => ParseResult.isParseError(error),
+      () => new StartupError({ message: "the database's table of migrations is damaged" })
+    ),
+    Effect.catchIf(
+      (error) => error instanceof Migrator.MigrationError,
+      (error) => new StartupError({ message: `the database cannot be migrated: ${error.message}` })
+    )
+  )
+
+/** Fails unless the schema is exactly this program's: an offline command changes no schema. */
+export const requireCurrentSchema = Effect.gen(function* () {
+  const found = yield* applied
+  yield* refuseNewer(found)
+  if (found < newest) {
+    return yield* new StartupError({
+      message: `the database has schema ${found} and this program ${newest}: start coffer-server once, then try again`
+    })
+  }
+}).pipe(explained)
+
+/**
+ * Brings the schema up to date, after keeping a copy of a database that has content; refuses a database that a newer program
+ * has written.
+ */
+export const migrate = (path: string) =>
+  Effect.gen(function* () {
+    const found = yield* applied
+    yield* refuseNewer(found)
+    if (found > 0 && found < newest) yield* keepCopy(path, found + 1)
+    yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+  }).pipe(explained)
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "unknown reason")

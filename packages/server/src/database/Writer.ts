@@ -1,6 +1,8 @@
 import { SqlClient, SqlError } from "@effect/sql"
 import { Effect, Predicate, Schema } from "effect"
 
+export const isSqlError = (error: unknown): error is SqlError.SqlError => error instanceof SqlError.SqlError
+
 /** Whether a statement failed because a live record of that name is there already. */
 export const isUniqueViolation = (error: unknown): error is SqlError.SqlError =>
   error instanceof SqlError.SqlError &&
@@ -22,5 +24,3 @@ export const transaction = <A, E, R>(change: Effect.Effect<A, E, R>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(change)).pipe(
     Effect.catchIf(isSqlError, (error) => Effect.die(error))
   )
-
-const isSqlError = (error: unknown): error is SqlError.SqlError => error instanceof SqlError.SqlError

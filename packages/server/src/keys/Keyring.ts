@@ -1,7 +1,8 @@
 import type { KeyObject } from "node:crypto"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
 import { DecryptionFailed } from "@coffer/domain/Errors"
-import { Context, Data, Effect, Either, Redacted } from "effect"
+import { Context, Data, Effect, Either, Layer, Redacted } from "effect"
+import { ServerConfig } from "../Config.js"
 
 /** What the master key is turned into. The key objects hold 32 bytes each, and do not show them when printed. */
 export interface Subkeys {
@@ -148,3 +149,9 @@ export const unwrapBytes = (
       ? refused()
       : decrypt(keyring.kek, wrapped.nonce, wrapData(keyring, purpose), wrapped.ciphertext)
   )
+
+/** The keyring of the configured master key. */
+export const KeyringLive = Layer.effect(
+  Keyring,
+  Effect.flatMap(ServerConfig, ({ masterKey }) => makeKeyring(masterKey))
+)

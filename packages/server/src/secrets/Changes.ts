@@ -8,6 +8,7 @@ import { type AuditEvent, AuditLog } from "../audit/AuditLog.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { type Binding, openEither, seal, type Sealed } from "../keys/Envelope.js"
 import { Keyring } from "../keys/Keyring.js"
+import { WrapBudget } from "../keys/WrapBudget.js"
 import { checkLimits } from "./Limits.js"
 import { type BundleRow, SecretsRepo, type Totals } from "./Repo.js"
 
@@ -95,6 +96,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
     const keyring = yield* Keyring
+    const wraps = yield* WrapBudget
     const audit = yield* AuditLog
 
     const openRow = (place: EnvironmentPlace, row: BundleRow): Either.Either<Value, DecryptionFailed> => {
@@ -181,6 +183,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       steps: ReadonlyArray<Step>,
       options: { readonly at: string; readonly dryRun: boolean; readonly eventOfSet: EventOfSet }
     ) {
+      yield* wraps.check
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)

@@ -11,6 +11,7 @@ import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { transaction } from "../database/Writer.js"
 import { open, seal } from "../keys/Envelope.js"
 import { Keyring } from "../keys/Keyring.js"
+import { WrapBudget } from "../keys/WrapBudget.js"
 import { altered, bindingOf, sealedOf } from "./Changes.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo, type VersionRow } from "./Repo.js"
@@ -37,6 +38,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const sql = yield* SqlClient.SqlClient
     const repo = yield* SecretsRepo
     const keyring = yield* Keyring
+    const wraps = yield* WrapBudget
     const audit = yield* AuditLog
 
     /** A secret's versions, newest first, below a version when one is given; no values. */
@@ -57,6 +59,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       key: SecretKey,
       request: { readonly version: number; readonly expected_version?: number }
     ) {
+      yield* wraps.check
       const written_at = yield* now
       return yield* transaction(
         Effect.gen(function* () {

@@ -10,6 +10,7 @@ import { uuidV7 } from "../database/Uuid.js"
 import { transaction } from "../database/Writer.js"
 import { open, seal } from "../keys/Envelope.js"
 import { Keyring } from "../keys/Keyring.js"
+import { WrapBudget } from "../keys/WrapBudget.js"
 import { altered, bindingOf, sealedOf } from "./Changes.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo } from "./Repo.js"
@@ -35,6 +36,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
     const keyring = yield* Keyring
+    const wraps = yield* WrapBudget
     const audit = yield* AuditLog
 
     /** A secret as it is, or as it was at a version. Fails with DecryptionFailed rather than answer what was edited. */
@@ -73,6 +75,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       value: Redacted.Redacted<SecretValue>,
       expectedVersion?: number
     ) {
+      yield* wraps.check
       const written_at = yield* now
       const newId = SecretId.make(yield* uuidV7)
       const size = byteLength(Redacted.value(value))

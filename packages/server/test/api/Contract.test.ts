@@ -6,6 +6,7 @@ import { needs } from "@coffer/domain/Permissions"
 import { HttpApi, HttpApiError, OpenApi } from "@effect/platform"
 import { Context, Either, Option, Schema, SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
 
 interface Endpoint {
   readonly name: string
@@ -33,7 +34,7 @@ HttpApi.reflect(Api, {
       path: endpoint.path,
       requires: Option.getOrUndefined(Context.getOption(mergedAnnotations, Requires)),
       bodyLimit: Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit),
-      authenticated: middleware.has(Authentication),
+      authenticated: [...middleware].some(({ key }) => key === Authentication.key),
       pathSchema: endpoint.pathSchema,
       payloadSchema: endpoint.payloadSchema,
       errors: new Map(
@@ -83,7 +84,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
 
   it("says what it requires of its caller, and asks for a credential unless that is nothing", () => {
     assert.isDefined(requires)
-    assert.isTrue(["nothing", "credential", "superadmin"].includes(requires!) || requires! in needs, requires)
+    assert.isTrue(["nothing", "credential", "superadmin"].includes(requires) || requires in needs, requires)
     assert.strictEqual(authenticated, requires !== "nothing")
     assert.strictEqual(
       requires === "nothing",
@@ -130,13 +131,13 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     )
     for (const { ast, status } of declared) {
       const error = errors.find((candidate) => candidate.ast === ast)
-      assert.isDefined(error, `an error of another kind is declared: ${ast}`)
-      assert.strictEqual(error!.status, status)
-      assert.isTrue(errorCodes.has(error!.code))
+      assert.isDefined(error, `an error of another kind is declared: ${String(ast)}`)
+      assert.strictEqual(error.status, status)
+      assert.isTrue(errorCodes.has(error.code))
       const wire = Schema.encodeUnknownSync(Schema.make<unknown>(ast))(
-        new error!({ message: "why", retryAfter: 3, allow: "x" })
+        new error({ message: "why", retryAfter: 3, allow: "x" })
       )
-      assert.deepStrictEqual(wire, { error: { code: error!.code, message: "why" } })
+      assert.deepStrictEqual(wire, { error: { code: error.code, message: "why" } })
     }
     const codes = declared.map(({ ast }) => errors.find((candidate) => candidate.ast === ast)!.code)
     assert.strictEqual(new Set(codes).size, codes.length)
@@ -196,9 +197,9 @@ describe("the closed set of errors", () => {
 })
 
 describe("the OpenAPI document", () => {
-  const document: any = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
-  const operations = Object.entries<any>(document.paths).flatMap(([path, item]) =>
-    Object.entries<any>(item).map(([method, operation]) => ({ method, path, operation }))
+  const document: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))
+  const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    Object.entries<Json>(item).map(([method, operation]) => ({ method, path, operation }))
   )
 
   const walk = (node: unknown, visit: (node: Record<string, unknown>) => void): void => {
@@ -242,9 +243,9 @@ describe("the OpenAPI document", () => {
     "describes $method $path: a summary, its parameters, its answers and who may call",
     ({ method, operation, path }) => {
       assert.match(operation.summary, /^[A-Z].{5,}[^.]$/)
-      const inPath = operation.parameters.filter((parameter: any) => parameter.in === "path")
+      const inPath = operation.parameters.filter((parameter: Json) => parameter.in === "path")
       assert.deepStrictEqual(
-        inPath.map(({ name }: any) => name).sort(),
+        inPath.map(({ name }: Json) => name).sort(),
         [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name).sort()
       )
       for (const parameter of operation.parameters) {
@@ -255,13 +256,13 @@ describe("the OpenAPI document", () => {
 
       const statuses = Object.keys(operation.responses)
       assert.isTrue(statuses.some((status) => /^2\d\d$/.test(status)))
-      for (const [status, response] of Object.entries<any>(operation.responses)) {
+      for (const [status, response] of Object.entries<Json>(operation.responses)) {
         assert.isString(response.description)
         if (status === "204" || status === "304") {
           assert.isUndefined(response.content)
           continue
         }
-        const [type, { schema }]: [string, any] = Object.entries<any>(response.content)[0]!
+        const [type, { schema }]: [string, Json] = Object.entries<Json>(response.content)[0]!
         if (Number(status) < 400) continue
         assert.strictEqual(type, "application/json")
         for (const { $ref } of schema.anyOf ?? [schema]) {

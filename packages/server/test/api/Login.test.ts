@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Answer, assertRefused, Program } from "../support/Program.js"
+import { type Answer, assertRefused, Program, type Json } from "../support/Program.js"
 
 let program: Program
 
@@ -119,7 +119,7 @@ describe("a session", () => {
     assert.lengthOf(data, 3)
     assert.deepStrictEqual(Object.keys(data[0]).sort(), ["created_at", "current", "id", "ip_address", "last_used_at"])
     assert.deepStrictEqual(
-      data.map(({ current }: any) => current),
+      data.map(({ current }: Json) => current),
       [false, false, true]
     )
     assert.match(data[0].created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

@@ -1,5 +1,12 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Answer, assertRefused, assertStandardHeaders, type CallOptions, Program } from "../support/Program.js"
+import {
+  type Answer,
+  assertRefused,
+  assertStandardHeaders,
+  type CallOptions,
+  Program,
+  type Json
+} from "../support/Program.js"
 
 let program: Program
 let ada: string
@@ -24,13 +31,13 @@ const call = async (method: string, path: string, options: CallOptions = {}): Pr
   return answer
 }
 
-const done = async (status: number, method: string, path: string, options: CallOptions = {}): Promise<any> => {
+const done = async (status: number, method: string, path: string, options: CallOptions = {}): Promise<Json> => {
   const answer = await call(method, path, options)
   assert.strictEqual(answer.status, status, answer.text)
   return answer.body
 }
 
-const made = async (method: string, path: string, body: unknown): Promise<any> => done(201, method, path, { body })
+const made = async (method: string, path: string, body: unknown): Promise<Json> => done(201, method, path, { body })
 
 const missing = async (method: string, path: string, options: CallOptions = {}): Promise<void> => {
   assertRefused(await call(method, path, options), 404, "NOT_FOUND")
@@ -264,7 +271,7 @@ describe("a secret", () => {
     const answer = await call("GET", listed)
     assert.notInclude(answer.text, "hidden")
     assert.deepStrictEqual(
-      answer.body.data.map(({ key, version }: any) => [key, version]),
+      answer.body.data.map(({ key, version }: Json) => [key, version]),
       [
         ["A", 1],
         ["B", 1],
@@ -288,7 +295,7 @@ describe("a bundle", () => {
   const secrets = "/api/orgs/acme/projects/webshop/envs/staging/secrets"
   const read = async (query = "", headers: Record<string, string> = {}) => call("GET", bundle + query, { headers })
   const patch = async (body: unknown, headers: Record<string, string> = {}) => call("PATCH", bundle, { body, headers })
-  const changes = ({ body }: Answer) => body.data.map(({ change, key, version }: any) => [key, version, change])
+  const changes = ({ body }: Answer) => body.data.map(({ change, key, version }: Json) => [key, version, change])
   const etagOf = ({ headers }: Answer): string => headers.get("etag") ?? assert.fail("no ETag")
 
   it("writes and removes many secrets at once, and says what became of each", async () => {
@@ -307,11 +314,11 @@ describe("a bundle", () => {
       ["BETA", 2, "updated"],
       ["GAMMA", 1, "deleted"]
     ])
-    assert.strictEqual(second.body.revision, first.body.revision + 1)
+    assert.strictEqual(second.body.revision, Number(first.body.revision) + 1)
     const { body } = await read()
     assert.strictEqual(body.revision, second.body.revision)
     assert.deepStrictEqual(
-      body.data.map(({ key, value, version }: any) => [key, value, version]),
+      body.data.map(({ key, value, version }: Json) => [key, value, version]),
       [
         ["ALPHA", "1", 1],
         ["BETA", "two", 2]
@@ -401,7 +408,7 @@ describe("a bundle", () => {
   it("is narrowed to some keys, all of which have to be there", async () => {
     const { body } = await read("?keys=BETA,ALPHA,BETA")
     assert.deepStrictEqual(
-      body.data.map(({ key }: any) => key),
+      body.data.map(({ key }: Json) => key),
       ["ALPHA", "BETA"]
     )
     assertRefused(await read("?keys=ALPHA,ABSENT"), 404, "NOT_FOUND", /ABSENT/)
@@ -417,7 +424,7 @@ describe("a bundle", () => {
     ])
     const { body } = await read("?keys=__proto__,constructor,toString")
     assert.deepStrictEqual(
-      body.data.map(({ value }: any) => value),
+      body.data.map(({ value }: Json) => value),
       ["p", "c", "t"]
     )
     assert.strictEqual((await patch({ delete: ["__proto__", "constructor", "toString"] })).status, 200)
@@ -432,7 +439,7 @@ describe("a bundle", () => {
     const written = await done(200, "PATCH", path, { body: { set } })
     assert.lengthOf(written.data, 2000)
     const { data } = await done(200, "GET", path)
-    assert.deepStrictEqual(Object.fromEntries(data.map(({ key, value }: any) => [key, value])), set)
+    assert.deepStrictEqual(Object.fromEntries(data.map(({ key, value }: Json) => [key, value])), set)
     const more = await call("PUT", "/api/orgs/acme/projects/webshop/envs/large/secrets/ONE_MORE", {
       body: { value: "" }
     })

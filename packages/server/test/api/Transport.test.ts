@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import {
   assertRefused,
@@ -283,6 +284,29 @@ describe("what HTTP allows", () => {
       ids
     )
     dialogue.hangUp()
+  })
+})
+
+/** The TCP sockets that a process listens on, as the system knows them. */
+const listenersOf = (pid: number): ReadonlyArray<string> => {
+  const own = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    const link = readlinkSync(`/proc/${pid}/fd/${fd}`)
+    return /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []
+  })
+  return readFileSync(`/proc/${pid}/net/tcp`, "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap(([, , , state, , , , , , inode = ""]) => (state === "0A" && own.includes(inode) ? [inode] : []))
+}
+
+describe("SIGUSR1", () => {
+  it("opens no debugger, and the server goes on", async () => {
+    for (let i = 0; i < 2; i++) {
+      program.signal("SIGUSR1")
+      assert.strictEqual((await program.call("GET", "/health")).status, 200)
+    }
+    assert.notMatch(program.log, /debugger/i)
+    assert.lengthOf(listenersOf(program.pid), 1)
   })
 })
 

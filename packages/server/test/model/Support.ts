@@ -15,6 +15,7 @@ import { Environments } from "@coffer/server/environments/Environments"
 import { InstanceLive } from "@coffer/server/keys/Instance"
 import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
 import { mintToken } from "@coffer/server/keys/Token"
+import { WrapBudget } from "@coffer/server/keys/WrapBudget"
 import { Members } from "@coffer/server/members/Members"
 import { Organizations } from "@coffer/server/organizations/Organizations"
 import { Projects } from "@coffer/server/projects/Projects"
@@ -52,7 +53,7 @@ export const everythingAt = (path: string) =>
     AuthRepo.Default
   ).pipe(
     Layer.provideMerge(Access.Default),
-    Layer.provideMerge(AuditLog.Default),
+    Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
     Layer.provideMerge(InstanceLive),
     Layer.provideMerge(Reader.Default),
     Layer.provideMerge(DatabaseLive),

@@ -11,6 +11,10 @@ const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url)
 
 export const masterKey = "c0ffee".padEnd(64, "0")
 
+/** JSON as it came: tests look into it as they expect it to be. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any
+
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Ended {
@@ -32,7 +36,7 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   /** The body as JSON; undefined when there is none. */
-  readonly body: any
+  readonly body: Json
 }
 
 const jsonOf = (text: string): unknown => {
@@ -43,8 +47,20 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-/** A fresh folder for a server's files. */
-export const freshFolder = (): string => mkdtempSync(join(tmpdir(), "coffer-api-"))
+/** What is to be undone when the tests end, however they do. */
+const leftovers = new Set<() => void>()
+process.once("exit", () => {
+  for (const undo of leftovers) undo()
+})
+
+/** A fresh folder for a server's files, removed when the tests end. */
+export const freshFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "coffer-api-"))
+  leftovers.add(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
 
 const variablesOf = (variables: Variables): NodeJS.ProcessEnv => ({
   PATH: process.env["PATH"],
@@ -73,13 +89,13 @@ export class Program {
       env: variablesOf(variables),
       stdio: ["ignore", "ignore", "pipe"]
     })
-    process.once("exit", this.#onExit)
+    leftovers.add(this.#onExit)
     this.#child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
       this.#log += chunk
       this.#notify()
     })
-    this.ended = once(this.#child, "close").then(([code, signal]: Array<any>) => {
-      process.off("exit", this.#onExit)
+    this.ended = once(this.#child, "close").then(([code, signal]: Array<Json>) => {
+      leftovers.delete(this.#onExit)
       this.#notify()
       return { code, signal }
     })
@@ -331,7 +347,7 @@ export const assertStandardHeaders = ({ headers }: Pick<Answer, "headers">): voi
 export const assertRefused = (answer: RawAnswer, status: number, code: string, message: RegExp = /./): void => {
   assert.strictEqual(answer.status, status, answer.text)
   assert.match(answer.headers.get("content-type")?.trim() ?? "", /^application\/json/)
-  const body: any = jsonOf(answer.text)
+  const body: Json = jsonOf(answer.text)
   assert.deepStrictEqual(Object.keys(body ?? {}), ["error"], answer.text)
   assert.deepStrictEqual(Object.keys(body.error), ["code", "message"])
   assert.strictEqual(body.error.code, code, answer.text)

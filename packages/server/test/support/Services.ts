@@ -37,6 +37,7 @@ import { Environments } from "@coffer/server/environments/Environments"
 import { open, type Sealed } from "@coffer/server/keys/Envelope"
 import { InstanceLive } from "@coffer/server/keys/Instance"
 import { Keyring, makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
+import { WrapBudget } from "@coffer/server/keys/WrapBudget"
 import { Mailer } from "@coffer/server/mail/Mailer"
 import { Organizations } from "@coffer/server/organizations/Organizations"
 import { Projects } from "@coffer/server/projects/Projects"
@@ -158,7 +159,7 @@ export const servicesAt = (path: string, environment: Environment = {}) =>
   ).pipe(
     Layer.provideMerge(Access.Default),
     Layer.provideMerge(Layer.merge(AuditLog.Default, MailerDouble)),
-    Layer.provideMerge(InstanceLive),
+    Layer.provideMerge(Layer.merge(InstanceLive, WrapBudget.Default)),
     Layer.provideMerge(Reader.Default),
     Layer.provideMerge(FaultyDatabase),
     Layer.provideMerge(KeyringLive),

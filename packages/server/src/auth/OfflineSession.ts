@@ -1,0 +1,42 @@
+import type { Email } from "@coffer/domain/Names"
+import { Effect, Layer } from "effect"
+import { AuditLog } from "../audit/AuditLog.js"
+import { DatabaseLive } from "../database/Database.js"
+import { Reader } from "../database/Reader.js"
+import { transaction } from "../database/Writer.js"
+import { InstanceLive } from "../keys/Instance.js"
+import { KeyringLive } from "../keys/Keyring.js"
+import { Sessions } from "./Sessions.js"
+import { Users } from "./Users.js"
+
+/**
+ * Starts a session for an address, offline, and answers its token: the way in when mail is down, an address is locked, or a
+ * script sets up a first organization. Needs the master key and the database to itself; recorded as done by the system.
+ */
+export const offlineSession = (email: Email) =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const sessions = yield* Sessions
+    const audit = yield* AuditLog
+    return yield* transaction(
+      Effect.gen(function* () {
+        const user = yield* users.ensure(email)
+        const session = yield* sessions.start(user.id)
+        yield* audit.write(
+          { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },
+          { action: "auth.verify", resource_type: "session", resource_id: session.id, metadata: { email } }
+        )
+        return session.token
+      })
+    )
+  }).pipe(
+    Effect.provide(
+      Layer.mergeAll(Users.Default, Sessions.Default).pipe(
+        Layer.provideMerge(AuditLog.Default),
+        Layer.provide(InstanceLive),
+        Layer.provide(Reader.Default),
+        Layer.provideMerge(DatabaseLive),
+        Layer.provide(KeyringLive)
+      )
+    )
+  )

@@ -1,0 +1,257 @@
+import type { UserActor } from "@coffer/domain/Actor"
+import { SessionId } from "@coffer/domain/Names"
+import { Authenticator } from "@coffer/server/auth/Authenticator"
+import { Sessions } from "@coffer/server/auth/Sessions"
+import { SuperadminsLive } from "@coffer/server/auth/Superadmins"
+import { transaction } from "@coffer/server/database/Writer"
+import { RequestInfo } from "@coffer/server/http/RequestInfo"
+import { hashToken, mintToken } from "@coffer/server/keys/Token"
+import { HttpRouter, HttpServerRequest } from "@effect/platform"
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, TestClock } from "effect"
+import {
+  account,
+  entries,
+  freshPath,
+  invariants,
+  onDatabase,
+  organization,
+  outcome,
+  person,
+  servicesAt,
+  uuid
+} from "../support/Services.js"
+
+const day = 24 * 60 * 60 * 1000
+const born = Date.UTC(2026, 0, 1)
+
+const startSession = (actor: UserActor, ip: string | null = null) =>
+  Effect.flatMap(Sessions, ({ start }) => transaction(start(actor.id))).pipe(
+    Effect.map(({ id, token }) => ({ id, token: Redacted.value(token) })),
+    Effect.provideService(RequestInfo, { id: "", ip, client: null, route: null, actor: null })
+  )
+
+/** Who the server takes a request with these headers for. */
+const whoIs = (headers: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const { authenticate } = yield* Authenticator
+    const route = { prefix: undefined, route: { path: "/api/auth/me" } }
+    return yield* authenticate.pipe(
+      Effect.provideService(
+        HttpServerRequest.HttpServerRequest,
+        HttpServerRequest.fromWeb(new Request("http://localhost/api/auth/me", { headers }))
+      ),
+      Effect.provideService(HttpRouter.RouteContext, HttpRouter.RouteContext.of(route as never)),
+      Effect.provideService(RequestInfo, { id: "", ip: null, client: null, route: null, actor: null })
+    )
+  })
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** A key of an account; the one that ends by itself was replaced, since an account has one current key. */
+const apiKey = (accountId: string, expiresAt: string | null = null) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const token = Redacted.value(yield* mintToken("apiKey"))
+    const row = { id: uuid(), service_account_id: accountId, token_hash: hashToken(token), hint: token.slice(-4) }
+    const dates = { created_at: "1970-01-01T00:00:00.000Z", expires_at: expiresAt, replaced_at: expiresAt }
+    yield* sql`INSERT INTO api_keys ${sql.insert({ ...row, ...dates })}`
+    return token
+  })
+
+describe("a session", () => {
+  it.effect("is its holder's, with what the database says of them now", () =>
+    Effect.gen(function* () {
+      const ada = yield* person("ada@example.com")
+      const { id, token } = yield* startSession(ada)
+      assert.deepStrictEqual(yield* whoIs(bearer(token)), { ...ada, sessionId: id })
+      yield* (yield* SqlClient.SqlClient)`UPDATE users SET superadmin = 1`
+      assert.deepInclude(yield* whoIs(bearer(token)), { superadmin: true })
+    }).pipe(onDatabase())
+  )
+
+  it.effect("dies at 30 days of age exactly, used or not", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(born)
+      const ada = yield* person("ada@example.com")
+      const { id, token } = yield* startSession(ada)
+      const actor = { ...ada, sessionId: id }
+      const sessions = yield* Sessions
+      for (const age of [1, 15 * day, 30 * day - 1]) {
+        yield* TestClock.setTime(born + age)
+        assert.strictEqual(yield* outcome(whoIs(bearer(token))), "success", `${age} ms`)
+        assert.strictEqual((yield* sessions.list(actor)).length, 1)
+      }
+      for (const age of [30 * day, 30 * day + 1, 400 * day]) {
+        yield* TestClock.setTime(born + age)
+        assert.strictEqual(yield* outcome(whoIs(bearer(token))), "Unauthorized", `${age} ms`)
+        assert.deepStrictEqual(yield* sessions.list(actor), [])
+      }
+    }).pipe(onDatabase())
+  )
+
+  it.effect("is noted as used once a minute at most", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(born)
+      const { token } = yield* startSession(yield* person("ada@example.com"))
+      const sql = yield* SqlClient.SqlClient
+      const used = Effect.gen(function* () {
+        yield* whoIs(bearer(token))
+        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        const [row] = yield* sql<{ last_used_at: string }>`SELECT last_used_at FROM sessions`
+        return Date.parse(row!.last_used_at) - born
+      })
+      assert.strictEqual(yield* used, 0)
+      yield* TestClock.setTime(born + 60_000)
+      assert.strictEqual(yield* used, 0)
+      yield* TestClock.setTime(born + 60_001)
+      assert.strictEqual(yield* used, 60_001)
+    }).pipe(onDatabase())
+  )
+
+  it.effect("ends when its holder says so, alone or with all others, and the others' stay", () =>
+    Effect.gen(function* () {
+      const ada = yield* person("ada@example.com")
+      const bob = yield* person("bob@example.com")
+      const first = yield* startSession(ada, "192.0.2.1")
+      const second = yield* startSession(ada)
+      const third = yield* startSession(ada)
+      const his = yield* startSession(bob)
+      const sessions = yield* Sessions
+      const actor = { ...ada, sessionId: first.id }
+      const list = yield* sessions.list(actor)
+      assert.deepStrictEqual(new Set(list.map(({ id }) => id)), new Set([first.id, second.id, third.id]))
+      assert.deepStrictEqual(
+        list.filter(({ current }) => current).map(({ id, ip_address }) => [id, ip_address]),
+        [[first.id, "192.0.2.1"]]
+      )
+
+      yield* sessions.end(actor, second.id)
+      assert.strictEqual(yield* outcome(whoIs(bearer(second.token))), "Unauthorized")
+      for (const id of [second.id, his.id, SessionId.make(uuid())]) {
+        assert.strictEqual(yield* outcome(sessions.end(actor, id)), "NotFound")
+      }
+      yield* sessions.logout({ ...ada, sessionId: third.id })
+      yield* sessions.logout({ ...ada, sessionId: third.id })
+      assert.strictEqual(yield* outcome(whoIs(bearer(third.token))), "Unauthorized")
+      yield* startSession(ada)
+      yield* sessions.endAll(actor)
+      assert.strictEqual(yield* outcome(whoIs(bearer(first.token))), "Unauthorized")
+      assert.strictEqual(yield* outcome(whoIs(bearer(his.token))), "success")
+      assert.deepStrictEqual(
+        (yield* entries("system")).map(({ action, actor: who }) => `${action} ${who}`),
+        Array.from({ length: 4 }, () => "auth.logout ada@example.com")
+      )
+    }).pipe(onDatabase())
+  )
+
+  it.effect("is nothing that a service account has", () =>
+    Effect.gen(function* () {
+      yield* organization()
+      const bot = yield* account("bot")
+      const { id, token } = yield* startSession(yield* person("ada@example.com"))
+      const sessions = yield* Sessions
+      assert.deepStrictEqual(yield* sessions.list(bot), [])
+      yield* sessions.endAll(bot)
+      yield* sessions.logout(bot)
+      assert.strictEqual(yield* outcome(sessions.end(bot, id)), "NotFound")
+      assert.strictEqual(yield* outcome(whoIs(bearer(token))), "success")
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a credential", () => {
+  it.effect("that is missing, misspelt, unknown or ended is refused in the same words", () =>
+    Effect.gen(function* () {
+      const ada = yield* person("ada@example.com")
+      const { token } = yield* startSession(ada)
+      const unknown = Redacted.value(yield* mintToken("session"))
+      const key = Redacted.value(yield* mintToken("apiKey"))
+      const misspelt = token.slice(0, -1) + (token.endsWith("0") ? "1" : "0")
+      const refused: Array<Readonly<Record<string, string>>> = [
+        {},
+        { authorization: "" },
+        { authorization: "Bearer" },
+        { authorization: "Bearer " },
+        { authorization: token },
+        { authorization: `Basic ${token}` },
+        { authorization: `Bearer ${token} x` },
+        { authorization: `Bearer ${token}, Bearer ${token}` },
+        { cookie: `token=${token}` },
+        bearer(misspelt),
+        bearer(unknown),
+        bearer(key),
+        bearer(hashToken(token)),
+        bearer("' OR 1=1 --"),
+        { "x-api-key": "" },
+        { "x-api-key": key },
+        { "x-api-key": token },
+        { "x-api-key": key, ...bearer(token) }
+      ]
+      const messages = yield* Effect.forEach(refused, (headers) =>
+        Effect.map(Effect.flip(whoIs(headers)), (error) => `${error.code} ${error.message}`)
+      )
+      assert.strictEqual(new Set(messages).size, 1)
+      assert.match(messages[0]!, /^UNAUTHORIZED /)
+      assert.strictEqual(
+        yield* outcome(whoIs({ authorization: `bearer  ${token}` })),
+        "success",
+        "the scheme's case is free"
+      )
+    }).pipe(onDatabase())
+  )
+
+  it.effect("that is a key is its account's, until the key ends, is removed, or its account or organization is", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(born)
+      yield* organization()
+      const sql = yield* SqlClient.SqlClient
+      const bot = yield* account("bot", { project: "webshop", reveal: false })
+      const key = yield* apiKey(bot.id)
+      const mortal = yield* apiKey(bot.id, new Date(born + 1_000).toISOString())
+      assert.deepStrictEqual(yield* whoIs({ "x-api-key": key }), bot)
+      yield* TestClock.setTime(born + 999)
+      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": mortal })), "success")
+      yield* TestClock.setTime(born + 1_000)
+      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": mortal })), "Unauthorized")
+
+      yield* sql`UPDATE api_keys SET removed_at = 'now' WHERE token_hash = ${hashToken(key)}`
+      const stays = yield* apiKey(bot.id)
+      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": key })), "Unauthorized")
+      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": stays })), "success")
+      for (const table of ["organizations", "service_accounts"]) {
+        yield* sql`UPDATE ${sql(table)} SET removed_at = 'now'`
+        assert.strictEqual(yield* outcome(whoIs({ "x-api-key": stays })), "Unauthorized", table)
+        yield* sql`UPDATE ${sql(table)} SET removed_at = NULL`
+      }
+      yield* sql`UPDATE projects SET removed_at = 'now'`
+      assert.deepStrictEqual((yield* whoIs({ "x-api-key": stays })) as unknown, bot, "still scoped, to what is gone")
+    }).pipe(onDatabase())
+  )
+})
+
+describe("superadmins", () => {
+  const superadmins = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(sql`SELECT email FROM users WHERE superadmin = 1 ORDER BY email`, (rows) =>
+      rows.map(({ email }) => email)
+    )
+  )
+
+  it.scoped("are those that the configuration lists at the start, made where they are not there, and nobody else", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      const startWith = (environment: Readonly<Record<string, string>>) =>
+        Effect.provide(superadmins, SuperadminsLive.pipe(Layer.provideMerge(servicesAt(path, environment))))
+      yield* Effect.provide(person("ada@example.com"), servicesAt(path))
+      assert.deepStrictEqual(yield* startWith({}), [])
+      assert.deepStrictEqual(
+        yield* startWith({ SUPERADMIN_EMAIL_0: "Ada@Example.com", SUPERADMIN_EMAIL_7: "root@example.com" }),
+        ["ada@example.com", "root@example.com"]
+      )
+      assert.deepStrictEqual(yield* startWith({ SUPERADMIN_EMAIL_0: "root@example.com" }), ["root@example.com"])
+      assert.deepStrictEqual(yield* startWith({}), [])
+      yield* invariants(path)
+    })
+  )
+})
