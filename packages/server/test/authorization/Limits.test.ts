@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
 import { type About, askOf, endpoints, parametersOf, type Place, requestOf } from "./Contract.js"
 import { type Account, type Caller, each, type Person, Service, subjectOf, word } from "./Service.js"
 
@@ -66,7 +67,7 @@ const rights = async ({ org }: World): Promise<unknown> => ({
   rules: await service.do(ada, "GET", `${org}/acl`),
   projects: await service.do(ada, "GET", `${org}/projects`),
   accounts: (await service.do(ada, "GET", `${org}/service-accounts`)).data.map(
-    ({ last_used_at: _, ...account }: any) => account
+    ({ last_used_at: _, ...account }: Json) => account
   )
 })
 
@@ -105,7 +106,7 @@ describe("an account that is scoped to a project, with every rule that there is,
     }
     const projects = await service.do(scoped, "GET", `${world.org}/projects`)
     assert.deepStrictEqual(
-      projects.data.map((project: any) => project.name),
+      projects.data.map((project: Json) => project.name),
       ["web"]
     )
     const query = `subject_type=service_account&subject_id=${scoped.id}&env=prod`
@@ -213,7 +214,7 @@ describe("an account of the organization with an admin rule", () => {
     const persons = await service.grant(ada, world.name, world.developer, "read", own.project_pattern, own.env_pattern)
     const { data } = await service.do(manager, "GET", `${world.org}/acl`)
     assert.sameMembers(
-      data.map((rule: any) => rule.subject_id),
+      data.map((rule: Json) => rule.subject_id),
       [manager.id, other.id]
     )
     for (const rule of data) assert.strictEqual(rule.project_pattern, "web*")
@@ -221,7 +222,7 @@ describe("an account of the organization with an admin rule", () => {
       assert.strictEqual(await service.status(manager, "DELETE", `${world.org}/acl/${rule.id}`), 404)
     }
     assert.strictEqual(await service.status(manager, "DELETE", `${world.org}/acl/${managed.id}`), 204)
-    const left = (await service.do(ada, "GET", `${world.org}/acl`)).data.map((rule: any) => rule.id)
+    const left = (await service.do(ada, "GET", `${world.org}/acl`)).data.map((rule: Json) => rule.id)
     assert.notInclude(left, managed.id)
     assert.includeMembers(left, [wider.id, persons.id])
   })
@@ -235,7 +236,7 @@ describe("an account of the organization with an admin rule", () => {
       assert.strictEqual((await grant(world.developer, patterns)).status, 403)
     }
     const { data } = await service.do(manager, "GET", `${world.org}/acl`)
-    assert.sameMembers([...new Set(data.map((rule: any) => rule.subject_type))], ["service_account"])
+    assert.sameMembers([...new Set(data.map((rule: Json) => rule.subject_type))], ["service_account"])
     assert.strictEqual(await service.status(manager, "DELETE", `${world.org}/acl/${world.place.rule_id}`), 204)
   })
 
@@ -308,7 +309,7 @@ describe("an account with reveal: false and every rule that there is", () => {
   it("lists and writes", async () => {
     const { data } = await service.do(blind, "GET", secrets)
     assert.deepStrictEqual(
-      data.map((secret: any) => secret.key),
+      data.map((secret: Json) => secret.key),
       ["SHARED"]
     )
     const value = `${world.canary} of its own`

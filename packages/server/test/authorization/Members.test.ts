@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { type Answer, assertRefused } from "../support/Program.js"
+import { type Answer, assertRefused, type Json } from "../support/Program.js"
 import { type Caller, type Person, type Role, Service, word } from "./Service.js"
 
 let service: Service
@@ -33,7 +33,7 @@ const setRole = async (caller: Caller, { id }: { readonly id: string }, role: st
 const remove = async (caller: Caller, { id }: { readonly id: string }) =>
   service.call(caller, "DELETE", `${org}/members/${id}`)
 
-const members = async (caller: Caller = ada): Promise<ReadonlyArray<any>> =>
+const members = async (caller: Caller = ada): Promise<ReadonlyArray<Json>> =>
   (await service.do(caller, "GET", `${org}/members`)).data
 
 const person = async (role: Role): Promise<Person> => service.member(ada, name, `${word()}@example.com`, role)
@@ -57,7 +57,7 @@ describe("an invitation", () => {
     assert.strictEqual(grace.id, user_id)
     const { data } = await service.do(grace, "GET", "/api/orgs")
     assert.deepStrictEqual(
-      data.map(({ name, role }: any) => ({ name, role })),
+      data.map(({ name, role }: Json) => ({ name, role })),
       [{ name, role: "developer" }]
     )
   })

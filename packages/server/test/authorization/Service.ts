@@ -1,5 +1,5 @@
 import { assert } from "vitest"
-import { type Answer, type CallOptions, Program, type Variables } from "../support/Program.js"
+import { type Answer, type CallOptions, Program, type Variables, type Json } from "../support/Program.js"
 
 /** Someone who calls, with whatever credential. */
 export interface Caller {
@@ -51,7 +51,7 @@ export class Service {
   }
 
   /** A call that must succeed; answers its body. */
-  async do(caller: Caller, method: string, path: string, body?: unknown): Promise<any> {
+  async do(caller: Caller, method: string, path: string, body?: unknown): Promise<Json> {
     const answer = await this.call(caller, method, path, { body })
     assert.isBelow(answer.status, 300, `${method} ${path}: ${answer.text}`)
     return answer.body
@@ -88,19 +88,19 @@ export class Service {
     permission: string,
     project_pattern = "*",
     env_pattern = "*"
-  ): Promise<any> {
+  ): Promise<Json> {
     const patterns = { project_pattern, env_pattern }
     return this.do(granter, "POST", `/api/orgs/${org}/acl`, { ...subjectOf(subject), ...patterns, permission })
   }
 
   /** Every entry of a log that bears an action, newest first. Reads are written at most 50 ms after their answer. */
-  async entries(caller: Caller, log: string, action: string): Promise<ReadonlyArray<any>> {
+  async entries(caller: Caller, log: string, action: string): Promise<ReadonlyArray<Json>> {
     await new Promise((resolve) => setTimeout(resolve, 120))
-    const found: Array<any> = []
+    const found: Array<Json> = []
     let after: string | null = ""
     while (after !== null) {
       const cursor: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`
-      const page: any = await this.do(caller, "GET", `${log}?action=${action}&limit=100${cursor}`)
+      const page: Json = await this.do(caller, "GET", `${log}?action=${action}&limit=100${cursor}`)
       found.push(...page.data)
       after = page.pagination.next_cursor
     }

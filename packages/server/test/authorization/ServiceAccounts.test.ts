@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import Sqlite from "better-sqlite3"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { assertRefused } from "../support/Program.js"
+import { assertRefused, type Json } from "../support/Program.js"
 import { type Caller, machines, type Person, Service, word } from "./Service.js"
 
 let service: Service
@@ -28,9 +28,9 @@ const create = async (body: unknown) => service.call(ada, "POST", accounts, { bo
 const holder = (key: string): Caller => ({ id: "", headers: machines(key) })
 const isGood = async (key: string): Promise<boolean> =>
   (await service.status(holder(key), "GET", "/api/auth/me")) === 200
-const listed = async (id: string): Promise<any> =>
-  (await service.do(ada, "GET", accounts)).data.find((account: any) => account.id === id)
-const rotate = async (id: string, body: unknown = {}): Promise<any> =>
+const listed = async (id: string): Promise<Json> =>
+  (await service.do(ada, "GET", accounts)).data.find((account: Json) => account.id === id)
+const rotate = async (id: string, body: unknown = {}): Promise<Json> =>
   service.do(ada, "POST", `${accounts}/${id}/rotate`, body)
 
 /** Everything that is on disk of the database. */
@@ -100,7 +100,7 @@ describe("a new account", () => {
     assert.strictEqual(await service.status(account, "GET", secrets), 403)
     const { data } = await service.do(account, "GET", "/api/orgs")
     assert.deepStrictEqual(
-      data.map(({ name, role }: any) => ({ name, role })),
+      data.map(({ name, role }: Json) => ({ name, role })),
       [{ name: "acme", role: null }]
     )
   })
@@ -309,7 +309,7 @@ describe("a revocation", () => {
     assert.isUndefined(await listed(account.id))
     const rules = (await service.do(ada, "GET", `${org}/acl`)).data
     assert.deepStrictEqual(
-      rules.filter((rule: any) => rule.subject_id === account.id),
+      rules.filter((rule: Json) => rule.subject_id === account.id),
       []
     )
     const [entry] = await service.entries(ada, `${org}/audit-logs`, "service_account.revoke")

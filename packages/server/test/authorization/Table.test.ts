@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
 import { type About, askOf, endpointOf, endpoints, notYet, parametersOf, type Place, requestOf } from "./Contract.js"
 import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
 import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
@@ -274,7 +275,7 @@ const ownSession = async ({ actor, rule }: Cell): Promise<Own> => {
   if (!isPerson(actor)) return {}
   const headers = people(await service.program.login(emailFor(actor, rule)))
   const sessions = await service.do({ id: "", headers }, "GET", "/api/auth/sessions")
-  return { headers, session_id: sessions.data.find((session: any) => session.current).id }
+  return { headers, session_id: sessions.data.find((session: Json) => session.current).id }
 }
 
 const ownCode = async ({ fresh }: Cell): Promise<Own> => {

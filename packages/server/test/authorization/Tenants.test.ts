@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import type { Answer } from "../support/Program.js"
+import type { Answer, Json } from "../support/Program.js"
 import {
   type About,
   askOf,
@@ -173,11 +173,11 @@ describe("with identifiers of the other tenant's in its path, and nothing else o
     const endpoint = endpointOf(call)
     // What only the victim has: equal names would be the attacker's own.
     const { data: projects } = await service.do(victim.owner, "GET", `/api/orgs/victim/projects`)
-    const project_name = projects.find(({ name }: any) => name !== "web").name
+    const project_name = projects.find(({ name }: Json) => name !== "web").name
     const { data: envs } = await service.do(victim.owner, "GET", `/api/orgs/victim/projects/web/envs`)
-    const env_name = envs.find(({ name }: any) => name.startsWith("env-")).name
+    const env_name = envs.find(({ name }: Json) => name.startsWith("env-")).name
     const { data: secrets } = await service.do(victim.owner, "GET", `/api/orgs/victim/projects/web/envs/prod/secrets`)
-    const key = secrets.find((secret: any) => secret.key !== "EQUAL").key
+    const key = secrets.find((secret: Json) => secret.key !== "EQUAL").key
     const theirs: ReadonlyArray<Place> = [victim.place, { ...victim.place, project_name, env_name, key }]
 
     const attempts = theirs.flatMap((other) =>
@@ -356,7 +356,7 @@ describe("among two tenants", () => {
     assert.deepStrictEqual((await service.do(attacker.owner, "GET", "/api/orgs/phoenix/acl")).data, [])
     const members = (await service.do(attacker.owner, "GET", "/api/orgs/phoenix/members")).data
     assert.deepStrictEqual(
-      members.map((member: any) => member.email),
+      members.map((member: Json) => member.email),
       [attacker.owner.email]
     )
   })

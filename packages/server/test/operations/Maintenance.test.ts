@@ -1,0 +1,65 @@
+import { Maintenance } from "@coffer/server/maintenance/Maintenance"
+import { Login } from "@coffer/server/auth/Login"
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, TestClock } from "effect"
+import { email, onDatabase, Outbox } from "../support/Services.js"
+
+const count = (table: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql`SELECT count(*) AS count FROM ${sql(table)}`
+    return Number((rows[0] as { count: number }).count)
+  })
+
+const sweep = Effect.flatMap(Maintenance, ({ sweep }) => sweep).pipe(Effect.provide(Maintenance.Default))
+
+const logIn = (address: string) =>
+  Effect.gen(function* () {
+    const login = yield* Login
+    yield* login.request(email(address))
+    const { code } = (yield* Outbox).at(-1) ?? { code: Redacted.make("") }
+    return yield* login.verify(email(address), code)
+  })
+
+describe("the hourly maintenance", () => {
+  it.effect("deletes sessions at 30 days of age and not before", () =>
+    Effect.gen(function* () {
+      yield* logIn("ada@example.com")
+      yield* TestClock.adjust("29 days")
+      yield* logIn("grace@example.com")
+      yield* TestClock.adjust("86399999 millis")
+      yield* sweep
+      assert.strictEqual(yield* count("sessions"), 2)
+      yield* TestClock.adjust("1 millis")
+      yield* sweep
+      assert.strictEqual(yield* count("sessions"), 1)
+    }).pipe(onDatabase())
+  )
+
+  it.effect("deletes login codes and failures after the hour that the limits look at, and not before", () =>
+    Effect.gen(function* () {
+      const login = yield* Login
+      yield* login.request(email("ada@example.com"))
+      yield* Effect.flip(login.verify(email("ada@example.com"), Redacted.make("000000")))
+      assert.deepStrictEqual([yield* count("login_codes"), yield* count("login_failures")], [1, 1])
+      yield* TestClock.adjust("59 minutes")
+      yield* sweep
+      assert.deepStrictEqual([yield* count("login_codes"), yield* count("login_failures")], [1, 1])
+      yield* TestClock.adjust("1 minutes")
+      yield* sweep
+      assert.deepStrictEqual([yield* count("login_codes"), yield* count("login_failures")], [0, 0])
+    }).pipe(onDatabase())
+  )
+
+  it.effect("leaves a lock-out in force", () =>
+    Effect.gen(function* () {
+      const login = yield* Login
+      const fail = Effect.flip(login.verify(email("ada@example.com"), Redacted.make("000000")))
+      for (let attempt = 0; attempt < 10; attempt++) yield* fail
+      yield* TestClock.adjust("30 minutes")
+      yield* sweep
+      assert.strictEqual((yield* fail)._tag, "LockedOut")
+    }).pipe(onDatabase())
+  )
+})

@@ -1,0 +1,134 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { rotate } from "@coffer/server/keys/Rotation"
+import { assert, describe, it } from "@effect/vitest"
+import Sqlite from "better-sqlite3"
+import { Data, Effect, Redacted } from "effect"
+import {
+  freshPath,
+  invariants,
+  masterKey,
+  organization,
+  person,
+  readSecret,
+  servicesAt,
+  setSecret
+} from "../support/Services.js"
+
+const newKey = "f0".repeat(32)
+const silent = () => Effect.void
+
+/** A database with three versions of a secret, one of them destroyed, and a removed environment's. */
+const filled = (path: string) =>
+  Effect.gen(function* () {
+    const ada = yield* organization()
+    for (const text of ["one", "two", "three"]) yield* setSecret(ada, "A", text)
+    yield* setSecret(ada, "B", "unrelated")
+  }).pipe(Effect.provide(servicesAt(path)), Effect.scoped)
+
+const rotated = (path: string, options: { readonly from?: string; readonly to?: string } = {}) => {
+  const published: Array<string> = []
+  return rotate({
+    dbPath: path,
+    oldKey: Redacted.make(options.from ?? masterKey),
+    newKey: Redacted.make(options.to ?? newKey),
+    publish: (key) => Effect.sync(() => void published.push(Redacted.value(key))),
+    progress: silent
+  }).pipe(Effect.map((result) => ({ ...result, published })))
+}
+
+const readAll = Effect.gen(function* () {
+  const ada = yield* person("ada@example.com")
+  const versions = yield* Effect.forEach([1, 2, 3], (version) => readSecret(ada, "A", { version }))
+  return versions.map(({ value }) => value)
+})
+
+const columns = (path: string) => {
+  const database = new Sqlite(path, { readonly: true })
+  const rows = database
+    .prepare(
+      "SELECT secret_id, version, hex(ciphertext) AS ciphertext, hex(nonce) AS nonce, kek_id FROM secret_versions"
+    )
+    .all() as Array<{ ciphertext: string; nonce: string; kek_id: string }>
+  database.close()
+  return rows
+}
+
+class PipeClosed extends Data.TaggedError("PipeClosed") {}
+
+describe("a rotation of the master key", () => {
+  it.scoped("gives every value back under the new key, and nothing under the old one", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* filled(path)
+      const before = columns(path)
+      const result = yield* rotated(path)
+      assert.strictEqual(result.versions, 4)
+      assert.deepStrictEqual(result.published, [newKey])
+      const values = yield* readAll.pipe(
+        Effect.provide(servicesAt(path, { SERVICE_MASTER_KEY: newKey })),
+        Effect.scoped
+      )
+      assert.deepStrictEqual(values, ["one", "two", "three"])
+      const after = columns(path)
+      assert.deepStrictEqual(
+        after.map(({ ciphertext, nonce }) => [ciphertext, nonce]),
+        before.map(({ ciphertext, nonce }) => [ciphertext, nonce]),
+        "values and their nonces stay as they are"
+      )
+      assert.notDeepInclude(after, { kek_id: before[0]?.kek_id })
+      const refused = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, servicesAt(path))))
+      assert.include(String(refused), "SERVICE_MASTER_KEY does not open this database")
+      yield* invariants(path, newKey)
+    })
+  )
+
+  it.scoped("changes nothing when the new key cannot be shown", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* filled(path)
+      const before = columns(path)
+      const failure = yield* Effect.flip(
+        rotate({
+          dbPath: path,
+          oldKey: Redacted.make(masterKey),
+          newKey: Redacted.make(newKey),
+          publish: () => new PipeClosed(),
+          progress: silent
+        })
+      )
+      assert.strictEqual(failure._tag, "PipeClosed")
+      assert.deepStrictEqual(columns(path), before)
+      const values = yield* readAll.pipe(Effect.provide(servicesAt(path)), Effect.scoped)
+      assert.deepStrictEqual(values, ["one", "two", "three"])
+    })
+  )
+
+  it.scoped("refuses the wrong old key, the same key, a damaged version and a database that is not there", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* filled(path)
+      const refusal = (options: Parameters<typeof rotated>[1]) =>
+        Effect.map(Effect.flip(rotated(path, options)), String)
+      assert.include(yield* refusal({ from: "aa".repeat(32) }), "does not open this database")
+      assert.include(yield* refusal({ to: masterKey }), "is the old one")
+      assert.include(yield* refusal({ to: "short" }), "64 hexadecimal digits")
+      assert.include(String(yield* Effect.flip(rotated(`${path}.nope`))), "there is no database")
+      const database = new Sqlite(path)
+      database.exec("UPDATE secret_versions SET ciphertext = zeroblob(length(ciphertext)) WHERE version = 2")
+      database.close()
+      assert.include(yield* refusal({}), "version 2 of secret A does not authenticate")
+    })
+  )
+
+  it.scoped("refuses to run beside a server, and removes the copies that are under the old key", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* filled(path)
+      const message = yield* Effect.flip(rotated(path)).pipe(Effect.provide(servicesAt(path)), Effect.scoped)
+      assert.include(String(message), "in use by another")
+      writeFileSync(`${path}.before-0002`, readFileSync(path), { mode: 0o600 })
+      yield* rotated(path)
+      assert.throws(() => readFileSync(`${path}.before-0002`))
+    })
+  )
+})
