@@ -4,12 +4,19 @@ import { isValidationError } from "@effect/cli/ValidationError"
 import type { Teardown } from "@effect/platform/Runtime"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Console, Effect, Exit, Layer } from "effect"
+import { aclCommand } from "./commands/AccessRules.js"
+import { auditCommand } from "./commands/Audit.js"
 import { authCommands } from "./commands/Auth.js"
+import { backupCommand } from "./commands/Backups.js"
+import { completionsCommand } from "./commands/Completions.js"
 import { envCommand, environmentCommand } from "./commands/Environments.js"
+import { masterKeyCommand } from "./commands/MasterKey.js"
+import { memberCommand } from "./commands/Members.js"
 import { orgCommand } from "./commands/Organizations.js"
 import { projectCommand } from "./commands/Projects.js"
 import { runCommand } from "./commands/RunHelp.js"
 import { secretCommand } from "./commands/Secrets.js"
+import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
 import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/Setup.js"
 import { describe, exitCodes } from "./Failures.js"
@@ -17,20 +24,31 @@ import { colours, note, noteDefect, warnings } from "./Output.js"
 import { Verbatim } from "./SecretInput.js"
 import { Version } from "./Version.js"
 
-const coffer = Command.make("coffer").pipe(
-  Command.withDescription("Keeps secrets, and gives them to the programs that need them"),
-  Command.withSubcommands([
-    ...authCommands,
-    ...setupCommands,
-    sessionCommand,
-    orgCommand,
-    projectCommand,
-    environmentCommand,
-    envCommand,
-    secretCommand,
-    runCommand
-  ])
+const commands = [
+  ...authCommands,
+  ...setupCommands,
+  sessionCommand,
+  orgCommand,
+  memberCommand,
+  projectCommand,
+  environmentCommand,
+  envCommand,
+  secretCommand,
+  runCommand,
+  aclCommand,
+  serviceAccountCommand,
+  auditCommand,
+  backupCommand,
+  masterKeyCommand
+] as const
+
+const described = Command.make("coffer").pipe(
+  Command.withDescription("Keeps secrets, and gives them to the programs that need them")
 )
+
+const completed = described.pipe(Command.withSubcommands(commands))
+
+const coffer = described.pipe(Command.withSubcommands([...commands, completionsCommand(() => completed)]))
 
 const withoutColours = (text: unknown) => String(text).replace(/\x1b\[[0-9;]*m/g, "")
 

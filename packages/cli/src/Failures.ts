@@ -11,9 +11,20 @@ export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly messag
 /** The client itself cannot do it; the message says why, and what to do. */
 export class CannotDo extends Data.TaggedError("CannotDo")<{ readonly message: string }> {}
 
+/** What is named is not there, as far as a list of the server's tells. */
+export class NotThere extends Data.TaggedError("NotThere")<{ readonly message: string }> {}
+
 /** Everything that a command can fail with. */
 export type Failure =
-  AnyApiError | BadServiceFile | BadSetting | CannotDo | ClientError | CredentialError | MissingSettings | WrongUsage
+  | AnyApiError
+  | BadServiceFile
+  | BadSetting
+  | CannotDo
+  | ClientError
+  | CredentialError
+  | MissingSettings
+  | NotThere
+  | WrongUsage
 
 /** The exit codes of the client. */
 export const exitCodes = { done: 0, failed: 1, usage: 2, notAuthenticated: 3, notFound: 4 } as const
@@ -47,7 +58,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   LockedOut: { exit: "failed" },
   DecryptionFailed: { exit: "failed", next: "tell whoever runs the server" },
   InternalError: { exit: "failed", next: "tell whoever runs the server: its log has the details" },
-  NotImplemented: { exit: "failed" },
+  NotImplemented: { exit: "failed", next: "update the server, or ask whoever runs it" },
   BackupFailed: { exit: "failed" },
   BackupsDisabled: { exit: "failed" },
   NotReady: { exit: "failed", next: "try again in a moment" },
@@ -61,6 +72,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   CannotDo: { exit: "failed" },
   MissingSettings: { exit: "usage" },
   NotAuthenticated: { exit: "notAuthenticated" },
+  NotThere: { exit: "notFound" },
   PrivateFileError: { exit: "failed" },
   UntrustedServer: { exit: "failed" },
   WrongUsage: { exit: "usage" }

@@ -9,5 +9,11 @@ export const rule = (text: string) => {
   return { message: () => ({ message: text, override: true }) }
 }
 
+/** The same for a bound over a list: it leaves the rules of the list's items to speak for themselves. */
+export const bound = (text: string) => {
+  texts.add(text)
+  return { message: () => text }
+}
+
 /** Whether a decoding message is one of our own sentences; every other may hold the rejected value. */
 export const isRule = (message: string): boolean => texts.has(message)

@@ -96,8 +96,7 @@ for (const [what, isName] of [
     })
 
     it("is text", () => {
-      for (const input of [12, null, undefined, ["acme"], { name: "acme" }, true])
-        assert.isFalse(isName(input))
+      for (const input of [12, null, undefined, ["acme"], { name: "acme" }, true]) assert.isFalse(isName(input))
     })
   })
 }

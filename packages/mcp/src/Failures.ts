@@ -23,7 +23,8 @@ export class Pinned extends Data.TaggedError("Pinned")<{ readonly message: strin
 export class Defect extends Data.TaggedError("Defect")<{ readonly message: string }> {}
 
 /** What the program itself finds wrong with a call. */
-type OwnFailure = BadParameters | BadServiceFile | BadSetting | CredentialError | Defect | MissingSettings | NotOffered | Pinned
+type OwnFailure =
+  BadParameters | BadServiceFile | BadSetting | CredentialError | Defect | MissingSettings | NotOffered | Pinned
 
 /** Everything that a call can fail with. */
 export type Failure = AnyApiError | ClientError | OwnFailure
@@ -73,7 +74,10 @@ const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: Told } = {
   NotOffered: { code: "UNKNOWN_TOOL" },
   Pinned: { code: "PINNED", next: "leave out org, project and env; only the user can change the place" },
   PrivateFileError: { code: "UNSAFE_FILE", next: "ask the user to do that" },
-  ServerUnreachable: { code: "SERVER_UNREACHABLE", next: `ask the user whether the server is running; if it is, ${address}` },
+  ServerUnreachable: {
+    code: "SERVER_UNREACHABLE",
+    next: `ask the user whether the server is running; if it is, ${address}`
+  },
   UnexpectedResponse: { code: "UNEXPECTED_RESPONSE", next: address },
   UnknownApiError: { code: "UNKNOWN_ERROR", next: newerServer },
   UntrustedServer: { code: "UNTRUSTED_SERVER", next: "ask the user to do that, if the server is the user's own" }
@@ -92,7 +96,11 @@ export const describe = (failure: Failure): string => {
       return sentence(failure.code, fromServer(failure.message), afterAnswer[failure.code])
     }
     const { code, next } = own.UnknownApiError
-    return sentence(/^[A-Z][A-Z0-9_]{0,63}$/.test(failure.code) ? failure.code : code, fromServer(failure.message), next)
+    return sentence(
+      /^[A-Z][A-Z0-9_]{0,63}$/.test(failure.code) ? failure.code : code,
+      fromServer(failure.message),
+      next
+    )
   }
   if (failure._tag === "NotOffered") return sentence(failure.code, failure.message, failure.next)
   const { code, next } = own[failure._tag]

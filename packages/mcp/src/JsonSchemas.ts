@@ -8,6 +8,8 @@ export interface ObjectSchema {
   readonly required: Array<string>
 }
 
+const objectOf = (node: unknown): object => (Predicate.isObject(node) ? node : {})
+
 type Rewrite = (node: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
 const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
@@ -26,7 +28,7 @@ const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
   const properties = "properties" in root ? root.properties : {}
   return {
     type: "object",
-    properties: Record.map(properties, (property) => Object(inPlace(property))),
+    properties: Record.map(properties, (property) => objectOf(inPlace(property))),
     required: "required" in root ? root.required : [],
     additionalProperties: false
   }
@@ -41,5 +43,7 @@ export const inputSchema = (schema: Schema.Schema.Any): ObjectSchema => make(sch
  */
 export const outputSchema = (schema: Schema.Schema.Any): ObjectSchema =>
   make(schema, ({ enum: words, format: _, ...node }) =>
-    Array.isArray(words) && words.length > 1 ? { ...node, examples: words } : { ...node, ...(words !== undefined && { enum: words }) }
+    Array.isArray(words) && words.length > 1
+      ? { ...node, examples: words }
+      : { ...node, ...(words !== undefined && { enum: words }) }
   )

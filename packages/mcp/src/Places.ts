@@ -1,28 +1,52 @@
 import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
 import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
-import { type BadSetting, loadSettings, type MissingSettings, type Settings } from "@coffer/domain/client/Settings"
+import { type BadSetting, loadSettings, MissingSettings, type Settings } from "@coffer/domain/client/Settings"
 import { EnvName, optional, OrgName, ProjectName } from "@coffer/domain/Names"
-import { Effect, Either } from "effect"
+import { Effect, Either, Predicate, Schema } from "effect"
 import { Pinned } from "./Failures.js"
 
-/** The parameters that every tool takes, used or not. */
-export const placeParameters = {
-  org: optional(OrgName).annotations({ description: "The organization. Default: SERVICE_ORG, else org in service.yml" }),
-  project: optional(ProjectName).annotations({
-    description: "The project. Default: SERVICE_PROJECT, else project in service.yml"
-  }),
-  env: optional(EnvName).annotations({ description: "The environment. Default: SERVICE_ENV, else env in service.yml" })
-} as const
-
+const keepsRule = { org: Schema.is(OrgName), project: Schema.is(ProjectName), env: Schema.is(EnvName) } as const
 const names = ["org", "project", "env"] as const
-export type PlaceName = (typeof names)[number]
+type PlaceName = (typeof names)[number]
 
 /** The names that a call gives. */
 export type Place = { readonly [Name in PlaceName]?: string | undefined }
 
+/** The parameters that every tool takes, used or not. */
+export const placeParameters = {
+  org: optional(
+    OrgName.annotations({ description: "The organization's name; left out: SERVICE_ORG, else org in service.yml" })
+  ),
+  project: optional(
+    ProjectName.annotations({
+      description: "The project's name; left out: SERVICE_PROJECT, else project in service.yml"
+    })
+  ),
+  env: optional(
+    EnvName.annotations({ description: "The environment's name; left out: SERVICE_ENV, else env in service.yml" })
+  )
+} as const
+
+const standIn = "stand-in"
+
+/** The names in parameters that are not all right. One that breaks its rule is not missing, so another stands in for it. */
+export const namesIn = (parameters: unknown): Place => {
+  if (!Predicate.isRecord(parameters)) return {}
+  const nameOf = (name: PlaceName) => {
+    const given = parameters[name]
+    return given === undefined || keepsRule[name](given) ? given : standIn
+  }
+  return { org: nameOf("org"), project: nameOf("project"), env: nameOf("env") }
+}
+
+/** Of what is not at any place. */
+interface NoNames {
+  readonly org_name?: never
+}
+
 /** The paths of the contract, by how far down a tool works. */
 export interface Paths {
-  readonly server: Readonly<Record<never, never>>
+  readonly server: NoNames
   readonly org: OrgPath
   readonly project: ProjectPath
   readonly env: EnvPath
@@ -38,42 +62,43 @@ export const pathsOf: {
   env: (settings) => settings.envPath
 }
 
-export type LoadFailure = BadServiceFile | BadSetting | Pinned
+/** Finds the settings for a call that gives these names as parameters, and is about these. */
+export type FindSettings = (given: Place, about: Place) => Effect.Effect<Settings, BadServiceFile | BadSetting | Pinned>
 
-/** Finds the settings for a call that gives these names and is about these. */
-export type LoadSettings = (given: Place, about: Place) => Effect.Effect<Settings, LoadFailure>
+/** As of now: what is configured while the program runs counts with the next call. */
+export const freely: FindSettings = (given) => loadSettings(given, "parameter")
 
-const free: LoadSettings = (given) => loadSettings(given, "parameter")
-
-const describeMissing = ({ names: missing }: MissingSettings) =>
-  new Pinned({
-    message: `SERVICE_MCP_PIN is on and no ${missing.join(", no ")} is configured: ask the user to set ${missing
-      .map((name) => `SERVICE_${name.toUpperCase()}`)
-      .join(", ")} and to start coffer-mcp again`
-  })
+const whilePinned = Effect.mapError((failure: BadSetting | MissingSettings) => {
+  if (failure._tag === "BadSetting") return failure
+  const missing = failure.names.map((name) => `SERVICE_${name.toUpperCase()}`).join(", ")
+  const message = `SERVICE_MCP_PIN is on and the place is not configured: ask the user to set ${missing}, and to start coffer-mcp again`
+  return new MissingSettings({ names: failure.names, message })
+})
 
 /**
- * The settings as they were at the start: an agent that can write `service.yml` does not get elsewhere by it. A call that
- * names another place, or one where none is configured, is refused.
+ * As at the start: an agent that can write `service.yml` does not get elsewhere by it. A call that names another place is
+ * refused, also where none is configured.
  */
-const pinned = Effect.gen(function* () {
+export const pinned: Effect.Effect<FindSettings> = Effect.gen(function* () {
   const loaded = yield* Effect.either(loadSettings({}, "parameter"))
-  if (Either.isLeft(loaded)) return (): ReturnType<LoadSettings> => loaded
-  const settings = loaded.right
-
-  const load: LoadSettings = (given, about) =>
-    Effect.gen(function* () {
-      const elsewhere: Array<string> = []
-      for (const name of names) {
-        const asked = [given[name], about[name]].filter((text) => text !== undefined)
-        if (asked.length === 0) continue
-        const configured = Either.getOrUndefined(yield* Effect.either<string, unknown, never>(settings[name]))
-        if (asked.some((text) => text !== configured)) elsewhere.push(name)
-      }
-      if (elsewhere.length === 0) return settings
-      return yield* new Pinned({
-        message: `SERVICE_MCP_PIN is on, and the call names another ${elsewhere.join(", another ")} than the configured one`
-      })
-    })
-  return load
+  if (Either.isLeft(loaded)) return (): Effect.Effect<Settings, BadServiceFile> => loaded
+  const settings: Settings = {
+    ...loaded.right,
+    orgPath: whilePinned(loaded.right.orgPath),
+    projectPath: whilePinned(loaded.right.projectPath),
+    envPath: whilePinned(loaded.right.envPath)
+  }
+  const configured: Place = yield* Effect.all({
+    org: Effect.orElseSucceed(settings.org, () => undefined),
+    project: Effect.orElseSucceed(settings.project, () => undefined),
+    env: Effect.orElseSucceed(settings.env, () => undefined)
+  })
+  return (given: Place, about: Place) => {
+    const chosen = names.filter((name) =>
+      [given[name], about[name]].some((text) => text !== undefined && text !== configured[name])
+    )
+    if (chosen.length === 0) return Effect.succeed(settings)
+    const message = `SERVICE_MCP_PIN is on, so a call may not choose its ${chosen.join(", ")}: only the configured place is used`
+    return Effect.fail(new Pinned({ message }))
+  }
 })

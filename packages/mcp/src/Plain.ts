@@ -32,7 +32,9 @@ export const cleaned = (record: unknown): unknown => {
 }
 
 const escaped = (text: string) =>
-  Array.from({ length: text.length }, (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`).join("")
+  Array.from({ length: text.length }, (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`).join(
+    ""
+  )
 
 /** A record as JSON in which nothing is invisible. */
 export const toText = (record: unknown): string => JSON.stringify(record).replace(each, escaped)

@@ -4,6 +4,7 @@ import { EnvName } from "@coffer/domain/Names"
 import { Effect, Option } from "effect"
 import { printDone, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
+import { copyCommand, diffCommand } from "./Promotion.js"
 import { argument, atProject, connect, settingsOf, yes } from "./Shared.js"
 
 const columns = {
@@ -49,7 +50,7 @@ const remove = Command.make("delete", { ...atProject, name, yes }, (options) =>
   })
 ).pipe(Command.withDescription("Delete an environment, with its secrets"))
 
-const subcommands = [list, create, remove] as const
+const subcommands = [list, create, remove, diffCommand, copyCommand] as const
 
 export const environmentCommand = Command.make("environment").pipe(
   Command.withDescription("Environments of a project"),

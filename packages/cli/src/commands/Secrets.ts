@@ -7,6 +7,8 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { printDone, printJson, printList, printRecord, toTerminal, write } from "../Output.js"
 import { confirm } from "../Prompts.js"
 import { readValue } from "../SecretInput.js"
+import { exportCommand, importCommand } from "./SecretFiles.js"
+import { destroyCommand, rollbackCommand, undeleteCommand, versionsCommand } from "./SecretHistory.js"
 import { argument, atEnv, connect, settingsOf, yes } from "./Shared.js"
 
 const key = argument("KEY", SecretKey, "The secret's key")
@@ -27,12 +29,19 @@ const list = Command.make("list", atEnv, (options) =>
   })
 ).pipe(Command.withDescription("List the keys, without values"))
 
-const get = Command.make("get", { ...atEnv, key }, (options) =>
+const at = Options.integer("at").pipe(
+  Options.withSchema(Schema.typeSchema(Count)),
+  Options.withDescription("The value as it was in this version"),
+  Options.optional
+)
+
+const get = Command.make("get", { ...atEnv, key, at }, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const path = { ...(yield* settings.envPath), key: options.key }
     const client = yield* connect(yield* settings.server)
-    const secret = yield* client.call((api) => api.secrets.get({ path, urlParams: {} }))
+    const urlParams = Option.isSome(options.at) ? { version: options.at.value } : {}
+    const secret = yield* client.call((api) => api.secrets.get({ path, urlParams }))
     const value = Redacted.value(secret.value)
     if (options.json) return yield* printJson({ ...secret, value })
     yield* write(toTerminal() ? `${value}\n` : value)
@@ -89,5 +98,16 @@ const remove = Command.make("delete", { ...atEnv, key, yes, ifVersion }, (option
 
 export const secretCommand = Command.make("secret").pipe(
   Command.withDescription("Secrets of an environment"),
-  Command.withSubcommands([list, get, set, remove])
+  Command.withSubcommands([
+    list,
+    get,
+    set,
+    remove,
+    versionsCommand,
+    rollbackCommand,
+    undeleteCommand,
+    destroyCommand,
+    importCommand,
+    exportCommand
+  ])
 )

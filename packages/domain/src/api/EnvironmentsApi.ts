@@ -4,7 +4,7 @@ import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import { body, EnvName, list, optional, SecretKey, SecretValues } from "../Names.js"
-import { rule } from "../Rule.js"
+import { bound, rule } from "../Rule.js"
 import { Bundle, BundleWritten, Diff } from "../Secret.js"
 import { at, EnvPath, ProjectPath } from "./Paths.js"
 import { BodyLimit, Requires } from "./Requirement.js"
@@ -26,7 +26,7 @@ const Keys = Schema.transform(
   description: keysRule
 })
 
-const tooMany = rule("at most 2,000 keys at once")
+const tooMany = bound("at most 2,000 keys at once")
 
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(

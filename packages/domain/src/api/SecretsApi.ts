@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import { body, Count, integerParameter, list, optional, RedactedSecretValue } from "../Names.js"
-import { rule } from "../Rule.js"
+import { bound } from "../Rule.js"
 import { SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
 import { at, EnvPath, SecretPath } from "./Paths.js"
 import { Requires } from "./Requirement.js"
@@ -105,8 +105,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPayload(
         body({
           versions: Schema.Array(Count).pipe(
-            Schema.minItems(1, rule("name at least one version")),
-            Schema.maxItems(1_000, rule("at most 1,000 versions at once"))
+            Schema.minItems(1, bound("name at least one version")),
+            Schema.maxItems(1_000, bound("at most 1,000 versions at once"))
           )
         })
       )

@@ -65,12 +65,16 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     const walk = Effect.fnUntraced(function* (log: string, from: number, to: number) {
       let chain = yield* before(log, from)
       let seq = from
+      let above = 0
       while (seq <= to) {
         const rows = yield* repo.run(log, seq, to, stride)
-        for (const { chain: found, position: _position, ...entry } of rows) {
+        for (const { chain: found, position, ...entry } of rows) {
           const expected = link(auditKey, chain, entry)
-          if (entry.seq !== seq || !sameLink(found, expected)) return { chain, entries: seq - from, invalid: seq }
+          if (entry.seq !== seq || position <= above || !sameLink(found, expected)) {
+            return { chain, entries: seq - from, invalid: seq }
+          }
           chain = expected
+          above = position
           seq++
         }
         if (rows.length < stride && seq <= to) return { chain, entries: seq - from, invalid: seq }
@@ -83,28 +87,29 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       oneAtATime.withPermits(1)(
         Effect.gen(function* () {
           const end = yield* repo.end(log)
+          const first_seq = end?.first_seq ?? 1
           const last = end?.last_seq ?? 0
           const { head_chain = null, head_created_at = null, head_mac = null, head_seq = null } = end ?? {}
           const hasHead = head_seq !== null && head_chain !== null && head_created_at !== null && head_mac !== null
-          const head = hasHead ? { log, seq: head_seq, chain: head_chain, created_at: head_created_at } : null
+          const found = hasHead ? { log, seq: head_seq, chain: head_chain, created_at: head_created_at } : null
+          const head = found !== null && sameLink(head_mac ?? "", headMac(auditKey, found)) ? found : null
           const to = Math.max(last, head?.seq ?? 0)
           const walked = yield* walk(log, from_seq, to)
           const faults: Array<number> = []
           if (walked.invalid !== null) faults.push(walked.invalid)
-          if (head === null && last > 0) faults.push(1)
+          if (from_seq === 1 && first_seq < 1) faults.push(0)
+          if (found === null && last > 0) faults.push(1)
+          // A head that nobody vouches for says nothing about where the log ends.
+          if (found !== null && head === null) faults.push(Math.max(last, 1))
           if (head !== null) {
             if (last > head.seq) faults.push(head.seq + 1)
-            const authentic = head_mac !== null && sameLink(head_mac, headMac(auditKey, head))
-            if (
-              !authentic ||
-              (walked.invalid === null && last === head.seq && from_seq <= to && walked.chain !== head.chain)
-            ) {
+            if (walked.invalid === null && last === head.seq && from_seq <= to && walked.chain !== head.chain) {
               faults.push(head.seq)
             }
           }
           if (seq !== undefined && chain !== undefined) {
-            const found = yield* repo.chainAt(log, seq)
-            if (found === undefined || !sameLink(found, chain)) faults.push(seq)
+            const kept = yield* repo.chainAt(log, seq)
+            if (kept === undefined || !sameLink(kept, chain)) faults.push(seq)
           }
           const first = faults.length === 0 ? null : Math.min(...faults)
           const verification: AuditVerification = {

@@ -21,11 +21,19 @@ const EntryRow = Schema.Struct({
 })
 export type EntryRow = typeof EntryRow.Type
 
+/** An entry as it is found, whatever someone with the file has made of it. */
+const FoundRow = Schema.Struct({
+  ...EntryRow.fields,
+  id: Schema.String,
+  org_id: Schema.NullOr(Schema.String)
+})
+
 const EndRow = Schema.Struct({
   head_seq: Schema.NullOr(Schema.Number),
   head_chain: Schema.NullOr(Schema.String),
   head_created_at: Schema.NullOr(Schema.String),
   head_mac: Schema.NullOr(Schema.String),
+  first_seq: Schema.NullOr(Schema.Number),
   last_seq: Schema.NullOr(Schema.Number)
 })
 
@@ -56,6 +64,7 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
   effect: Effect.gen(function* () {
     const reader = yield* Reader
     const entries = reader.rows(EntryRow)
+    const found = reader.rows(FoundRow)
     const ends = reader.rows(EndRow)
     const totals = reader.rows(TotalRow)
     const chains = reader.rows(ChainRow)
@@ -82,21 +91,22 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
 
       /** Entries of a log in their order, from a number up to a number. */
       run: (log: string, from: number, to: number, limit: number) =>
-        entries(`SELECT ${columns} FROM audit_entries WHERE log = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?`, [
+        found(`SELECT ${columns} FROM audit_entries WHERE log = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?`, [
           log,
           from,
           to,
           limit
         ]),
 
-      /** A log's head and the number of its last entry, as they stand at one moment. */
+      /** A log's head and the numbers of its first and last entries, as they stand at one moment. */
       end: (log: string) =>
         Effect.map(
           ends(
             `SELECT max(h.seq) AS head_seq, max(h.chain) AS head_chain, max(h.created_at) AS head_created_at,
-                max(h.mac) AS head_mac, (SELECT max(seq) FROM audit_entries WHERE log = ?) AS last_seq
+                max(h.mac) AS head_mac, (SELECT min(seq) FROM audit_entries WHERE log = ?) AS first_seq,
+                (SELECT max(seq) FROM audit_entries WHERE log = ?) AS last_seq
               FROM audit_heads h WHERE h.log = ?`,
-            [log, log]
+            [log, log, log]
           ),
           (rows) => rows[0]
         ),

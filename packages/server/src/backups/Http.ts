@@ -1,10 +1,20 @@
 import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
-import { notYet } from "../http/NotYet.js"
+import { Effect, Layer } from "effect"
+import { Access } from "../access/Access.js"
+import { Backups } from "./Backups.js"
 
 export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
-  handlers
-    .handle("create", () => notYet)
-    .handle("list", () => notYet)
-    .handle("restore", () => notYet)
-)
+  Effect.gen(function* () {
+    const access = yield* Access
+    const backups = yield* Backups
+    return handlers
+      .handle("create", () => Effect.flatMap(access.everywhere("backup.create"), backups.create))
+      .handle("list", () =>
+        Effect.map(Effect.flatMap(access.everywhere("backup.list"), backups.list), (data) => ({ data }))
+      )
+      .handle("restore", ({ path }) =>
+        Effect.flatMap(access.everywhere("backup.restore"), (everywhere) => backups.restore(everywhere, path.backup_id))
+      )
+  })
+).pipe(Layer.provide(Backups.Default))

@@ -1,8 +1,8 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { Conflict, NotFound, ValidationError } from "@coffer/domain/Errors"
-import type { EnvId, SecretKey, SecretValue } from "@coffer/domain/Names"
+import type { EnvId, SecretKey } from "@coffer/domain/Names"
 import type { Bundle, BundledSecret } from "@coffer/domain/Secret"
-import { Effect, type Redacted } from "effect"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
@@ -11,12 +11,13 @@ import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { type Value, Versions } from "./Versions.js"
 
 /** How many secrets are decrypted before other work gets its turn. */
 const stride = 100
 
 export interface BundleWrite {
-  readonly set?: ReadonlyMap<SecretKey, Redacted.Redacted<SecretValue>>
+  readonly set?: ReadonlyMap<SecretKey, Value>
   readonly delete?: ReadonlyArray<SecretKey>
   readonly dry_run?: boolean
 }
@@ -49,6 +50,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
     const changes = yield* Changes
+    const versions = yield* Versions
     const audit = yield* AuditLog
     const { epoch } = yield* Instance
 
@@ -74,7 +76,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       for (const [index, row] of rows.entries()) {
         if (index % stride === stride - 1) yield* Effect.yieldNow()
         const { key, updated_at, version } = row
-        data.push({ key, value: yield* changes.openRow(place, row), version, updated_at })
+        data.push({ key, value: yield* versions.open(place, row, row), version, updated_at })
       }
       yield* audit.read(sourceOf(place), {
         action: "secret.read",
@@ -118,5 +120,5 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
 
     return { read, write, etagOf } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default]
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
 }) {}

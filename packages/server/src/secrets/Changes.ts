@@ -1,18 +1,12 @@
-import { actorName } from "@coffer/domain/Actor"
-import { DecryptionFailed } from "@coffer/domain/Errors"
-import { byteLength, SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
+import { SecretId, type SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
 import { Effect, Either, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { type AuditEvent, AuditLog } from "../audit/AuditLog.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { type Binding, openEither, seal, type Sealed } from "../keys/Envelope.js"
-import { Keyring } from "../keys/Keyring.js"
-import { WrapBudget } from "../keys/WrapBudget.js"
 import { checkLimits } from "./Limits.js"
 import { type BundleRow, SecretsRepo, type Totals } from "./Repo.js"
-
-type Value = Redacted.Redacted<SecretValue>
+import { sizeOf, type Value, Versions } from "./Versions.js"
 
 /** What becomes of a key: a value to set, or null to remove it. */
 export type Wanted = ReadonlyMap<SecretKey, Value | null>
@@ -22,38 +16,6 @@ export type Step =
   | { readonly change: "updated"; readonly key: SecretKey; readonly value: Value; readonly row: BundleRow }
   | { readonly change: "deleted"; readonly key: SecretKey; readonly row: BundleRow }
   | { readonly change: "unchanged"; readonly key: SecretKey; readonly version: number }
-
-type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.destroy">
-
-/** What a version of a secret is bound to: it opens nowhere else. */
-export const bindingOf = (place: EnvironmentPlace, secretId: SecretId, key: SecretKey, version: number): Binding => ({
-  orgId: place.org.id,
-  projectId: place.project.id,
-  envId: place.env.id,
-  secretId,
-  key,
-  version
-})
-
-/** A version's row as something to open; none when it was destroyed. */
-export const sealedOf = (row: {
-  readonly format: number
-  readonly kek_id: string
-  readonly ciphertext: Uint8Array
-  readonly nonce: Uint8Array
-  readonly wrapped_key: Uint8Array | null
-  readonly key_nonce: Uint8Array | null
-}): Sealed | null => {
-  const { ciphertext, format, kek_id, key_nonce, nonce, wrapped_key } = row
-  return wrapped_key === null || key_nonce === null
-    ? null
-    : { format, kek_id, ciphertext, nonce, wrapped_key, key_nonce }
-}
-
-export const altered = (key: SecretKey) =>
-  new DecryptionFailed({ message: `secret ${key} does not authenticate: it was altered` })
-
-const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
 
 const versionAfter = (step: Step): number => {
   switch (step.change) {
@@ -95,22 +57,12 @@ export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
-    const keyring = yield* Keyring
-    const wraps = yield* WrapBudget
+    const versions = yield* Versions
     const audit = yield* AuditLog
 
-    const openRow = (place: EnvironmentPlace, row: BundleRow): Either.Either<Value, DecryptionFailed> => {
-      const sealed = sealedOf(row)
-      return sealed === null
-        ? Either.left(altered(row.key))
-        : Either.mapLeft(openEither(keyring, bindingOf(place, row.id, row.key, row.version), sealed), () =>
-            altered(row.key)
-          )
-    }
-
-    const isSame = (place: EnvironmentPlace, row: BundleRow, value: Value): boolean => {
+    const isSame = (place: Place<"secret.write">, row: BundleRow, value: Value): boolean => {
       if (row.value_bytes !== sizeOf(value)) return false
-      const before = openRow(place, row)
+      const before = versions.open(place, row, row)
       return Either.isRight(before) && Redacted.value(before.right) === Redacted.value(value)
     }
 
@@ -150,19 +102,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
           return [event]
         }
         const id = step.change === "updated" ? step.row.id : SecretId.make(yield* uuidV7)
-        yield* step.change === "updated"
-          ? repo.setVersion(id, version, at)
-          : repo.insertSecret({ id, env_id: place.env.id, key, created_at: at })
-        const sealed = yield* seal(keyring, bindingOf(place, id, key, version), step.value)
-        yield* repo.insertVersion({
-          ...sealed,
-          secret_id: id,
-          version,
-          revision,
-          value_bytes: sizeOf(step.value),
-          created_by: actorName(place.actor),
-          created_at: at
-        })
+        yield* versions.write(place, { id, key, version }, step.value, { revision, at })
         const { action, metadata } = eventOfSet(key, version)
         const event: AuditEvent = { action, resource_type: "secret", resource_id: id, metadata: { ...metadata } }
         return [event]
@@ -183,7 +123,6 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       steps: ReadonlyArray<Step>,
       options: { readonly at: string; readonly dryRun: boolean; readonly eventOfSet: EventOfSet }
     ) {
-      yield* wraps.check
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)
@@ -194,7 +133,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return recordOf(revision, steps)
     })
 
-    return { openRow, plan, apply } as const
+    return { plan, apply } as const
   }),
-  dependencies: [SecretsRepo.Default]
+  dependencies: [SecretsRepo.Default, Versions.Default]
 }) {}

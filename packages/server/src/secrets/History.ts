@@ -1,4 +1,3 @@
-import { actorName } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
@@ -9,13 +8,10 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { transaction } from "../database/Writer.js"
-import { open, seal } from "../keys/Envelope.js"
-import { Keyring } from "../keys/Keyring.js"
-import { WrapBudget } from "../keys/WrapBudget.js"
-import { altered, bindingOf, sealedOf } from "./Changes.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo, type VersionRow } from "./Repo.js"
 import { checkExpected, missing } from "./Secrets.js"
+import { Versions } from "./Versions.js"
 
 const defaultLimit = 100
 
@@ -37,8 +33,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const repo = yield* SecretsRepo
-    const keyring = yield* Keyring
-    const wraps = yield* WrapBudget
+    const sealed = yield* Versions
     const audit = yield* AuditLog
 
     /** A secret's versions, newest first, below a version when one is given; no values. */
@@ -59,7 +54,6 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       key: SecretKey,
       request: { readonly version: number; readonly expected_version?: number }
     ) {
-      yield* wraps.check
       const written_at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
@@ -70,31 +64,20 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           yield* checkExpected(key, request.expected_version, current.version)
           const earlier = yield* repo.findVersion(current.id, request.version)
           if (earlier === undefined) return yield* noVersion(key, request.version)
-          const sealed = sealedOf(earlier)
-          if (sealed === null) {
+          if (earlier.destroyed_at !== null) {
             return yield* new Conflict({
               message: `version ${request.version} of secret ${key} was destroyed: there is no value to go back to`
             })
           }
-          const value = yield* open(keyring, bindingOf(place, current.id, key, request.version), sealed).pipe(
-            Effect.mapError(() => altered(key))
-          )
+          const { id } = current
+          const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
           const after = {
             secret_count: totals.secret_count,
             value_bytes: totals.value_bytes - current.value_bytes + earlier.value_bytes
           }
           yield* checkLimits(totals, after)
           const version = current.version + 1
-          yield* repo.setVersion(current.id, version, written_at)
-          yield* repo.insertVersion({
-            ...(yield* seal(keyring, bindingOf(place, current.id, key, version), value)),
-            secret_id: current.id,
-            version,
-            revision: totals.revision,
-            value_bytes: earlier.value_bytes,
-            created_by: actorName(place.actor),
-            created_at: written_at
-          })
+          yield* sealed.write(place, { id, key, version }, value, { revision: totals.revision, at: written_at })
           yield* repo.setTotals(place.env.id, { revision: totals.revision, ...after })
           yield* audit.write(sourceOf(place), {
             action: "secret.set",
@@ -197,5 +180,5 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
 
     return { versions, rollback, undelete, destroy } as const
   }),
-  dependencies: [SecretsRepo.Default]
+  dependencies: [SecretsRepo.Default, Versions.Default]
 }) {}

@@ -7,6 +7,7 @@ import { transaction } from "../database/Writer.js"
 import { narrow } from "./Bundles.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { Versions } from "./Versions.js"
 
 /** How many secrets are decrypted before other work gets its turn. */
 const stride = 100
@@ -18,6 +19,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
     const changes = yield* Changes
+    const versions = yield* Versions
 
     /** Gives an environment the values of another, of some keys or all; what is the same already gets no version. */
     const copy = Effect.fn("Promotion.copy")(function* (
@@ -32,17 +34,17 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           if (totals === undefined) return yield* missingEnvironment(to.env.name)
           const source = yield* Effect.flatMap(repo.bundleForUpdate(from.env.id), (rows) => narrow(rows, request.keys))
           const values = yield* Effect.forEach(source, (row) =>
-            Effect.map(changes.openRow(from, row), (value) => [row.key, value] as const)
+            Effect.map(versions.open(from, row, row), (value) => [row.key, value] as const)
           )
           const wanted: Wanted = new Map(values)
-          const versions = new Map(source.map(({ key, version }) => [key, version]))
+          const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
           const steps = changes.plan(to, yield* repo.bundleForUpdate(to.env.id), wanted)
           return yield* changes.apply(to, totals, steps, {
             at,
             dryRun: request.dry_run === true,
             eventOfSet: (key, version) => ({
               action: "secret.copy",
-              metadata: { key, version, from: from.env.name, from_version: versions.get(key) }
+              metadata: { key, version, from: from.env.name, from_version: sourceVersions.get(key) }
             })
           })
         })
@@ -58,7 +60,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         if (index % stride === stride - 1) yield* Effect.yieldNow()
         const other = others.get(row.key)
         if (other === undefined) return { key: row.key, status: "only_here" satisfies Status }
-        const [a, b] = [yield* changes.openRow(here, row), yield* changes.openRow(there, other)]
+        const [a, b] = [yield* versions.open(here, row, row), yield* versions.open(there, other, other)]
         const status: Status = Redacted.value(a) === Redacted.value(b) ? "same" : "different"
         return { key: row.key, status }
       })
@@ -72,5 +74,5 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
 
     return { copy, diff } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default]
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
 }) {}

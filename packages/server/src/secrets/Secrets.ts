@@ -1,19 +1,15 @@
-import { actorName } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
-import { byteLength, SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
+import { SecretId, type SecretKey } from "@coffer/domain/Names"
 import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { transaction } from "../database/Writer.js"
-import { open, seal } from "../keys/Envelope.js"
-import { Keyring } from "../keys/Keyring.js"
-import { WrapBudget } from "../keys/WrapBudget.js"
-import { altered, bindingOf, sealedOf } from "./Changes.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo } from "./Repo.js"
+import { sizeOf, type Value, Versions } from "./Versions.js"
 
 export const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
 
@@ -35,8 +31,7 @@ export const checkExpected = (
 export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
-    const keyring = yield* Keyring
-    const wraps = yield* WrapBudget
+    const versions = yield* Versions
     const audit = yield* AuditLog
 
     /** A secret as it is, or as it was at a version. Fails with DecryptionFailed rather than answer what was edited. */
@@ -47,13 +42,10 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
           ? missing(key)
           : new NotFound({ message: `version ${version} of secret ${key} is not there` })
       }
-      const sealed = sealedOf(row)
-      if (sealed === null) {
+      if (row.wrapped_key === null) {
         return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
       }
-      const value = yield* open(keyring, bindingOf(place, row.id, key, row.version), sealed).pipe(
-        Effect.mapError(() => altered(key))
-      )
+      const value = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
       yield* audit.read(sourceOf(place), {
         action: "secret.read",
         resource_type: "secret",
@@ -72,13 +64,12 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const set = Effect.fn("Secrets.set")(function* (
       place: Place<"secret.write">,
       key: SecretKey,
-      value: Redacted.Redacted<SecretValue>,
+      value: Value,
       expectedVersion?: number
     ) {
-      yield* wraps.check
       const written_at = yield* now
       const newId = SecretId.make(yield* uuidV7)
-      const size = byteLength(Redacted.value(value))
+      const size = sizeOf(value)
       return yield* transaction(
         Effect.gen(function* () {
           const totals = yield* repo.nextRevision(place.env.id)
@@ -94,19 +85,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             current === undefined
               ? { id: newId, version: 1, created_at: written_at }
               : { ...current, version: current.version + 1 }
-          yield* current === undefined
-            ? repo.insertSecret({ id, env_id: place.env.id, key, created_at })
-            : repo.setVersion(id, version, written_at)
-          const sealed = yield* seal(keyring, bindingOf(place, id, key, version), value)
-          yield* repo.insertVersion({
-            ...sealed,
-            secret_id: id,
-            version,
-            revision: totals.revision,
-            value_bytes: size,
-            created_by: actorName(place.actor),
-            created_at: written_at
-          })
+          yield* versions.write(place, { id, key, version }, value, { revision: totals.revision, at: written_at })
           yield* repo.setTotals(place.env.id, { revision: totals.revision, ...after })
           yield* audit.write(sourceOf(place), {
             action: "secret.set",
@@ -151,5 +130,5 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
 
     return { read, list, set, remove } as const
   }),
-  dependencies: [SecretsRepo.Default]
+  dependencies: [SecretsRepo.Default, Versions.Default]
 }) {}

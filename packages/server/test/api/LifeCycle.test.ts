@@ -3,10 +3,21 @@ import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync, symlinkSy
 import { connect, createServer } from "node:net"
 import { join } from "node:path"
 import { SMTPServer } from "smtp-server"
-import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
-import { assertRefused, freshFolder, masterKey, parseRaw, Program, type Variables } from "../support/Program.js"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import {
+  assertRefused,
+  cleanUp,
+  freshFolder,
+  masterKey,
+  parseRaw,
+  Program,
+  type Variables
+} from "../support/Program.js"
 
 const secret = "/api/orgs/acme/projects/webshop/envs/dev/secrets/KEY"
+
+// Most of the time goes by while servers start: the tests run beside each other, each with a folder of its own.
+vi.setConfig({ testTimeout: 60_000 })
 
 const programs = new Set<Program>()
 const start = async (variables?: Variables, folder?: string): Promise<Program> => {
@@ -15,11 +26,9 @@ const start = async (variables?: Variables, folder?: string): Promise<Program> =
   return program
 }
 
-afterEach(async () => {
-  for (const program of programs) await program.stop("SIGKILL")
-})
 afterAll(async () => {
   for (const program of programs) await program.remove()
+  cleanUp()
 })
 
 /** The files of a server with a secret in it that was killed, and the owner's session. */
@@ -55,7 +64,7 @@ const assertSentence = ({ code, log }: { readonly code: number | null; readonly 
   assert.notInclude(log, masterKey)
 }
 
-describe("a server and its files", () => {
+describe.concurrent("a server and its files", () => {
   it("keeps what it has acknowledged when it is killed or stopped, and starts again at once", async () => {
     const { folder, token } = copied()
     const second = await start({}, folder)
@@ -119,7 +128,7 @@ describe("a server and its files", () => {
   })
 })
 
-describe("settings", () => {
+describe.concurrent("settings", () => {
   it("that are missing or wrong are all named at once, without what was given", async () => {
     const refused = await Program.refused({
       SERVICE_MASTER_KEY: undefined,
@@ -153,7 +162,7 @@ describe("settings", () => {
   })
 })
 
-describe("being told to stop", () => {
+describe.concurrent("being told to stop", () => {
   it("finishes the request in flight, takes no other, waits for no idle connection, and ends with 0", async () => {
     const { folder, token } = copied()
     const program = await start({}, folder)
@@ -206,7 +215,7 @@ const refusesConnections = async (port: number): Promise<void> => {
   }
 }
 
-describe("browsers", () => {
+describe.concurrent("browsers", () => {
   const origin = "https://app.example.com"
   const preflight = {
     origin,
@@ -246,7 +255,7 @@ describe("browsers", () => {
   })
 })
 
-describe("who may do what on a server", () => {
+describe.concurrent("who may do what on a server", () => {
   it("is for superadmins as the settings have it at each start", async () => {
     const first = await start({ SUPERADMIN_EMAIL_0: "Root@Example.com", SUPERADMIN_EMAIL_7: "boss@example.com" })
     const { folder } = first
@@ -329,7 +338,7 @@ const mailServer = async () => {
   return { mails, arrived, port, close: async () => new Promise<void>((resolve) => server.close(resolve)) }
 }
 
-describe("mail", () => {
+describe.concurrent("mail", () => {
   it("brings the code to the person, and the log does not know it; strangers are not written to when signup is by invitation", async () => {
     const smtp = await mailServer()
     const program = await start({

@@ -372,7 +372,7 @@ describe("a body's size", () => {
     }
   )
 
-  it("that is too large troubles no other request", async () => {
+  it.concurrent("that is too large troubles no other request", async () => {
     const flood = chunk(" ".repeat(64 * kib))
     const dialogues = calls.map((call) => {
       const dialogue = program.dial()

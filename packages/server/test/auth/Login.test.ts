@@ -85,7 +85,7 @@ describe("a login code", () => {
       yield* at(0)
       yield* request(ada)
       yield* request(bob)
-      const [[, first], [, second]] = (yield* mails) as never
+      const [first = "", second = ""] = (yield* mails).map(([, code]) => code)
       yield* at("599999 millis")
       assert.strictEqual(yield* outcome(verify(first, ada)), "success")
       yield* at("600000 millis")

@@ -226,7 +226,7 @@ describe("a credential", () => {
         yield* sql`UPDATE ${sql(table)} SET removed_at = NULL`
       }
       yield* sql`UPDATE projects SET removed_at = 'now'`
-      assert.deepStrictEqual((yield* whoIs({ "x-api-key": stays })) as unknown, bot, "still scoped, to what is gone")
+      assert.deepStrictEqual(yield* whoIs({ "x-api-key": stays }), bot, "still scoped, to what is gone")
     }).pipe(onDatabase())
   )
 })

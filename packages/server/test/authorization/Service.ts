@@ -95,7 +95,7 @@ export class Service {
 
   /** Every entry of a log that bears an action, newest first. Reads are written at most 50 ms after their answer. */
   async entries(caller: Caller, log: string, action: string): Promise<ReadonlyArray<Json>> {
-    await new Promise((resolve) => setTimeout(resolve, 120))
+    await new Promise((resolve) => setTimeout(resolve, 250))
     const found: Array<Json> = []
     let after: string | null = ""
     while (after !== null) {

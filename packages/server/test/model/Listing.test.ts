@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { driver, people } from "./Driver.js"
-import type { Account, At, Caller, Key, Org, Rule, User } from "./Model.js"
+import { type Driver, driver, people } from "./Driver.js"
+import type { Account, At, Caller, Key, Org, Role, Rule, User } from "./Model.js"
 import { hasty, holds, long, onFile, status } from "./Support.js"
 
 const patternOf = (names: ReadonlyArray<string>) =>
@@ -18,22 +18,48 @@ const projects = ["web", "web-api", "billing"]
 const envs = ["dev", "staging", "prod"]
 const keys = ["A", "B", "C"]
 
-const someRules = fc.array(
-  fc.record({
-    subject: fc.nat(20),
-    project: patternOf(projects),
-    env: patternOf(envs),
-    level: fc.constantFrom("read" as const, "write" as const, "admin" as const)
-  }),
-  { maxLength: 8 }
-)
-const someRoles = fc.tuple(
-  ...[1, 2, 3].map(() => fc.constantFrom("admin" as const, "developer" as const, "member" as const))
-)
-const someSecrets = fc.uniqueArray(
-  fc.record({ project: fc.constantFrom(...projects), env: fc.constantFrom(...envs), key: fc.constantFrom(...keys) }),
-  { selector: (one) => JSON.stringify(one), maxLength: 6 }
-)
+interface Setting {
+  readonly roles: ReadonlyArray<Role>
+  readonly rules: ReadonlyArray<Pick<Rule, "project" | "env" | "level"> & { readonly subject: number }>
+  readonly secrets: ReadonlyArray<Pick<At, "project" | "env"> & { readonly key: string }>
+}
+
+const settings: fc.Arbitrary<Setting> = fc.record({
+  roles: fc.tuple(...[1, 2, 3].map(() => fc.constantFrom<Role>("admin", "developer", "member"))),
+  rules: fc.array(
+    fc.record({
+      subject: fc.nat(20),
+      project: patternOf(projects),
+      env: patternOf(envs),
+      level: fc.constantFrom("read", "write", "admin")
+    }),
+    { maxLength: 8 }
+  ),
+  secrets: fc.uniqueArray(
+    fc.record({ project: fc.constantFrom(...projects), env: fc.constantFrom(...envs), key: fc.constantFrom(...keys) }),
+    { selector: (one) => JSON.stringify(one), maxLength: 6 }
+  )
+})
+
+/** One environment, for one caller: the list, the bundle and each key say the same. */
+const agreeAt = (service: Driver, caller: Caller, at: At) =>
+  Effect.gen(function* () {
+    const list = yield* status(service.listSecrets(caller, at))
+    const whole = yield* status(service.readAll(caller, at))
+    // An account that is never given a value is still shown the keys.
+    const reveals = "superadmin" in caller || caller.account.reveal
+    assert.strictEqual(whole.status, list.status === 200 && !reveals ? 403 : list.status)
+    const listed = (list.answer ?? []).map(({ key, version }) => `${key} ${version}`)
+    if (whole.status === 200) {
+      const bundled = whole.answer!.bundle!.data.map(({ key, version }) => `${key} ${version}`)
+      assert.deepStrictEqual(bundled, listed)
+    }
+    for (const key of keys) {
+      const got = yield* status(service.readSecret(caller, at, key))
+      const isListed = listed.some((one) => one.startsWith(`${key} `))
+      assert.strictEqual(got.status, whole.status !== 200 ? whole.status : isListed ? 200 : 404)
+    }
+  })
 
 describe("what a list shows", () => {
   it.live(
@@ -43,15 +69,7 @@ describe("what a list shows", () => {
         yield* hasty
         const persons = yield* people(5)
         let runs = 0
-        const property = ({
-          roles,
-          rules,
-          secrets
-        }: {
-          roles: ReadonlyArray<"admin" | "developer" | "member">
-          rules: ReadonlyArray<{ subject: number; project: string; env: string; level: "read" | "write" | "admin" }>
-          secrets: ReadonlyArray<{ project: string; env: string; key: string }>
-        }) =>
+        const property = ({ roles, rules, secrets }: Setting) =>
           Effect.gen(function* () {
             const service = yield* driver(persons)
             const names = [`shown-${++runs}`, `hidden-${runs}`]
@@ -109,34 +127,8 @@ describe("what a list shows", () => {
               for (const project of projects) {
                 const got = yield* status(service.listEnvs(caller, org, project))
                 assert.strictEqual(got.status, shownNames.includes(project) ? 200 : 404, `${told} ${project}`)
-                for (const env of envs) yield* agreeAt(caller, { org, project, env }, told)
+                for (const env of envs) yield* agreeAt(service, caller, { org, project, env })
               }
-            }
-
-            function agreeAt(caller: Caller, at: At, told: string) {
-              return Effect.gen(function* () {
-                const list = yield* status(service.listSecrets(caller, at))
-                const whole = yield* status(service.readAll(caller, at))
-                const reveals = "superadmin" in caller || caller.account.reveal
-                // An account that is never given a value is still shown the keys.
-                assert.strictEqual(whole.status, list.status === 200 && !reveals ? 403 : list.status, told)
-                const listedKeys = (list.answer ?? []).map(({ key, version }) => `${key} ${version}`)
-                if (whole.status === 200) {
-                  assert.deepStrictEqual(
-                    whole.answer!.bundle!.data.map(({ key, version }) => `${key} ${version}`),
-                    listedKeys
-                  )
-                }
-                for (const key of keys) {
-                  const got = yield* status(service.readSecret(caller, at, key))
-                  const isListed = listedKeys.some((one) => one.startsWith(`${key} `))
-                  assert.strictEqual(
-                    got.status,
-                    whole.status !== 200 ? whole.status : isListed ? 200 : 404,
-                    `${told} ${key}`
-                  )
-                }
-              })
             }
 
             // Last, because it changes things: the rules that a caller is shown are those that it can revoke.
@@ -157,7 +149,7 @@ describe("what a list shows", () => {
               }
             }
           })
-        yield* holds(fc.record({ roles: someRoles, rules: someRules, secrets: someSecrets }), property, {
+        yield* holds(settings, property, {
           numRuns: long ? 500 : 25
         })
       }).pipe(onFile),

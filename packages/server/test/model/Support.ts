@@ -37,7 +37,7 @@ const KeyringLive = Layer.effect(
 )
 
 /** Every service over the database at a path, composed as `Server.ts` does, without HTTP and mail. */
-export const everythingAt = (path: string) =>
+export const everythingAt = (path: string, ReaderLive: typeof Reader.Default = Reader.Default) =>
   Layer.mergeAll(
     Organizations.Default,
     Members.Default,
@@ -55,7 +55,7 @@ export const everythingAt = (path: string) =>
     Layer.provideMerge(Access.Default),
     Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
     Layer.provideMerge(InstanceLive),
-    Layer.provideMerge(Reader.Default),
+    Layer.provideMerge(ReaderLive),
     Layer.provideMerge(DatabaseLive),
     Layer.provideMerge(KeyringLive),
     Layer.provideMerge(configAt(path)),

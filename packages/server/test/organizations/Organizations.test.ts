@@ -46,8 +46,8 @@ describe("an organization", () => {
       const ada = yield* person("ada@example.com")
       const made = yield* create(ada, "acme")
       assert.deepInclude(made, { name: OrgName.make("acme"), role: "owner", created_at: "2026-01-31T12:00:00.000Z" })
-      assert.deepStrictEqual(yield* get(ada, "acme"), made)
-      assert.deepStrictEqual(yield* list(ada), [made])
+      assert.deepStrictEqual(made, yield* get(ada, "acme"))
+      assert.deepStrictEqual([made], [...(yield* list(ada))])
     }).pipe(onDatabase())
   )
 
@@ -135,15 +135,16 @@ describe("an organization", () => {
       yield* remove(yield* person("bob@example.com"), "gone")
       const bot = yield* account("bot", { org: "other" })
       const root = yield* person("root@example.com", { superadmin: true })
-      for (const [actor, wanted] of [
+      const wanted: ReadonlyArray<readonly [Actor, ReadonlyArray<string>]> = [
         [ada, ["acme owner"]],
         [bot, ["other null"]],
         [root, ["acme null", "other null"]],
         [yield* person("nobody@example.com"), []]
-      ] as const) {
+      ]
+      for (const [actor, listed] of wanted) {
         assert.deepStrictEqual(
           (yield* list(actor)).map(({ name, role }) => `${name} ${role}`),
-          wanted
+          [...listed]
         )
       }
     }).pipe(onDatabase())

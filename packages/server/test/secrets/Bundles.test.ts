@@ -17,13 +17,17 @@ import {
   readBundle,
   readSecret,
   removeSecret,
+  type Services,
   servicesAt,
   setSecret,
   writeBundle
 } from "../support/Services.js"
 
-const plainly = ({ data }: { readonly data?: ReadonlyArray<{ readonly key: string; readonly value: string }> }) =>
-  data?.map(({ key, value }) => [key, value])
+interface Read {
+  readonly data: ReadonlyArray<{ readonly key: string; readonly value: string }> | undefined
+}
+
+const plainly = ({ data }: Read) => data?.map(({ key, value }) => [key, value])
 
 describe("a bundle", () => {
   it.effect("is every secret of the environment in byte order, with its revision", () =>
@@ -112,20 +116,21 @@ describe("an ETag", () => {
       const ada = yield* organization()
       const etag = Effect.map(readBundle(ada), (read) => read.etag)
       const seen = [yield* etag]
-      for (const change of [
+      const changes: ReadonlyArray<Effect.Effect<unknown, unknown, Services>> = [
         setSecret(ada, "A", "1"),
         setSecret(ada, "A", "1"),
         writeBundle(ada, { set: { B: "2" } }),
         removeSecret(ada, "A"),
         setSecret(ada, "A", "1"),
         writeBundle(ada, { delete: ["A", "B"] })
-      ]) {
+      ]
+      for (const change of changes) {
         yield* change
         seen.push(yield* etag)
         assert.strictEqual(yield* etag, seen.at(-1))
       }
       assert.strictEqual(new Set(seen).size, seen.length)
-      for (const idle of [
+      const idles: ReadonlyArray<Effect.Effect<unknown, unknown, Services>> = [
         readSecret(ada, "ABSENT"),
         setSecret(ada, "A", "x", { expected: 7 }),
         removeSecret(ada, "ABSENT"),
@@ -133,7 +138,8 @@ describe("an ETag", () => {
         writeBundle(ada, { delete: ["ABSENT"] }),
         writeBundle(ada, {}),
         setSecret(ada, "A", "x", { path: envPath("dev") })
-      ]) {
+      ]
+      for (const idle of idles) {
         yield* Effect.exit(idle)
         assert.strictEqual(yield* etag, seen.at(-1))
       }

@@ -49,11 +49,14 @@ const jsonOf = (text: string): unknown => {
 
 /** What is to be undone when the tests end, however they do. */
 const leftovers = new Set<() => void>()
-process.once("exit", () => {
-  for (const undo of leftovers) undo()
-})
 
-/** A fresh folder for a server's files, removed when the tests end. */
+/** Ends the servers that still run, and removes all folders. */
+export const cleanUp = (): void => {
+  for (const undo of leftovers) undo()
+}
+process.once("exit", cleanUp)
+
+/** A fresh folder for a server's files, which `cleanUp` removes. */
 export const freshFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "coffer-api-"))
   leftovers.add(() => {

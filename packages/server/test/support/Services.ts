@@ -43,7 +43,7 @@ import { Organizations } from "@coffer/server/organizations/Organizations"
 import { Projects } from "@coffer/server/projects/Projects"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { Secrets } from "@coffer/server/secrets/Secrets"
-import { SqlClient, SqlError, type Statement } from "@effect/sql"
+import { SqlClient, SqlError } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -103,7 +103,7 @@ export const failing = <A, E, R>(at: number, effect: Effect.Effect<A, E, R>) =>
   })
 
 const faulty = (sql: SqlClient.SqlClient, faults: { at: number; hit: boolean }): SqlClient.SqlClient => {
-  const guard = (statement: Statement.Statement<unknown>) =>
+  const guard = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
     Effect.suspend((): Effect.Effect<unknown, SqlError.SqlError> => {
       if (faults.at === 0 || --faults.at > 0) return statement
       faults.hit = true
@@ -112,10 +112,8 @@ const faulty = (sql: SqlClient.SqlClient, faults: { at: number; hit: boolean }):
     })
   return new Proxy(sql, {
     // Called with a template it is a statement, with a text an identifier of one.
-    apply: (target, _self, args: ReadonlyArray<unknown>): unknown => {
-      const made = Reflect.apply(target as never, undefined, args)
-      return typeof args[0] === "string" ? made : guard(made)
-    },
+    apply: (target, _self, [text, ...parameters]: [TemplateStringsArray | string, ...ReadonlyArray<never>]): unknown =>
+      typeof text === "string" ? target(text) : guard(target(text, ...parameters)),
     get: (target, name): unknown =>
       name === "unsafe"
         ? (text: string, parameters?: ReadonlyArray<never>) => guard(target.unsafe(text, parameters))

@@ -1,0 +1,166 @@
+import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
+import { AuditCursor } from "@coffer/domain/AuditCursor"
+import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import { rule } from "@coffer/domain/Rule"
+import { Effect, Option, Schema } from "effect"
+import { CannotDo, WrongUsage } from "../Failures.js"
+import { note, printJson, printLine, renderTable, toTerminal, write } from "../Output.js"
+import { atOrg, connect, settingsOf } from "./Shared.js"
+
+/** What an entry is about, in short: the names and numbers of its metadata. */
+const about = ({ metadata, resource_type }: AuditEntry) => {
+  const facts = Object.entries(metadata).flatMap(([name, fact]) =>
+    typeof fact === "string" || typeof fact === "number" || typeof fact === "boolean" ? [`${name}=${fact}`] : []
+  )
+  return [resource_type, ...facts].join(" ")
+}
+
+const titles = ["time", "actor", "action", "about", "address"]
+const row = (entry: AuditEntry) => [entry.created_at, entry.actor_name, entry.action, about(entry), entry.ip_address]
+
+const word = (name: string, description: string) =>
+  Options.text(name).pipe(
+    Options.withSchema(
+      Schema.String.pipe(
+        Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, rule(`--${name} takes a word, of 100 characters at most`))
+      )
+    ),
+    Options.withDescription(description),
+    Options.optional
+  )
+
+const number = (name: string, maximum: number, description: string) =>
+  Options.integer(name).pipe(
+    Options.withSchema(
+      Schema.Number.pipe(Schema.between(1, maximum, rule(`--${name} takes a number from 1 to ${maximum}`)))
+    ),
+    Options.withDescription(description),
+    Options.optional
+  )
+
+const filters = {
+  action: word("action", "Only this action, such as secret.set"),
+  actor: word("actor", "Only what this actor did, by id"),
+  resourceType: word("resource-type", "Only what is about this kind of thing, such as secret"),
+  after: Options.text("after").pipe(
+    Options.withSchema(AuditCursor),
+    Options.withDescription("Go on behind an earlier page: its next_cursor"),
+    Options.optional
+  ),
+  limit: number("limit", 100, "How many entries; 20 when left out, 100 at most"),
+  all: Options.boolean("all").pipe(Options.withDescription("Every entry, page after page"))
+}
+
+const given = <Name extends string, A>(name: Name, option: Option.Option<A>) =>
+  Option.match(option, { onNone: () => ({}), onSome: (value) => ({ [name]: value }) })
+
+const printPage = (page: AuditPage, titled: boolean) => {
+  const text = renderTable(titles, page.data.map(row), toTerminal())
+  return write(titled || !toTerminal() ? text : text.slice(text.indexOf("\n") + 1))
+}
+
+const list = Command.make("list", { ...atOrg, ...filters }, (options) =>
+  Effect.gen(function* () {
+    if (options.all && Option.isSome(options.limit)) {
+      return yield* new WrongUsage({ message: "--all lists every entry: leave --limit out" })
+    }
+    const settings = yield* settingsOf(options)
+    const path = yield* settings.orgPath
+    const client = yield* connect(yield* settings.server)
+    const read = (limit: Option.Option<number>, after: Option.Option<string>) =>
+      client.call((api) =>
+        api.audit.list({
+          path,
+          urlParams: {
+            ...given("action", options.action),
+            ...given("actor_id", options.actor),
+            ...given("resource_type", options.resourceType),
+            ...given("limit", limit),
+            ...given("after", after)
+          }
+        })
+      )
+    if (!options.all) {
+      const page = yield* read(options.limit, options.after)
+      if (options.json) return yield* printJson(page)
+      if (page.data.length === 0) return yield* note("there are no such entries")
+      yield* printPage(page, true)
+      const { next_cursor, total } = page.pagination
+      if (next_cursor !== null) {
+        yield* note(
+          `these are ${page.data.length} of ${total}; go on with --after ${next_cursor}, or list all with --all`
+        )
+      }
+      return
+    }
+    // A log can be longer than memory: each page is written before the next one is asked for.
+    let page = yield* read(Option.some(100), options.after)
+    if (options.json) yield* write('{"data":[')
+    else if (page.data.length === 0) yield* note("there are no such entries")
+    for (let first = true; ; first = false) {
+      if (options.json) {
+        const entries = page.data.map((entry) => `\n${JSON.stringify(entry)}`).join(",")
+        yield* write(first || entries === "" ? entries : `,${entries}`)
+      } else yield* printPage(page, first)
+      const { next_cursor } = page.pagination
+      if (next_cursor === null) break
+      page = yield* read(Option.some(100), Option.some(next_cursor))
+    }
+    if (options.json) yield* write("\n]}\n")
+  })
+).pipe(
+  Command.withDescription(
+    "Read the audit log, newest first. Example: coffer audit list --action secret.read --limit 50"
+  )
+)
+
+const head = {
+  fromSeq: number("from-seq", 2_147_483_647, "Begin at this entry"),
+  seq: number("seq", 2_147_483_647, "The number of a head that was kept elsewhere; goes with --chain"),
+  chain: Options.text("chain").pipe(
+    Options.withSchema(
+      Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, rule("--chain takes 64 hexadecimal digits in lowercase")))
+    ),
+    Options.withDescription("The link of a head that was kept elsewhere; goes with --seq"),
+    Options.optional
+  )
+}
+
+const verify = Command.make("verify", { ...atOrg, ...head }, (options) =>
+  Effect.gen(function* () {
+    if (Option.isSome(options.seq) !== Option.isSome(options.chain)) {
+      return yield* new WrongUsage({ message: "a head is a number and a link: give both --seq and --chain" })
+    }
+    const settings = yield* settingsOf(options)
+    const path = yield* settings.orgPath
+    const client = yield* connect(yield* settings.server)
+    const urlParams = {
+      ...given("from_seq", options.fromSeq),
+      ...given("seq", options.seq),
+      ...given("chain", options.chain)
+    }
+    const { entries, first_invalid_seq, head, valid } = yield* client.call((api) =>
+      api.audit.verify({ path, urlParams })
+    )
+    if (options.json) yield* printJson({ valid, entries, head, first_invalid_seq })
+    if (!valid) {
+      const where = first_invalid_seq === null ? "its head does not fit" : `entry ${first_invalid_seq} does not fit`
+      return yield* new CannotDo({
+        message: `the audit log of ${path.org_name} was changed: ${where}; keep the database file as it is, and tell whoever runs the server`
+      })
+    }
+    if (options.json) return
+    yield* printLine(`the audit log of ${path.org_name} is whole: ${entries} entries`)
+    if (head !== null) yield* printLine(`head to keep elsewhere: --seq ${head.seq} --chain ${head.chain}`)
+  })
+).pipe(
+  Command.withDescription(
+    "Check that no entry was changed, removed or inserted; the exit code is 1 when one was. Example: coffer audit verify"
+  )
+)
+
+export const auditCommand = Command.make("audit").pipe(
+  Command.withDescription("What was done, by whom and when"),
+  Command.withSubcommands([list, verify])
+)

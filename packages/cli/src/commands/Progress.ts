@@ -1,0 +1,45 @@
+import { Effect, type Fiber } from "effect"
+
+const width = 24
+const frame = 80
+
+const bar = (share: number) => {
+  const filled = Math.round(share * width)
+  return `[${"#".repeat(filled)}${"-".repeat(width - filled)}]`
+}
+
+/** While the server works nobody knows how far it is: a piece that wanders. */
+const wandering = (tick: number) => {
+  const size = 6
+  const way = width - size
+  const at = way - Math.abs((tick % (2 * way)) - way)
+  return `[${"-".repeat(at)}${"#".repeat(size)}${"-".repeat(way - at)}]`
+}
+
+export interface Progress {
+  /** Shows how much is done. */
+  readonly step: (share: number, doing: string) => Effect.Effect<void>
+  /** Shows that something is being done, until it is. */
+  readonly during: <A, E, R>(doing: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+const draw = (text: string) => Effect.sync(() => void process.stderr.write(`\r\x1b[K${text}`))
+
+const silent: Progress = { step: () => Effect.void, during: (_, effect) => effect }
+
+const shown: Progress = {
+  step: (share, doing) => draw(`${bar(share)} ${doing}`),
+  during: (doing, effect) => {
+    let tick = 0
+    const next = Effect.zipRight(
+      Effect.suspend(() => draw(`${wandering(tick++)} ${doing}`)),
+      Effect.sleep(frame)
+    )
+    const stop = (fiber: Fiber.RuntimeFiber<never>) => fiber.interruptAsFork(fiber.id())
+    return Effect.acquireUseRelease(Effect.fork(Effect.forever(next)), () => effect, stop)
+  }
+}
+
+/** Shows progress on standard error, where people read it; the line is gone afterwards. */
+export const withProgress = <A, E, R>(use: (progress: Progress) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => (process.stderr.isTTY ? Effect.ensuring(use(shown), draw("")) : use(silent)))

@@ -1,0 +1,77 @@
+import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
+import { RedactedSecretValue, SecretKey } from "@coffer/domain/Names"
+import type { BundledSecret } from "@coffer/domain/Secret"
+import { Effect, Either, Redacted, Schema } from "effect"
+import { CannotDo } from "../Failures.js"
+import { type Format, type FormatName, formatNames, type Pair } from "./Format.js"
+
+/** Each is loaded when it is needed: the parsers are large. */
+const load = (name: FormatName): Effect.Effect<Format> =>
+  Effect.promise(async () => {
+    switch (name) {
+      case "env":
+        return (await import("./Env.js")).env
+      case "shell":
+        return (await import("./Shell.js")).shell
+      case "docker":
+        return (await import("./Docker.js")).docker
+      case "json":
+        return (await import("./Json.js")).json
+      case "yaml":
+        return (await import("./Yaml.js")).yaml
+    }
+  })
+
+const alternatives = Effect.fnUntraced(function* (pairs: ReadonlyArray<Pair>) {
+  const able = yield* Effect.filter(formatNames, (name) =>
+    Effect.map(load(name), (format) => pairs.every((pair) => format.refusal(pair) === undefined))
+  )
+  return `${able.join(" and ")} can hold ${pairs.length === 1 ? "it" : "them"}`
+})
+
+/** The text of a file that holds these secrets; refused, by name, where the format cannot hold one. */
+export const writeSecrets = Effect.fnUntraced(function* (name: FormatName, secrets: ReadonlyArray<BundledSecret>) {
+  const format = yield* load(name)
+  const pairs = secrets.map(({ key, value }): Pair => ({ key, value: Redacted.value(value) }))
+  const refused = pairs.flatMap((pair) => {
+    const why = format.refusal(pair)
+    return why === undefined ? [] : [{ pair, why: `${pair.key} ${why}` }]
+  })
+  if (refused.length > 0) {
+    const others = yield* alternatives(refused.map(({ pair }) => pair))
+    return yield* new CannotDo({
+      message: `the format ${name} cannot hold everything: ${refused.map(({ why }) => why).join(", ")}; ${others}: add --format`
+    })
+  }
+  return Redacted.make(format.write(pairs))
+})
+
+const decodeKey = Schema.decodeUnknownEither(SecretKey)
+const decodeValue = Schema.decodeUnknownEither(RedactedSecretValue)
+
+export type SecretMap = ReadonlyMap<SecretKey, typeof RedactedSecretValue.Type>
+
+/** What a file holds; refused, with its line, where a key or value is not a secret's or a key stands twice. */
+export const readSecrets = Effect.fnUntraced(function* (name: FormatName, file: string, text: Redacted.Redacted) {
+  const refuse = (line: number, problem: string) => new CannotDo({ message: `${file}, line ${line}: ${problem}` })
+  const format = yield* load(name)
+  const entries = yield* Either.mapLeft(format.read(Redacted.value(text)), ({ line, problem }) => refuse(line, problem))
+  const lines = new Map<string, number>()
+  const found = new Map<SecretKey, typeof RedactedSecretValue.Type>()
+  for (const { key, line, value } of entries) {
+    const first = lines.get(key)
+    if (first !== undefined) return yield* refuse(line, `${key} stands here again, after line ${first}; remove one`)
+    lines.set(key, line)
+    found.set(
+      yield* Either.mapLeft(decodeKey(key), ({ message }) => refuse(line, `${JSON.stringify(key)}: ${message}`)),
+      yield* Either.mapLeft(decodeValue(value), ({ message }) => refuse(line, `${key}: ${message}`))
+    )
+  }
+  if (found.size > maxBundleKeys) {
+    return yield* new CannotDo({
+      message: `${file} holds ${found.size} secrets, and ${maxBundleKeys} can be written at once: split it`
+    })
+  }
+  const secrets: SecretMap = found
+  return secrets
+})

@@ -1,0 +1,67 @@
+import { Either } from "effect"
+import { type Entry, type Format, lineCounter, type Pair, Unreadable } from "./Format.js"
+
+const name = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Variables that shells keep for themselves: read-only, changed at will, or calculated, which runs code in a value. */
+const kept = new Set([
+  ..."_ BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT".split(" "),
+  ..."BASH_LINENO BASH_MONOSECONDS BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO".split(" "),
+  ..."BASH_XTRACEFD DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO OPTIND".split(" "),
+  ..."PIPESTATUS PPID RANDOM SECONDS SHELLOPTS SHLVL SRANDOM UID".split(" ")
+])
+
+const refusal = ({ key, value }: Pair) => {
+  if (!name.test(key)) return "is no name for a shell's variable"
+  if (kept.has(key)) return "is a variable that shells keep for themselves"
+  return value.includes("\0") ? "has a value with a NUL byte, which no shell can hold" : undefined
+}
+
+const write = (pairs: ReadonlyArray<Pair>) =>
+  pairs.map(({ key, value }) => `export ${key}='${value.replaceAll("'", "'\\''")}'\n`).join("")
+
+const nothing = /(?:\s+|#[^\n]*)*/y
+const start = /(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)=/y
+const piece = /'([^']*)'|"((?:[^"\\$`]|\\[^])*)"|\\([^])|([\w@%+=:,./-]+)/y
+const end = /[ \t]*(?=\n|$)|[ \t]+#[^\n]*/y
+
+const escaped = (text: string) => (text === "\n" ? "" : text)
+
+/** The text of one piece of a word (POSIX, "Quoting"). */
+const textOf = ([, single, double, character, plain]: RegExpExecArray): string => {
+  if (single !== undefined) return single
+  if (double !== undefined) return double.replace(/\\([$`"\\\n])/g, (_, taken: string) => escaped(taken))
+  return character === undefined ? (plain ?? "") : escaped(character)
+}
+
+const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
+  const lineAt = lineCounter(text)
+  const entries: Array<Entry> = []
+  let at = 0
+  const take = (pattern: RegExp) => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found !== null) at = pattern.lastIndex
+    return found
+  }
+  for (;;) {
+    take(nothing)
+    if (at >= text.length) return Either.right(entries)
+    const line = lineAt(at)
+    const refuse = (problem: string) => Either.left(new Unreadable({ line, problem }))
+    const key = take(start)?.[1]
+    if (key === undefined) return refuse("is not export KEY='value'; coffer reads assignments alone, and runs nothing")
+    let value = ""
+    for (let found = take(piece); found !== null; found = take(piece)) value += textOf(found)
+    if (take(end) === null) {
+      return refuse(
+        `${key}: its value is not plain text for a shell; write it in single quotes, on lines that end with LF`
+      )
+    }
+    if (value.includes("\0")) return refuse(`${key}: holds a NUL byte, which no shell reads; use json or yaml`)
+    entries.push({ key, value, line })
+  }
+}
+
+/** Lines that `.` of any POSIX shell reads. */
+export const shell: Format = { refusal, write, read }

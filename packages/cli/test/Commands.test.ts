@@ -1,0 +1,186 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Desk, finish, node, Server } from "./support/Programs.js"
+
+let server: Server
+let desk: Desk
+
+beforeAll(async () => {
+  server = await Server.start()
+  desk = await server.login("ada@example.com")
+  await ok("org", "create", "acme")
+  await ok("project", "create", "webshop", "--org", "acme")
+  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
+}, 60_000)
+
+afterAll(async () => {
+  desk?.remove()
+  await server?.stop()
+})
+
+/** What a command that must succeed writes. */
+const ok = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await desk.coffer(args)
+  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+  return stdout
+}
+
+/** The one sentence with which a command fails. */
+const fails = async (code: number, args: ReadonlyArray<string>, options: Parameters<Desk["coffer"]>[1] = {}) => {
+  const result = await desk.coffer(args, options)
+  assert.strictEqual(result.code, code, `${args.join(" ")}: ${result.stderr}`)
+  assert.strictEqual(result.stdout, "")
+  assert.match(result.stderr, /^coffer: [^\n]+\n$/)
+  assert.notMatch(result.stderr, /_tag|\bat .*:\d+:\d+|\x1b/)
+  return result.stderr
+}
+
+describe("the command line", () => {
+  it("answers --version, and the help without colours where nobody sees them", async () => {
+    assert.match(await ok("--version"), /^\d+\.\d+\.\d+\n$/)
+    const help = await ok("--help")
+    assert.include(help, "secret set")
+    assert.notInclude(help, "\x1b")
+    assert.include(await ok("run", "--help"), "--allow-env")
+  })
+
+  it("is refused with code 2 where it is wrong", async () => {
+    await fails(2, ["bogus"])
+    await fails(2, ["secret", "get"])
+    await fails(2, ["secret", "get", "--bogus"])
+    await fails(2, ["secret", "get", "1bad"])
+    await fails(2, ["Secret", "list"])
+    await fails(2, ["secret", "set", "KEY", "value", "--file", "x"])
+    await fails(2, ["secret", "set", "KEY", "--vlaue"])
+    await fails(2, ["secret", "delete", "KEY"])
+    await fails(2, ["session", "end"])
+    await fails(2, ["secret", "list", "--env", "Not A Name"])
+  })
+
+  it("takes options before and after arguments", async () => {
+    await ok("secret", "set", "--env", "prod", "WHERE", "before")
+    await ok("secret", "set", "WHERE", "after", "--env", "staging")
+    assert.strictEqual(await ok("secret", "get", "WHERE", "--env", "prod"), "before")
+    assert.strictEqual(await ok("secret", "get", "--env", "staging", "WHERE"), "after")
+  })
+})
+
+describe("a value", () => {
+  it("comes and goes byte for byte, from an argument, a file or standard input", async () => {
+    const text = "line one\r\nline two\n\ttab é😀\n\n"
+    await ok("secret", "set", "ARG", text)
+    assert.strictEqual(await ok("secret", "get", "ARG"), text)
+    writeFileSync(join(desk.home, "value"), `\ufeff${text}`)
+    await ok("secret", "set", "FILE", "--file", "value")
+    assert.strictEqual(await ok("secret", "get", "FILE"), `\ufeff${text}`)
+    const piped = await desk.coffer(["secret", "set", "PIPE"], { input: "no newline" })
+    assert.deepInclude(piped, { code: 0, stderr: "" })
+    assert.strictEqual(await ok("secret", "get", "PIPE"), "no newline")
+    await ok("secret", "set", "EMPTY", "")
+    assert.strictEqual(await ok("secret", "get", "EMPTY"), "")
+    await ok("secret", "set", "DASH", "--", "--not-an-option")
+    assert.strictEqual(await ok("secret", "get", "DASH"), "--not-an-option")
+  })
+
+  it("is refused where it is not text, too large, or nothing", async () => {
+    assert.include(await fails(1, ["secret", "set", "BAD"], { input: Buffer.from([0xff, 0xfe]) }), "UTF-8")
+    assert.include(await fails(1, ["secret", "set", "BAD"], { input: "x".repeat(65_537) }), "64 KB")
+    assert.include(await fails(2, ["secret", "set", "BAD"]), "empty")
+    assert.include(await fails(1, ["secret", "set", "BAD", "--file", "missing"]), "missing")
+    await fails(4, ["secret", "get", "BAD"])
+  })
+
+  it("is not written over a version that was not expected", async () => {
+    await ok("secret", "set", "GUARDED", "1", "--if-version", "0")
+    await fails(1, ["secret", "set", "GUARDED", "2", "--if-version", "0"])
+    await ok("secret", "set", "GUARDED", "2", "--if-version", "1")
+    const record = JSON.parse(await ok("secret", "get", "GUARDED", "--json"))
+    assert.deepStrictEqual(record, { key: "GUARDED", value: "2", version: 2 })
+    await fails(1, ["secret", "delete", "GUARDED", "--yes", "--if-version", "1"])
+    await ok("secret", "delete", "GUARDED", "--yes")
+  })
+})
+
+describe("records", () => {
+  it("are lists of lines, or the API's own", async () => {
+    assert.match(await ok("env", "list"), /^dev\t\S+\nprod\t\S+\nstaging\t\S+\n$/)
+    const { data } = JSON.parse(await ok("environment", "list", "--json"))
+    assert.deepStrictEqual(Object.keys(data[0]), ["id", "name", "created_at", "updated_at"])
+    const { type, email } = JSON.parse(await ok("whoami", "--json"))
+    assert.deepStrictEqual({ type, email }, { type: "user", email: "ada@example.com" })
+  })
+
+  it("are made, renamed and deleted", async () => {
+    await ok("project", "create", "temporary")
+    await ok("project", "rename", "temporary", "other")
+    assert.match(await ok("project", "get", "other"), /name\tother/)
+    await ok("env", "create", "qa", "--project", "other")
+    await ok("env", "delete", "qa", "--project", "other", "--yes")
+    await ok("project", "delete", "other", "--yes")
+    await fails(4, ["project", "get", "other"])
+    await ok("org", "create", "passing")
+    await ok("org", "rename", "passed", "--org", "passing")
+    await ok("org", "delete", "--org", "passed", "--yes")
+    await fails(4, ["org", "get", "--org", "passed"])
+  })
+})
+
+describe("service.yml", () => {
+  it("is not overwritten unless told so", async () => {
+    const path = join(desk.home, "service.yml")
+    const before = readFileSync(path, "utf8")
+    assert.include(await fails(1, ["init", "--org", "other"]), "--force")
+    assert.strictEqual(readFileSync(path, "utf8"), before)
+    const told = await desk.coffer(["init", "--force", "--org", "acme", "--project", "webshop", "--env", "dev"])
+    assert.strictEqual(told.code, 0)
+    assert.strictEqual(readFileSync(path, "utf8"), before)
+  })
+
+  it("sends no key to the server that it names", async () => {
+    const thief = new Desk("")
+    writeFileSync(join(thief.home, "service.yml"), "server_url: https://evil.example\norg: acme\n")
+    const result = await thief.coffer(["project", "list"], {
+      env: { SERVICE_SERVER_URL: "", SERVICE_API_KEY: "svc_sa_x" }
+    })
+    assert.strictEqual(result.code, 1)
+    assert.match(result.stderr, /only service\.yml names https:\/\/evil\.example.*coffer trust/)
+    thief.remove()
+  })
+})
+
+describe("a session", () => {
+  it("is asked for in steps where there is no terminal, and kept for its owner alone", async () => {
+    const other = await server.login("bob@example.com")
+    assert.strictEqual(statSync(join(other.home, ".config/coffer/session")).mode & 0o777, 0o600)
+    const { stdout } = await other.coffer(["session", "list", "--json"])
+    const { data } = JSON.parse(stdout)
+    assert.strictEqual(data.length, 1)
+    const ended = await other.coffer(["session", "end", data[0].id])
+    assert.strictEqual(ended.code, 0, ended.stderr)
+    assert.strictEqual((await other.coffer(["whoami"])).code, 3)
+    other.remove()
+  })
+
+  it("ends at logout, here and at the server", async () => {
+    const other = await server.login("eve@example.com")
+    assert.strictEqual((await other.coffer(["logout"])).code, 0)
+    assert.throws(() => statSync(join(other.home, ".config/coffer/session")))
+    const again = await other.coffer(["whoami"])
+    assert.deepStrictEqual([again.code, again.stdout], [3, ""])
+    assert.strictEqual((await other.coffer(["login"])).code, 2)
+    assert.strictEqual((await other.coffer(["login", "--email", "eve@example.com", "--code", "000000"])).code, 3)
+    other.remove()
+  })
+})
+
+it("is quiet when its reader goes away", async () => {
+  const { stderr, stdout } = await finish(
+    desk.spawn("/bin/sh", [
+      "-c",
+      `{ ${node} ${join(import.meta.dirname, "../bin/coffer.js")} env list; echo code $? >&2; } | true`
+    ])
+  )
+  assert.strictEqual(stdout, "")
+  assert.match(stderr, /^code (0|141)\n$/)
+})

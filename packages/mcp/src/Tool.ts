@@ -1,0 +1,131 @@
+import type { ClientError } from "@coffer/domain/client/ClientErrors"
+import type { AnyApiError } from "@coffer/domain/Errors"
+import { isRule } from "@coffer/domain/Rule"
+import { Array, Effect, Either, type Option, ParseResult, Schema } from "effect"
+import type { Call, Connect } from "./Connection.js"
+import { BadParameters, type Failure } from "./Failures.js"
+import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
+import { cleaned } from "./Plain.js"
+import { type FindSettings, namesIn, type Paths, pathsOf, type Place, placeParameters } from "./Places.js"
+
+/** What a host is told about a tool, before it lets an agent use it. */
+export interface Hints {
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
+  readonly openWorldHint: boolean
+}
+
+/** What a tool finds around it. */
+export interface Surroundings {
+  readonly findSettings: FindSettings
+  readonly connect: Connect
+}
+
+export interface Tool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly hints: Hints
+  readonly inputSchema: () => ObjectSchema
+  readonly outputSchema: () => ObjectSchema
+  /** Does what the tool is for; answers what `outputSchema` describes. */
+  readonly use: (
+    parameters: unknown,
+    surroundings: Surroundings
+  ) => Effect.Effect<Readonly<Record<string, unknown>>, ReadonlyArray<Failure>>
+}
+
+/** The parameters of a tool, with those that every tool takes. */
+export const parameters = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct({ ...fields, ...placeParameters })
+
+type Issue = ParseResult.ArrayFormatterIssue
+
+/** The rule that was broken. Every other message may hold what was given. */
+const ruleOf = (issue: Issue) => {
+  if (isRule(issue.message)) return issue.message
+  return issue._tag === "Missing" ? "is required" : "has the wrong type or form"
+}
+
+const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }) => {
+  const decode = Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
+  const others = `the parameters are ${Object.keys(schema.fields).join(", ")}, and no others`
+  return (given: unknown): Either.Either<P, BadParameters> =>
+    Either.mapLeft(decode(given), (error) => {
+      const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) =>
+        // A name that the tool does not know is not repeated: it may be a value in the wrong place.
+        issue._tag === "Unexpected" || issue.path.length === 0 ? others : `${String(issue.path[0])}: ${ruleOf(issue)}`
+      )
+      return new BadParameters({ message: Array.dedupe(problems).join("; ") })
+    })
+}
+
+/** Declares a tool. */
+export const tool = <
+  Depth extends keyof Paths,
+  P extends Place,
+  PI extends Place,
+  A,
+  I extends Readonly<Record<string, unknown>>
+>(definition: {
+  readonly name: string
+  readonly title: string
+  /** What it returns, and when to use it. */
+  readonly description: string
+  readonly hints: Hints
+  readonly parameters: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }
+  /** How far down it works: which names a call cannot do without. */
+  readonly at: Depth
+  /** False for what anyone may ask. */
+  readonly credential?: false
+  /** The place that a parameter other than org, project and env names. */
+  readonly about?: (parameters: P) => Place
+  readonly output: Schema.Schema<A, I>
+  readonly run: (call: Call, path: Paths[Depth], parameters: P) => Effect.Effect<A, AnyApiError | ClientError>
+}): Tool => {
+  const { at, credential = true, description, hints, name, output, title } = definition
+  const decode = decoder(definition.parameters)
+  const encode = Schema.encodeUnknown(output)
+
+  /** What is needed to run; a failure names everything that is wrong and everything that is missing, at once. */
+  const prepare = Effect.fnUntraced(function* (given: unknown, { connect, findSettings }: Surroundings) {
+    const decoded = decode(given)
+    const settings = yield* Effect.either(
+      Either.match(decoded, {
+        onLeft: () => findSettings(namesIn(given), {}),
+        onRight: (right) => findSettings(right, definition.about?.(right) ?? {})
+      })
+    )
+    return yield* Effect.all(
+      {
+        decoded,
+        path: Effect.flatMap(settings, pathsOf[at]),
+        call: settings.pipe(
+          Effect.flatMap(({ server }) => server),
+          Effect.flatMap((server) => connect(server, credential))
+        )
+      },
+      { mode: "validate" }
+    ).pipe(
+      Effect.mapError(({ call, decoded, path }) => {
+        const failures: ReadonlyArray<Option.Option<Failure>> = [decoded, path, call]
+        return Array.dedupe(Array.getSomes(failures))
+      })
+    )
+  })
+
+  return {
+    name,
+    title,
+    description,
+    hints,
+    inputSchema: () => inputSchema(definition.parameters),
+    outputSchema: () => outputSchema(output),
+    use: Effect.fnUntraced(function* (given, surroundings) {
+      const { call, decoded, path } = yield* prepare(given, surroundings)
+      const answer = yield* Effect.mapError(definition.run(call, path, decoded), Array.of)
+      return yield* Effect.orDie(encode(cleaned(answer)))
+    })
+  }
+}

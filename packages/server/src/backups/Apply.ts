@@ -1,0 +1,200 @@
+import { randomBytes } from "node:crypto"
+import { constants, lstatSync } from "node:fs"
+import { chmod, copyFile, link, rename, rm } from "node:fs/promises"
+import { basename, dirname } from "node:path"
+import { SqlClient } from "@effect/sql"
+import Sqlite from "better-sqlite3"
+import { Clock, Console, Effect, Layer, Option, Schema } from "effect"
+import { AuditLog } from "../audit/AuditLog.js"
+import { ServerConfig } from "../Config.js"
+import { DatabaseLive } from "../database/Database.js"
+import { lock } from "../database/Lock.js"
+import { timestamp } from "../database/Time.js"
+import { rowsOf, transaction } from "../database/Writer.js"
+import { InstanceLive } from "../keys/Instance.js"
+import { KeyringLive } from "../keys/Keyring.js"
+import { StartupError } from "../StartupError.js"
+import { flushToDisk } from "./Restore.js"
+import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
+
+const refused = (message: string) => new StartupError({ message: `${message}; nothing was changed` })
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const step = <A>(work: () => Promise<A>) =>
+  Effect.tryPromise({ try: work, catch: (error) => refused(`the database cannot be swapped: ${reasonOf(error)}`) })
+
+const flushed = (path: string) =>
+  Effect.catchTag(flushToDisk(path), "LocalFailure", ({ reason }) =>
+    refused(`the database cannot be swapped: ${reason}`)
+  )
+
+const look = (path: string) => lstatSync(path, { throwIfNoEntry: false })
+
+/** Refuses what is no restored file, or lacks a part of itself. */
+const guard = (file: string, dbPath: string) =>
+  Effect.gen(function* () {
+    const { replaced, restored, wal } = yield* Effect.try({
+      try: () => ({ restored: look(file), replaced: look(dbPath), wal: look(`${file}-wal`) }),
+      catch: (error) => refused(reasonOf(error))
+    })
+    if (restored === undefined) return yield* refused(`${file} is not there`)
+    if (!restored.isFile()) return yield* refused(`${file} is not a regular file`)
+    if (replaced !== undefined && !replaced.isFile()) return yield* refused(`${dbPath} is not a regular file`)
+    if (replaced !== undefined && replaced.ino === restored.ino && replaced.dev === restored.dev) {
+      return yield* refused(`${file} is the database itself`)
+    }
+    if (wal !== undefined && wal.size > 0) {
+      return yield* refused(`${file} has a write-ahead log beside it, so it is not whole without it`)
+    }
+    return replaced !== undefined
+  })
+
+const connection = (path: string, options: Sqlite.Options) =>
+  Effect.acquireRelease(
+    Effect.try({ try: () => new Sqlite(path, { fileMustExist: true, ...options }), catch: reasonOf }),
+    (database) => Effect.sync(() => database.close())
+  )
+
+/** What is wrong with a database file; nothing, when it is a sound one of Coffer's. */
+const checkSound = (path: string, file: string) =>
+  Effect.gen(function* () {
+    const database = yield* connection(path, { readonly: true })
+    const sound = yield* Effect.try({
+      try: () =>
+        database.pragma("integrity_check", { simple: true }) === "ok" &&
+        database.prepare("PRAGMA foreign_key_check").all().length === 0 &&
+        database.prepare("SELECT id FROM instance").all().length === 1,
+      catch: reasonOf
+    })
+    if (!sound) return yield* Effect.fail("it does not pass its checks")
+  }).pipe(
+    Effect.scoped,
+    Effect.mapError((reason) => refused(`${file} is not a database of this server's: ${reason}`))
+  )
+
+interface ApiKey {
+  readonly token_hash: string
+  readonly hint: string
+  readonly account: string
+  readonly org: string
+}
+
+const goodKeys = `SELECT k.token_hash, k.hint, a.name AS account, o.name AS org FROM api_keys k
+  JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
+  JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
+  WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)
+  ORDER BY o.name, a.name, k.created_at`
+
+const keysOf = (path: string, now: string) =>
+  Effect.gen(function* () {
+    const database = yield* connection(path, { readonly: true })
+    return yield* Effect.try({ try: () => database.prepare<[string], ApiKey>(goodKeys).all(now), catch: reasonOf })
+  }).pipe(Effect.scoped)
+
+const IdRow = Schema.Struct({ id: Schema.String })
+
+/** Ends every session and pending code of the database, gives it a new epoch, and records that. */
+const prepare = (file: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const audit = yield* AuditLog
+    return yield* transaction(
+      Effect.gen(function* () {
+        const sessions = yield* rowsOf(IdRow)(sql`DELETE FROM sessions RETURNING id`)
+        const codes = yield* rowsOf(IdRow)(
+          sql`UPDATE login_codes SET state = 'replaced' WHERE state = 'pending' RETURNING id`
+        )
+        yield* sql`UPDATE instance SET epoch = ${randomBytes(8).toString("hex")}`
+        const ended = { sessions: sessions.length, codes: codes.length }
+        yield* audit.write(
+          { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },
+          {
+            action: "backup.restore",
+            resource_type: "backup",
+            resource_id: /\.restore\.([0-9a-f-]{36})$/.exec(file)?.[1] ?? null,
+            metadata: { file: basename(file), sessions_ended: ended.sessions, codes_ended: ended.codes }
+          }
+        )
+        return ended
+      })
+    )
+  })
+
+/** The services that `prepare` needs, on the copy: a wrong master key and a newer schema are refused as at a start. */
+const ServicesLive = AuditLog.Default.pipe(
+  Layer.provide(InstanceLive),
+  Layer.provideMerge(DatabaseLive),
+  Layer.provide(KeyringLive)
+)
+
+/** Moves the write-ahead log into the database, so that the file alone is all of it. Answers whether it could. */
+const settleReplaced = (dbPath: string) =>
+  Effect.gen(function* () {
+    const database = yield* connection(dbPath, {})
+    yield* Effect.try({ try: () => database.pragma("wal_checkpoint(TRUNCATE)"), catch: reasonOf })
+  }).pipe(Effect.scoped)
+
+/**
+ * Puts the copy in the database's place. There is a database at every moment: the old one gets a second name first, its
+ * write-ahead log goes before the new one comes, and the new one takes the name by one rename.
+ */
+const swap = (dbPath: string, copy: string, replaced: string | null) =>
+  Effect.gen(function* () {
+    yield* flushed(copy)
+    if (replaced !== null) {
+      // A damaged one keeps its log beside it.
+      yield* Effect.catchAll(settleReplaced(dbPath), () => Effect.void)
+      yield* step(() => link(dbPath, replaced))
+    }
+    const wal = look(`${dbPath}-wal`)
+    if (replaced !== null && wal !== undefined && wal.size > 0) {
+      yield* step(() => rename(`${dbPath}-wal`, `${replaced}-wal`))
+    }
+    for (const suffix of ["-wal", "-shm", "-journal"]) yield* step(() => rm(`${dbPath}${suffix}`, { force: true }))
+    yield* step(() => rename(copy, dbPath))
+    yield* flushed(dirname(dbPath))
+  }).pipe(Effect.uninterruptible)
+
+/**
+ * Swaps the database for a restored file, offline: `coffer-server restore --apply FILE`. Says on standard output what was
+ * done, and on standard error which API keys are good again. FILE stays as it is. Fails, with nothing changed, while a
+ * server runs, and when the file is not a sound database under the configured master key.
+ */
+export const applyRestore = (file: string) =>
+  Effect.gen(function* () {
+    const settings = yield* ServerConfig
+    const { dbPath } = settings
+    const millis = yield* Clock.currentTimeMillis
+    const now = timestamp(millis)
+    const isReplacing = yield* guard(file, dbPath)
+    yield* lock(dbPath)
+    yield* removeLeftovers(dbPath)
+
+    const copy = yield* temporaryFile(dbPath, "apply")
+    yield* step(() => copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE))
+    yield* step(() => chmod(copy, 0o600))
+    yield* checkSound(copy, file)
+    const ended = yield* prepare(file).pipe(
+      Effect.provide(ServicesLive),
+      Effect.provideService(ServerConfig, { ...settings, dbPath: copy })
+    )
+    const restored = yield* Effect.mapError(keysOf(copy, now), refused)
+    const before = isReplacing ? yield* Effect.option(keysOf(dbPath, now)) : Option.none()
+
+    const replaced = isReplacing ? `${dbPath}.replaced-${now.replace(/[-:]/g, "")}` : null
+    yield* swap(dbPath, copy, replaced)
+
+    yield* Console.log(`${dbPath} is now the database of ${file}, which is still there: remove it when all is well`)
+    if (replaced !== null) yield* Console.log(`the database that it replaces is kept as ${replaced}`)
+    yield* Console.log(`${ended.sessions} sessions and ${ended.codes} pending login codes were ended`)
+    const good = new Set(Option.getOrElse(before, (): ReadonlyArray<ApiKey> => []).map((key) => key.token_hash))
+    const revived = restored.filter((key) => !good.has(key.token_hash))
+    if (revived.length === 0) return
+    yield* Console.error(
+      Option.isSome(before)
+        ? "these API keys are good again, and were not in the database that was replaced: rotate or revoke them"
+        : "these API keys are good, and there was no database that could tell whether they had been revoked"
+    )
+    for (const { account, hint, org } of revived) yield* Console.error(`  ${org}: ${account} (…${hint})`)
+  }).pipe(Effect.scoped)

@@ -1,0 +1,28 @@
+import type { Backup } from "@coffer/domain/Backup"
+import { BackupId } from "@coffer/domain/Names"
+import { Option, Schema } from "effect"
+
+const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+const form = new RegExp(
+  `^(${uuid})/(\\d{4})(\\d\\d)(\\d\\d)T(\\d\\d)(\\d\\d)(\\d\\d\\.\\d{3}Z)_(manual|scheduled)_([0-9a-f]{16})_(${uuid})\\.bak$`
+)
+
+const decodeId = Schema.decodeOption(BackupId)
+
+/**
+ * The name of a backup's object, without the configured prefix: `{instance}/{time}_{trigger}_{key fingerprint}_{id}.bak`,
+ * the time in the basic form of ISO 8601, so that names sort by it.
+ */
+export const objectName = (backup: Omit<Backup, "size_bytes">): string =>
+  `${backup.instance}/${backup.created_at.replace(/[-:]/g, "")}_${backup.trigger}_${backup.key_fingerprint}_${backup.id}.bak`
+
+/** What the name and size of an object tell about the backup in it; nothing when it is no backup's. */
+export const backupOf = (name: string, size_bytes: number): Option.Option<Backup> =>
+  Option.gen(function* () {
+    const match = yield* Option.fromNullable(form.exec(name))
+    const [, instance = "", year, month, day, hour, minute, second, trigger = "", key_fingerprint = "", id = ""] = match
+    const created_at = `${year}-${month}-${day}T${hour}:${minute}:${second}`
+    const millis = Date.parse(created_at)
+    if (Number.isNaN(millis) || new Date(millis).toISOString() !== created_at) return yield* Option.none()
+    return { id: yield* decodeId(id), created_at, size_bytes, trigger, key_fingerprint, instance }
+  })

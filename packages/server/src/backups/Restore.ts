@@ -1,0 +1,100 @@
+import { randomBytes, type KeyObject } from "node:crypto"
+import { open, rename, stat, type FileHandle } from "node:fs/promises"
+import { dirname } from "node:path"
+import { DecryptionFailed } from "@coffer/domain/Errors"
+import Sqlite from "better-sqlite3"
+import { Effect, Stream } from "effect"
+import { BackupOpener } from "./BackupFile.js"
+import { type LocalFailure, localFailure } from "./LocalFailure.js"
+import type { StoreFailure } from "./ObjectStore.js"
+import type { Mark } from "./Snapshot.js"
+import { temporaryFile } from "./TemporaryFiles.js"
+
+const local = <A>(work: () => Promise<A>): Effect.Effect<A, LocalFailure> =>
+  Effect.tryPromise({ try: work, catch: localFailure })
+
+const opened = (path: string, flags: string) =>
+  Effect.acquireRelease(
+    local(() => open(path, flags, 0o600)),
+    (file) => Effect.promise(() => file.close())
+  )
+
+/** Makes what was written, or renamed inside a folder, survive a loss of power. */
+export const flushToDisk = (path: string): Effect.Effect<void, LocalFailure> =>
+  Effect.scoped(Effect.flatMap(opened(path, "r"), (file) => local(() => file.sync())))
+
+const decrypt = (key: KeyObject, content: Stream.Stream<Uint8Array, StoreFailure>, size: number, file: FileHandle) =>
+  Effect.gen(function* () {
+    const opener = new BackupOpener(key)
+    let received = 0
+    yield* Stream.runForEach(content, (piece) =>
+      Effect.gen(function* () {
+        received += piece.length
+        if (received > size) return yield* new DecryptionFailed({ message: "the backup is longer than its store says" })
+        const plain = yield* opener.push(piece)
+        yield* local(() => file.writeFile(plain))
+      })
+    )
+    yield* opener.end()
+  })
+
+/** The first 16 bytes of every database (https://www.sqlite.org/fileformat.html, section 1.3). */
+const sqliteHeader = Buffer.from("SQLite format 3\0")
+
+const otherThanItsName = new DecryptionFailed({
+  message: "what is in the object is not the backup that its name says: objects were renamed or swapped"
+})
+
+/** Checks what the snapshot says about itself, takes that out again, and gives the database a new epoch. */
+const settle = (path: string, mark: Mark) =>
+  Effect.gen(function* () {
+    const file = yield* opened(path, "r")
+    const header = Buffer.alloc(sqliteHeader.length)
+    yield* local(() => file.read(header, 0, header.length, 0))
+    if (!header.equals(sqliteHeader)) return yield* otherThanItsName
+    const database = yield* Effect.acquireRelease(
+      Effect.try({ try: () => new Sqlite(path, { fileMustExist: true }), catch: localFailure }),
+      (connection) => Effect.sync(() => connection.close())
+    )
+    const marks = yield* Effect.try({
+      try: () => database.prepare<[], Mark>("SELECT id, name FROM backup").all(),
+      catch: () => otherThanItsName
+    })
+    const [found] = marks
+    if (marks.length !== 1 || found?.id !== mark.id || found.name !== mark.name) return yield* otherThanItsName
+    yield* Effect.try({
+      try: () => {
+        database.pragma("journal_mode = MEMORY")
+        database.pragma("secure_delete = ON")
+        database.exec("DROP TABLE backup")
+        database.prepare("UPDATE instance SET epoch = ?").run(randomBytes(8).toString("hex"))
+      },
+      catch: localFailure
+    })
+  }).pipe(Effect.scoped)
+
+interface RestoreRequest {
+  readonly dbPath: string
+  readonly key: KeyObject
+  readonly mark: Mark
+  /** Of the backup file, in bytes. */
+  readonly size: number
+  readonly content: Stream.Stream<Uint8Array, StoreFailure>
+}
+
+/**
+ * Decrypts a backup into `{dbPath}.restore.{id}` (0600): whole and checked, or not there. Answers its path and its size in
+ * bytes. Fails with `DecryptionFailed` when the backup was edited, cut short or swapped with another.
+ */
+export const restoreBeside = ({ content, dbPath, key, mark, size }: RestoreRequest) =>
+  Effect.gen(function* () {
+    const target = `${dbPath}.restore.${mark.id}`
+    const path = yield* temporaryFile(dbPath, "restore")
+    yield* Effect.scoped(Effect.flatMap(opened(path, "wx"), (file) => decrypt(key, content, size, file)))
+    yield* settle(path, mark)
+    yield* flushToDisk(path)
+    yield* local(() => rename(path, target))
+    yield* flushToDisk(dirname(path))
+    const { size: size_bytes } = yield* local(() => stat(target))
+    return { path: target, size_bytes }
+  }).pipe(Effect.scoped)

@@ -1,0 +1,40 @@
+import { Cause, Clock, Duration, Effect, Layer, Option } from "effect"
+import { ServerConfig } from "../Config.js"
+import { Backups } from "./Backups.js"
+
+const retryMillis = Duration.toMillis("15 minutes")
+
+/**
+ * Makes a backup whenever the newest scheduled one in the store is older than the configured interval: a restart neither
+ * skips nor repeats one. After a failure, which is logged, it tries again in 15 minutes.
+ */
+export const BackupScheduleLive = Layer.scopedDiscard(
+  Effect.gen(function* () {
+    const { backups: settings } = yield* ServerConfig
+    if (settings === null || settings.scheduleHours === 0) return
+    const interval = Duration.toMillis(Duration.hours(settings.scheduleHours))
+    const backups = yield* Backups
+
+    /** Answers how many milliseconds it is until the next turn. */
+    const turn = Effect.gen(function* () {
+      const current = yield* Clock.currentTimeMillis
+      const last = Option.getOrElse(yield* backups.lastScheduled, () => current - interval)
+      if (last + interval > current) return Math.min(last + interval - current, interval)
+      yield* backups.scheduled
+      return interval
+    }).pipe(
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.as(
+              Effect.logError(
+                "a scheduled backup was not made; the next try is in 15 minutes",
+                ...(Cause.isFailure(cause) ? [] : [cause])
+              ),
+              retryMillis
+            )
+      )
+    )
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(turn, (millis) => Effect.sleep(millis))))
+  })
+)

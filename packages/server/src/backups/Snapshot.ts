@@ -1,0 +1,47 @@
+import { Effect } from "effect"
+import { writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { Worker } from "node:worker_threads"
+import { LocalFailure, localFailure } from "./LocalFailure.js"
+
+// The build, also where this module runs from its source: a thread is started from JavaScript.
+const worker = createRequire(import.meta.url).resolve("@coffer/server/backups/SnapshotWorker")
+
+/** Runs the worker to its end. Interrupted, it ends the thread, and with it the connections. */
+const run = (...argv: Array<string>) =>
+  Effect.async<ReadonlyArray<unknown>, LocalFailure>((resume) => {
+    // The environment holds the master key: it is not for this thread.
+    const thread = new Worker(worker, { argv, env: {}, execArgv: [] })
+    thread.once("message", (problems: unknown) => {
+      resume(Effect.succeed(Array.isArray(problems) ? problems : [problems]))
+    })
+    thread.once("error", (error) => {
+      resume(localFailure(error))
+    })
+    thread.once("exit", (code) => {
+      resume(localFailure(`the thread ended early, with ${code}`))
+    })
+    return Effect.promise(() => thread.terminate())
+  })
+
+/** What a snapshot tells about itself, so that backups whose objects were swapped are found. */
+export interface Mark {
+  readonly id: string
+  /** The object's name without the prefix. */
+  readonly name: string
+}
+
+/**
+ * Writes a consistent copy of the database at `dbPath` to `path` (made here, 0600) without stopping writers or holding up
+ * this thread, marks it, opens it again and checks it: integrity, references, counts, the ends of the audit logs.
+ */
+export const takeSnapshot = (dbPath: string, path: string, { id, name }: Mark): Effect.Effect<void, LocalFailure> =>
+  Effect.gen(function* () {
+    // SQLite writes into a file that is there and empty, and leaves its mode as it is.
+    yield* Effect.tryPromise({ try: () => writeFile(path, "", { flag: "wx", mode: 0o600 }), catch: localFailure })
+    const problems = yield* run(dbPath, path, id, name)
+    if (problems.length > 0) {
+      const reason = `the copy does not pass its checks: ${problems.map(String).join("; ")}`
+      return yield* new LocalFailure({ reason, full: false })
+    }
+  })

@@ -1,0 +1,84 @@
+import Sqlite from "better-sqlite3"
+import { parentPort } from "node:worker_threads"
+
+/** The tables that rows are deleted from; every other table only grows. */
+const shrinking: ReadonlySet<string> = new Set(["sessions", "login_codes", "login_failures"])
+
+interface Count {
+  readonly rows: number
+}
+
+const rowsOf = <Row extends object>(database: Sqlite.Database, statement: string): ReadonlyArray<Row> =>
+  database.prepare<[], Row>(statement).all()
+
+const countsOf = (database: Sqlite.Database): ReadonlyMap<string, number> =>
+  new Map(
+    rowsOf<{ readonly name: string }>(
+      database,
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    ).map(({ name }) => [name, rowsOf<Count>(database, `SELECT count(*) AS rows FROM "${name}"`)[0]?.rows ?? 0])
+  )
+
+/** Statements that find nothing in a sound database, and what it means when they do. */
+const faults: ReadonlyArray<readonly [what: string, statement: string]> = [
+  [
+    "an audit log whose entries do not end where its head says",
+    `SELECT * FROM (SELECT log, seq, seq AS entries FROM audit_heads
+      EXCEPT SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log)
+    UNION ALL SELECT * FROM (SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log
+      EXCEPT SELECT log, seq, seq FROM audit_heads)`
+  ],
+  [
+    "an environment that does not have as many secrets as it counts",
+    `SELECT e.id FROM environments e LEFT JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL
+      GROUP BY e.id HAVING e.secret_count <> count(s.id)`
+  ],
+  ["a row that refers to one that is not there", "PRAGMA foreign_key_check"],
+  ["a database with more or less than one identity", "SELECT 1 WHERE (SELECT count(*) FROM instance) <> 1"]
+]
+
+const problemsOf = (
+  copy: Sqlite.Database,
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>
+): ReadonlyArray<string> => {
+  const integrity = rowsOf<{ readonly integrity_check: string }>(copy, "PRAGMA integrity_check(5)").map(
+    (row) => row.integrity_check
+  )
+  if (integrity.join() !== "ok") return integrity
+  const counts = countsOf(copy)
+  const miscounted = [...before].filter(([table, rows]) => {
+    const copied = counts.get(table)
+    return copied === undefined || (!shrinking.has(table) && (copied < rows || copied > (after.get(table) ?? 0)))
+  })
+  return [
+    ...miscounted.map(([table, rows]) => `${table} has ${counts.get(table) ?? "no"} rows, and had ${rows} before`),
+    ...faults.filter(([, statement]) => rowsOf(copy, statement).length > 0).map(([what]) => what)
+  ]
+}
+
+/**
+ * Copies the database as it is at one moment, while others go on writing, and tells what is wrong with the copy. The
+ * connections are this thread's own; whatever is thrown here reaches the thread that started it.
+ */
+const snapshot = (path: string, copyPath: string, id: string, name: string): ReadonlyArray<string> => {
+  const source = new Sqlite(path, { readonly: true, fileMustExist: true })
+  const before = countsOf(source)
+  source.prepare("VACUUM INTO ?").run(copyPath)
+  const after = countsOf(source)
+  source.close()
+
+  const copy = new Sqlite(copyPath, { fileMustExist: true })
+  copy.pragma("journal_mode = MEMORY")
+  copy.pragma("synchronous = OFF")
+  copy.pragma("trusted_schema = OFF")
+  copy.pragma("cell_size_check = ON")
+  copy.exec("CREATE TABLE backup (id TEXT NOT NULL, name TEXT NOT NULL) STRICT")
+  copy.prepare("INSERT INTO backup (id, name) VALUES (?, ?)").run(id, name)
+  const problems = problemsOf(copy, before, after)
+  copy.close()
+  return problems
+}
+
+const [path = "", copyPath = "", id = "", name = ""] = process.argv.slice(2)
+parentPort?.postMessage(snapshot(path, copyPath, id, name))

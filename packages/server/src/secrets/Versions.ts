@@ -1,0 +1,95 @@
+import { actorName } from "@coffer/domain/Actor"
+import { DecryptionFailed } from "@coffer/domain/Errors"
+import { byteLength, type SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
+import { Effect, Either, Redacted } from "effect"
+import type { Place } from "../access/Access.js"
+import { type Binding, openEither, seal, type Sealed } from "../keys/Envelope.js"
+import { Keyring } from "../keys/Keyring.js"
+import { WrapBudget } from "../keys/WrapBudget.js"
+import { SecretsRepo } from "./Repo.js"
+
+type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy">
+
+export type Value = Redacted.Redacted<SecretValue>
+
+/** Which version of which secret. */
+export interface VersionOf {
+  readonly id: SecretId
+  readonly key: SecretKey
+  readonly version: number
+}
+
+interface SealedColumns {
+  readonly format: number
+  readonly kek_id: string
+  readonly ciphertext: Uint8Array
+  readonly nonce: Uint8Array
+  readonly wrapped_key: Uint8Array | null
+  readonly key_nonce: Uint8Array | null
+}
+
+const bindingOf = (place: EnvironmentPlace, { id, key, version }: VersionOf): Binding => ({
+  orgId: place.org.id,
+  projectId: place.project.id,
+  envId: place.env.id,
+  secretId: id,
+  key,
+  version
+})
+
+const sealedOf = ({ ciphertext, format, kek_id, key_nonce, nonce, wrapped_key }: SealedColumns): Sealed | null =>
+  wrapped_key === null || key_nonce === null ? null : { format, kek_id, ciphertext, nonce, wrapped_key, key_nonce }
+
+/** The size of a value in bytes of UTF-8. */
+export const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
+
+/** What was written is what is read: versions are sealed to their place as they are written, and opened there alone. */
+export class Versions extends Effect.Service<Versions>()("@coffer/server/Versions", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const keyring = yield* Keyring
+    const wraps = yield* WrapBudget
+
+    /**
+     * Seals a value as a version of a secret and makes that version the current one: the first version makes the secret.
+     * Belongs inside the transaction that took the revision. Fails with LimitExceeded when the key has wrapped its fill.
+     */
+    const write = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      of: VersionOf,
+      value: Value,
+      written: { readonly revision: number; readonly at: string }
+    ) {
+      yield* wraps.check
+      yield* of.version === 1
+        ? repo.insertSecret({ id: of.id, env_id: place.env.id, key: of.key, created_at: written.at })
+        : repo.setVersion(of.id, of.version, written.at)
+      const sealed = yield* seal(keyring, bindingOf(place, of), value)
+      yield* repo.insertVersion({
+        ...sealed,
+        secret_id: of.id,
+        version: of.version,
+        revision: written.revision,
+        value_bytes: sizeOf(value),
+        created_by: actorName(place.actor),
+        created_at: written.at
+      })
+    })
+
+    /** The value of a version. Left with DecryptionFailed rather than anything that was edited, moved or destroyed. */
+    const open = (
+      place: EnvironmentPlace,
+      of: VersionOf,
+      row: SealedColumns
+    ): Either.Either<Value, DecryptionFailed> => {
+      const sealed = sealedOf(row)
+      const altered = () => new DecryptionFailed({ message: `secret ${of.key} does not authenticate: it was altered` })
+      return sealed === null
+        ? Either.left(altered())
+        : Either.mapLeft(openEither(keyring, bindingOf(place, of), sealed), altered)
+    }
+
+    return { write, open } as const
+  }),
+  dependencies: [SecretsRepo.Default]
+}) {}

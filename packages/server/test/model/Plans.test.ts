@@ -1,0 +1,188 @@
+import type { UserActor } from "@coffer/domain/Actor"
+import { cursorOf } from "@coffer/domain/AuditCursor"
+import { CurrentActor } from "@coffer/domain/Actor"
+import { Access } from "@coffer/server/access/Access"
+import { type PageRequest, Trail } from "@coffer/server/audit/Trail"
+import { Reader } from "@coffer/server/database/Reader"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { freshPath, orgPath, person, raw } from "../support/Services.js"
+import { driver, people } from "./Driver.js"
+import type { Account, Key, Org, User } from "./Model.js"
+import { everythingAt, setSuperadmin } from "./Support.js"
+
+interface Seen {
+  readonly statement: string
+  readonly parameters: ReadonlyArray<string | number | null>
+}
+
+const path = { org: "acme", project: "web", env: "prod" }
+
+/** Runs calls with a reader that notes the statements it is given, and answers their plans as SQLite tells them. */
+const onWatchedFile = <A, E, R>(
+  test: (
+    plans: <B, E2, R2>(call: Effect.Effect<B, E2, R2>) => Effect.Effect<ReadonlyArray<Plan>, E2, R2>
+  ) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const seen: Array<Seen> = []
+    const Watched = Layer.effect(
+      Reader,
+      Effect.map(Reader, (reader) =>
+        Reader.make({
+          rows: (schema) => {
+            const run = reader.rows(schema)
+            return (statement, parameters) => {
+              seen.push({ statement, parameters })
+              return run(statement, parameters)
+            }
+          }
+        })
+      )
+    ).pipe(Layer.provide(Reader.Default))
+    const file = yield* freshPath
+    return yield* Effect.gen(function* () {
+      const db = yield* raw
+      return yield* test((call) =>
+        Effect.map(
+          Effect.zipRight(
+            Effect.sync(() => seen.splice(0)),
+            call
+          ),
+          () =>
+            seen.splice(0).map(({ parameters, statement }) => ({
+              statement,
+              steps: db
+                .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)
+                .all(...parameters)
+                .map(({ detail }) => detail)
+            }))
+        )
+      )
+    }).pipe(Effect.scoped, Effect.provide(everythingAt(file, Watched)))
+  }).pipe(Effect.scoped)
+
+interface Plan {
+  readonly statement: string
+  readonly steps: ReadonlyArray<string>
+}
+
+/** That each step of a plan searches by an index, and none sorts. */
+const assertSearches = ({ statement, steps }: Plan) => {
+  const slow = steps.filter((step) => /^SCAN (?!CONSTANT ROW)|TEMP B-TREE|AUTOMATIC/.test(step))
+  assert.deepStrictEqual(slow, [], `${statement}\n${steps.join("\n")}`)
+}
+
+const scene = Effect.gen(function* () {
+  const persons = yield* people(3)
+  const service = yield* driver(persons)
+  const users = persons.map((_, n): User => ({ type: "user", n, superadmin: false })) as [User, User, User]
+  const [ada, bob] = users
+  yield* service.createOrg(ada, "acme")
+  yield* service.createProject(ada, "acme", "web")
+  yield* service.setSecret(ada, path, "A", "one")
+  yield* service.invite(ada, "acme", bob, "developer")
+  const org: Org = { name: "acme", alive: true, members: [], projects: [] }
+  const account: Account = { type: "account", org, name: "ci", project: null, reveal: true, alive: true }
+  const key: Key = { account, good: true }
+  service.keepAccount(
+    account,
+    key,
+    yield* service.createAccount(ada, "acme", { name: "ci", project: undefined, reveal: true })
+  )
+  for (const subject of [bob, account]) {
+    yield* service.grant(ada, "acme", { subject, project: "*", env: "*", level: "write" })
+  }
+  return { service, users, key, persons }
+})
+
+describe("a statement's plan", () => {
+  it.live("finds a decision's place and the subject's own rules by index, whatever rules others have", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        const { key, service, users } = yield* scene
+        for (const caller of [users[1], key]) {
+          const [actor, place, ...rest] = yield* plans(service.reaches(caller, path, "write"))
+          assert.strictEqual(rest.length, 0)
+          for (const plan of [actor!, place!]) assertSearches(plan)
+          assert.isTrue(actor!.steps.every((step) => step.startsWith("SEARCH ")))
+          const rules = place!.steps.filter((step) => step.includes("SEARCH r "))
+          assert.deepStrictEqual(rules, ["SEARCH r USING INDEX acl_rules_live (subject_id=? AND org_id=?) LEFT-JOIN"])
+          assert.strictEqual(place!.steps.length, 5)
+        }
+      })
+    )
+  )
+
+  it.live("reads a secret, a list and a bundle by index, in three statements or four", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        const { key, service } = yield* scene
+        const read = yield* plans(service.readSecret(key, path, "A"))
+        const list = yield* plans(service.listSecrets(key, path))
+        const bundle = yield* plans(service.readAll(key, path))
+        assert.deepStrictEqual([read.length, list.length, bundle.length], [3, 3, 4])
+        for (const plan of [...read, ...list, ...bundle]) assertSearches(plan)
+      })
+    )
+  )
+
+  const filters = { action: "secret.set", actor_id: "someone", resource_type: "secret" }
+  const requests = Object.entries(filters)
+    .reduce<ReadonlyArray<object>>((all, [name, word]) => all.flatMap((one) => [one, { ...one, [name]: word }]), [{}])
+    .flatMap((request): ReadonlyArray<PageRequest> => [request, { ...request, after: cursorOf(5) }])
+
+  it.live("pages through a log in the order of an index, for each filter and combination", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const trail = yield* Trail
+        const actor = yield* person("user-0@example.com")
+        const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "audit.read")).pipe(
+          Effect.provideService(CurrentActor, actor)
+        )
+        assert.strictEqual(requests.length, 16)
+        for (const request of requests) {
+          const seen = yield* plans(trail.list(place, request))
+          assert.strictEqual(seen.length, 2)
+          for (const plan of seen) {
+            assertSearches(plan)
+            assert.match(plan.steps.join(), /\((log=\?|ANY)/)
+          }
+        }
+        for (const request of [{}, { from_seq: 2 }, { seq: 1, chain: "0".repeat(64) }]) {
+          const verify = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "audit.verify")).pipe(
+            Effect.provideService(CurrentActor, actor)
+          )
+          for (const plan of yield* plans(trail.verify(verify, request))) assertSearches(plan)
+        }
+      })
+    )
+  )
+
+  it.live("pages through all logs in the order of an index, and never walks or sorts the entries", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        const { persons } = yield* scene
+        const trail = yield* Trail
+        yield* setSuperadmin(persons[2]!.id, true)
+        const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
+        const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("audit.read")).pipe(
+          Effect.provideService(CurrentActor, actor)
+        )
+        for (const request of requests) {
+          const [page, total] = yield* plans(trail.listAll(everywhere, undefined, request))
+          // Without a filter the newest are read off the end of the table itself, which is in the order of position.
+          const isWhole = JSON.stringify(request) === "{}"
+          assert.deepStrictEqual(
+            page!.steps.filter((step) => /TEMP B-TREE|AUTOMATIC/.test(step) || (!isWhole && step.startsWith("SCAN"))),
+            [],
+            page!.steps.join()
+          )
+          if (isWhole) assert.deepStrictEqual([...page!.steps], ["SCAN audit_entries"])
+          assert.notInclude(total!.steps.join(), "audit_entries")
+        }
+      })
+    )
+  )
+})

@@ -1,0 +1,158 @@
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { Access } from "@coffer/server/access/Access"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import { everythingAt, hasty, holds, long, onFile } from "../model/Support.js"
+import { freshPath, invariants, orgPath, person, rawAt } from "../support/Services.js"
+import fc from "fast-check"
+import { by, entriesOf, newOrganization, read, verify, write } from "./Support.js"
+
+const count = (rows: ReadonlyArray<unknown>) => rows.length
+
+describe("an entry of a read", () => {
+  it.effect("is not there at once, and is there 50 milliseconds later", () =>
+    Effect.gen(function* () {
+      const acme = yield* newOrganization("acme")
+      yield* TestClock.adjust("1 minute")
+      for (let round = 1; round <= 3; round++) {
+        yield* read(acme.id)
+        assert.strictEqual(count(yield* entriesOf(acme.id)), round)
+        yield* TestClock.adjust("50 millis")
+        assert.strictEqual(count(yield* entriesOf(acme.id)), round + 1)
+      }
+    }).pipe(onFile)
+  )
+
+  it.effect("that was refused is one too: access.denied, with the action that was asked", () =>
+    Effect.gen(function* () {
+      const acme = yield* newOrganization("acme")
+      const access = yield* Access
+      const bob = yield* person("bob@example.com")
+      assert.strictEqual((yield* Effect.flip(by(bob)(access.org(orgPath("acme"), "audit.read"))))._tag, "NotFound")
+      yield* TestClock.adjust("50 millis")
+      assert.strictEqual(count(yield* entriesOf(acme.id)), 1, "what is not his to know of is not recorded there")
+    }).pipe(onFile)
+  )
+
+  it.live("comes in the order of the reads, each once, many at the same time", () =>
+    Effect.gen(function* () {
+      yield* hasty
+      const acme = yield* newOrganization("acme")
+      yield* Effect.forEach(
+        Array.from({ length: 1_000 }, (_, n) => n),
+        (n) => Effect.zipRight(n % 100 === 0 ? Effect.sleep("3 millis") : Effect.void, read(acme.id, { n })),
+        { concurrency: 10 }
+      )
+      yield* (yield* AuditLog).flush
+      const found = (yield* entriesOf(acme.id))
+        .slice(1)
+        .map(({ metadata }) => (JSON.parse(metadata) as { n: number }).n)
+      assert.strictEqual(found.length, 1_000)
+      assert.strictEqual(new Set(found).size, 1_000)
+      assert.isTrue((yield* verify(acme)).valid)
+    }).pipe(onFile)
+  )
+
+  it.effect(
+    "is written in the request's own time when the queue of 10,000 is full: none is lost",
+    () =>
+      Effect.gen(function* () {
+        yield* hasty
+        const acme = yield* newOrganization("acme")
+        for (let n = 0; n < 10_200; n++) yield* read(acme.id, { n })
+        assert.strictEqual(count(yield* entriesOf(acme.id)), 1 + 200, "what did not fit is there already")
+        yield* TestClock.adjust("50 millis")
+        yield* (yield* AuditLog).flush
+        const found = (yield* entriesOf(acme.id))
+          .slice(1)
+          .map(({ metadata }) => (JSON.parse(metadata) as { n: number }).n)
+        assert.strictEqual(found.length, 10_200)
+        assert.strictEqual(new Set(found).size, 10_200)
+        assert.deepInclude(yield* verify(acme), { valid: true, entries: 10_201 })
+      }).pipe(onFile),
+    60_000
+  )
+
+  it.live(
+    "survives the shutdown, whenever it comes",
+    () =>
+      Effect.gen(function* () {
+        const path = yield* freshPath
+        const reads = [1, 3, 450]
+        let wanted = 1
+        const services = Effect.provide(everythingAt(path))
+        const { id } = yield* services(Effect.scoped(Effect.tap(newOrganization("acme"), () => hasty)))
+        for (const pause of ["none", "a yield", "1 millis", "24 millis", "26 millis"] as const) {
+          for (const many of reads) {
+            yield* services(
+              Effect.gen(function* () {
+                yield* hasty
+                yield* Effect.sleep("2 millis")
+                for (let n = 0; n < many; n++) yield* read(id, { n })
+                yield* pause === "none" ? Effect.void : pause === "a yield" ? Effect.yieldNow() : Effect.sleep(pause)
+              })
+            )
+            wanted += many
+            const db = yield* rawAt(path, { readonly: true })
+            const found = db.prepare<[], { n: number }>("SELECT count(*) AS n FROM audit_entries").get()
+            assert.strictEqual(found?.n, wanted, `${many} reads, then ${pause}`)
+          }
+        }
+        yield* invariants(path)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+})
+
+describe("the moment of an entry", () => {
+  const start = Date.UTC(2030, 0, 1)
+
+  it.effect("is never before its predecessor's, when the clock steps back", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(start)
+      const acme = yield* newOrganization("acme")
+      yield* TestClock.setTime(start - 3_600_000)
+      yield* write(acme.id)
+      yield* read(acme.id)
+      yield* (yield* AuditLog).flush
+      const other = yield* newOrganization("other")
+      yield* TestClock.setTime(start + 5)
+      yield* write(acme.id)
+      assert.deepStrictEqual(
+        (yield* entriesOf(acme.id)).map(({ created_at }) => created_at),
+        ["2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00.005Z"]
+      )
+      const [first] = yield* entriesOf(other.id)
+      assert.strictEqual(first!.created_at, "2029-12-31T23:00:00.000Z", "each log has its own predecessor")
+      assert.isTrue((yield* verify(acme)).valid)
+    }).pipe(onFile)
+  )
+
+  it.effect("is the latest that the clock has shown to its log, for a clock that jumps at random", () =>
+    Effect.gen(function* () {
+      yield* hasty
+      let runs = 0
+      yield* holds(
+        fc.array(fc.integer({ min: -100_000, max: 100_000 }), { maxLength: 20 }),
+        (jumps) =>
+          Effect.gen(function* () {
+            let time = start + ++runs * 10_000_000
+            let latest = time
+            yield* TestClock.setTime(time)
+            const acme = yield* newOrganization(`acme-${runs}`)
+            const wanted = [time]
+            for (const jump of jumps) {
+              time += jump
+              latest = Math.max(latest, time)
+              wanted.push(latest)
+              yield* TestClock.setTime(time)
+              yield* write(acme.id)
+            }
+            const found = (yield* entriesOf(acme.id)).map(({ created_at }) => Date.parse(created_at))
+            assert.deepStrictEqual(found, wanted)
+          }),
+        { numRuns: long ? 300 : 20 }
+      )
+    }).pipe(onFile)
+  )
+})

@@ -1,0 +1,87 @@
+import { type Actor, CurrentActor, type UserActor } from "@coffer/domain/Actor"
+import type { AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
+import { OrgId } from "@coffer/domain/Names"
+import { Access } from "@coffer/server/access/Access"
+import { AuditLog, type AuditSource } from "@coffer/server/audit/AuditLog"
+import { type PageRequest, Trail, type VerifyRequest } from "@coffer/server/audit/Trail"
+import { Organizations } from "@coffer/server/organizations/Organizations"
+import { OrgName } from "@coffer/domain/Names"
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import { orgPath, person } from "../support/Services.js"
+
+export const by = (actor: Actor) => Effect.provideService(CurrentActor, actor)
+
+/** An organization with nothing in it but its first entry, and its owner. */
+export const newOrganization = (name: string, owner = "ada@example.com") =>
+  Effect.gen(function* () {
+    const actor = yield* person(owner)
+    const { id } = yield* (yield* Organizations).create(actor, OrgName.make(name))
+    return { actor, id, name }
+  })
+
+export type Log = Effect.Effect.Success<ReturnType<typeof newOrganization>>
+
+export const list = ({ actor, name }: Log, request: PageRequest = {}) =>
+  Effect.gen(function* () {
+    const place = yield* (yield* Access).org(orgPath(name), "audit.read").pipe(by(actor))
+    return yield* (yield* Trail).list(place, request)
+  })
+
+export const verify = ({ actor, name }: Log, request: VerifyRequest = {}) =>
+  Effect.gen(function* () {
+    const place = yield* (yield* Access).org(orgPath(name), "audit.verify").pipe(by(actor))
+    return yield* (yield* Trail).verify(place, request)
+  })
+
+/** Someone who asks for every log. */
+export const root = Effect.map(person("root@example.com"), (actor): UserActor => ({ ...actor, superadmin: true }))
+
+export const listAll = (request: PageRequest = {}, orgId?: OrgId) =>
+  Effect.gen(function* () {
+    const everywhere = yield* (yield* Access).everywhere("audit.read").pipe(by(yield* root))
+    return yield* (yield* Trail).listAll(everywhere, orgId, request)
+  })
+
+export const verifyAll = (request: VerifyRequest = {}, orgId?: OrgId) =>
+  Effect.gen(function* () {
+    const everywhere = yield* (yield* Access).everywhere("audit.verify").pipe(by(yield* root))
+    return yield* (yield* Trail).verifyAll(everywhere, orgId, request)
+  })
+
+interface Happening {
+  readonly actor?: string
+  readonly action?: AuditAction
+  readonly resource_type?: ResourceType
+  readonly n?: number
+}
+
+const sourceOf = (orgId: OrgId | null, { actor = "ada" }: Happening): AuditSource => ({
+  actor: { type: "user", id: actor, name: `${actor}@example.com` },
+  orgId
+})
+
+const eventOf = ({ action = "secret.set", n = 0, resource_type = "secret" }: Happening) => ({
+  action,
+  resource_type,
+  resource_id: `thing-${n}`,
+  metadata: { n }
+})
+
+/** Appends an entry, as a change does. */
+export const write = (orgId: OrgId | null, happening: Happening = {}) =>
+  Effect.flatMap(AuditLog, (audit) => audit.write(sourceOf(orgId, happening), eventOf(happening)))
+
+/** Queues an entry, as a read does. */
+export const read = (orgId: OrgId | null, happening: Happening = {}) =>
+  Effect.flatMap(AuditLog, (audit) =>
+    audit.read(sourceOf(orgId, happening), eventOf({ action: "secret.read", ...happening }))
+  )
+
+export const entriesOf = (orgId: OrgId | null) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql<{ seq: number; created_at: string; action: string; metadata: string }>`
+      SELECT seq, created_at, action, metadata FROM audit_entries WHERE log = ${orgId ?? "system"} ORDER BY seq`
+  )

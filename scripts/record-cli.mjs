@@ -1,0 +1,243 @@
+/**
+ * Writes docs/cli.md: every command of the client, run against a server of its own, with what it answered. What differs
+ * from run to run (ids, times, keys) is replaced. With `--print` the page goes to standard output, for a test to compare.
+ */
+import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url))
+
+/** What is run: `#` begins a chapter, plain text is prose, `$` is a command. */
+const session = `
+# At the beginning
+The server's address comes from \`--server-url\`, from \`SERVICE_SERVER_URL\` or from \`service.yml\`.
+$ coffer --version
+$ coffer health
+$ coffer login --email ada@example.com
+$ coffer login --email ada@example.com --code {code}
+$ coffer whoami
+$ coffer org create acme
+$ coffer project create webshop --org acme
+$ coffer init --org acme --project webshop --env dev
+$ cat service.yml
+From here on nothing needs to say where it works.
+
+# Secrets
+$ coffer secret set API_KEY first
+$ printf 'postgres://app@db/shop' | coffer secret set DATABASE_URL
+$ coffer secret set API_KEY second --if-version 1
+$ coffer secret set API_KEY third --if-version 1
+$ coffer secret list
+$ coffer secret list --json
+$ coffer secret get DATABASE_URL
+$ coffer secret get NOT_THERE
+
+# Run a command with the secrets
+Everything behind \`run\` and its options is the command's; it sees the secrets as environment variables.
+$ coffer run -- sh -c 'echo "the key is $API_KEY"'
+$ coffer run --only API_KEY -- printenv DATABASE_URL
+
+# History
+$ coffer secret versions API_KEY
+$ coffer secret get API_KEY --at 1
+$ coffer secret rollback API_KEY --to 1
+$ coffer secret destroy API_KEY --versions 2
+$ coffer secret destroy API_KEY --versions 2 --yes
+$ coffer secret get API_KEY --at 2
+$ coffer secret delete DATABASE_URL --yes
+$ coffer secret undelete DATABASE_URL
+
+# Files
+What \`export\` writes, \`import\` and the format's own readers read back to the same bytes.
+$ coffer secret export --output dev.env
+$ cat dev.env
+$ printf 'API_KEY=fourth\\nMOTD="Hello\\nworld"\\n' > new.env
+$ coffer secret import new.env --dry-run
+$ coffer secret import new.env
+$ coffer secret export --format shell
+$ coffer secret export --format docker
+$ coffer secret export --format json
+$ coffer secret export --format yaml
+$ printf '{"A": "1", "B": 2}' > bad.json
+$ coffer secret import bad.json
+
+# Environments
+\`env\` is short for \`environment\`.
+$ coffer environment list
+$ coffer environment create qa
+$ coffer environment copy dev qa --only API_KEY --dry-run
+$ coffer environment copy dev qa --only API_KEY
+$ coffer environment diff dev qa
+$ coffer environment diff dev qa --exit-code; echo "exit code $?"
+$ coffer env delete qa --yes
+
+# People
+$ coffer member invite grace@example.com --role developer
+$ coffer member list
+$ coffer member set-role grace@example.com member
+$ coffer member set-role linus@example.com admin
+$ coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write
+$ coffer acl list
+$ coffer acl explain --email grace@example.com
+$ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
+$ coffer member remove grace@example.com --yes
+
+# Service accounts
+$ coffer service-account create ci --project webshop --expires-in-days 90
+$ coffer service-account list
+$ coffer acl grant --service-account ci --project-pattern webshop --env-pattern dev --permission read --json
+$ coffer service-account rotate ci --grace 3600
+$ coffer acl revoke --service-account ci --yes
+$ coffer service-account revoke ci --yes
+
+# The audit log
+$ coffer audit list --action secret.set --limit 2
+$ coffer audit list --action org.member_invite --all --json
+$ coffer audit verify
+
+# Organizations, projects and sessions
+$ coffer org list
+$ coffer org get
+$ coffer org rename acme-inc
+$ coffer project list --org acme-inc
+$ coffer project get --org acme-inc
+$ coffer project rename shop --org acme-inc
+$ coffer project delete shop --org acme-inc --yes
+$ coffer org delete --org acme-inc --yes
+$ coffer session list
+$ coffer session end 00000000-0000-7000-8000-000000000000
+$ coffer trust https://coffer.example.com
+
+# Whoever runs the server
+$ coffer backup create
+$ coffer backup list
+$ coffer backup restore 00000000-0000-7000-8000-000000000000
+$ coffer master-key rotate --db service.db --generate
+
+# Help
+\`coffer --help\` lists the commands, and each command has \`--help\`. The tab key learns them by \`coffer completions SHELL\`, for bash, zsh and fish:
+$ coffer completions bash | tail -n 1
+$ coffer acl grant --help
+$ coffer --help
+$ coffer logout
+`
+
+const base = mkdtempSync(join(realpathSync(tmpdir()), "coffer-record-"))
+const home = join(base, "ada")
+const bin = join(base, "bin")
+for (const folder of [home, bin]) mkdirSync(folder)
+writeFileSync(join(bin, "coffer"), `#!/bin/sh\nexec "${process.execPath}" "${path("packages/cli/bin/coffer.js")}" "$@"\n`)
+chmodSync(join(bin, "coffer"), 0o755)
+
+const freePort = async () => {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const { port } = probe.address()
+  probe.close()
+  await once(probe, "close")
+  return port
+}
+
+const port = await freePort()
+const url = `http://127.0.0.1:${port}`
+let log = ""
+const server = spawn(process.execPath, [path("packages/server/bin/coffer-server.js")], {
+  env: {
+    PATH: process.env.PATH,
+    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+    SMTP_HOST: "log",
+    SERVICE_DB_PATH: join(base, "service.db"),
+    SERVICE_PORT: String(port),
+    SUPERADMIN_EMAIL_0: "ada@example.com"
+  },
+  stdio: ["ignore", "ignore", "pipe"]
+})
+server.stderr.on("data", (chunk) => (log += chunk))
+
+const ready = async () => {
+  for (let tries = 0; tries < 600; tries++) {
+    const answer = await fetch(`${url}/health`).catch(() => undefined)
+    if (answer?.ok) return
+    if (server.exitCode !== null) break
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`the server did not start: ${log}`)
+}
+
+/** What a command says on both streams, in order. */
+const run = async (command) => {
+  const child = spawn("/bin/sh", ["-c", `{ ${command}\n} 2>&1`], {
+    cwd: home,
+    env: { PATH: `${bin}:${process.env.PATH}`, HOME: home, SERVICE_SERVER_URL: url },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  let said = ""
+  child.stdout.on("data", (chunk) => (said += chunk))
+  await once(child, "close")
+  return said
+}
+
+const ids = new Map()
+const idOf = (id) => {
+  if (/^0{8}-/.test(id)) return id
+  if (!ids.has(id)) ids.set(id, `0192f0c1-5b7e-7c3a-9d2e-${String(ids.size + 1).padStart(12, "0")}`)
+  return ids.get(id)
+}
+
+const normalise = (text) =>
+  text
+    .replaceAll(url, "http://localhost:7100")
+    .replaceAll(home, "/home/ada")
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, idOf)
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-31T12:00:00.000Z")
+    .replace(/svc_sa_[A-Za-z0-9]+/g, "svc_sa_EXAMPLE")
+    .replace(/…[A-Za-z0-9]{4}\b/g, "…XMPL")
+    .replace(/\b[0-9a-f]{64}\b/g, "0123456789abcdef".repeat(4))
+    .replace(/[ \t]+$/gm, "")
+
+const record = async () => {
+  await ready()
+  let page = `# \`coffer\`, command by command
+
+Recorded by \`scripts/record-cli.mjs\`, which runs what stands here; ids, times and keys are replaced. Standard output is not a terminal in it: there, lists are aligned and have titles, and destructive commands ask instead of needing \`--yes\`. Errors, warnings and sums go to standard error.
+
+Exit codes: 0 done, 1 the server said no or something failed, 2 wrong usage, 3 not authenticated, 4 not found.
+`
+  let block = ""
+  const close = () => {
+    if (block !== "") page += `\n\`\`\`console\n${block}\`\`\`\n`
+    block = ""
+  }
+  for (const line of session.split("\n")) {
+    if (!line.startsWith("$ ")) {
+      close()
+      if (line.startsWith("# ")) page += `\n#${line}\n`
+      else if (line !== "") page += `\n${line}\n`
+      continue
+    }
+    const shown = line.slice(2)
+    const code = log.match(/login code for \S+: (\d{6})/)?.[1] ?? "none"
+    const said = normalise(await run(shown.replace("{code}", code)))
+    block += `$ ${shown.replace("{code}", "123456")}\n${said === "" || said.endsWith("\n") ? said : `${said}\n`}`
+  }
+  close()
+  return page
+}
+
+try {
+  const page = await record()
+  if (process.argv.includes("--print")) process.stdout.write(page)
+  else writeFileSync(path("docs/cli.md"), page)
+} finally {
+  if (server.exitCode === null) {
+    server.kill()
+    await once(server, "exit")
+  }
+  rmSync(base, { recursive: true, force: true })
+}
