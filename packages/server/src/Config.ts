@@ -1,7 +1,28 @@
-import { readFile } from "node:fs/promises"
 import { isIP } from "node:net"
-import { Email } from "@coffer/domain/Names"
-import { Array, Context, Data, Effect, LogLevel, Option, Order, Predicate, Record, Redacted, Schema } from "effect"
+import type { Email } from "@coffer/domain/Names"
+import { Array, Context, Effect, LogLevel, Order, Record, Redacted } from "effect"
+import {
+  address,
+  bucket,
+  domain,
+  email,
+  file,
+  host,
+  integer,
+  listeningPort,
+  listOf,
+  logLevels,
+  masterKey,
+  origin,
+  otlpHeaders,
+  password,
+  prefix,
+  sender,
+  text,
+  word
+} from "./config/Formats.js"
+import { ConfigProblems, joined, satisfying, type Setting } from "./config/Problems.js"
+import { type Environment, type Reader, reader } from "./config/Variables.js"
 
 export interface SmtpSettings {
   readonly _tag: "Smtp"
@@ -63,219 +84,6 @@ export interface Settings {
 }
 
 export class ServerConfig extends Context.Tag("@coffer/server/ServerConfig")<ServerConfig, Settings>() {}
-
-export interface ConfigProblem {
-  readonly variable: string
-  /** A sentence's end: "SERVICE_PORT must be …". It never holds what was given. */
-  readonly rule: string
-}
-
-/** Everything that is wrong with the settings, at once; the message is made for the person who starts the server. */
-export class ConfigProblems extends Data.TaggedError("ConfigProblems")<{
-  readonly problems: ReadonlyArray<ConfigProblem>
-}> {
-  override get message() {
-    const count = this.problems.length === 1 ? "a setting is" : `${this.problems.length} settings are`
-    return [
-      `The server cannot start: ${count} not right.`,
-      ...this.problems.map(({ rule, variable }) => `  ${variable} ${rule}`)
-    ].join("\n")
-  }
-}
-
-type Problems = ReadonlyArray<ConfigProblem>
-type Setting<A> = Effect.Effect<A, Problems>
-
-const problem = (variable: string, rule: string): Setting<never> => Effect.fail([{ variable, rule }])
-
-/** Asks more of a setting than its own text can tell. */
-const satisfying =
-  <A>(variable: string, rule: string, holds: (value: A) => boolean) =>
-  (setting: Setting<A>): Setting<A> =>
-    Effect.filterOrFail(setting, holds, (): Problems => [{ variable, rule }])
-
-/** The problems of all settings that were read together in the mode `validate`, as one list. */
-const joined = (errors: Record<string, Option.Option<Problems>>): Problems =>
-  Array.flatten(Array.getSomes(Record.values(errors)))
-
-/** How the text of a variable is read, and the rule to tell when it cannot be: "must be …". */
-interface Format<A> {
-  readonly rule: string
-  readonly read: (text: string) => Option.Option<A>
-}
-
-const matching = (rule: string, holds: (text: string) => boolean): Format<string> => ({
-  rule,
-  read: Option.liftPredicate(holds)
-})
-
-const pattern = (rule: string, regex: RegExp): Format<string> => matching(rule, (text) => regex.test(text))
-
-const integer = (minimum: number, maximum: number): Format<number> => ({
-  rule: `must be a whole number from ${minimum} to ${maximum}`,
-  read: (text) =>
-    Option.liftPredicate(
-      Number(text),
-      (value) => /^(0|[1-9][0-9]{0,9})$/.test(text) && value >= minimum && value <= maximum
-    )
-})
-
-const word = <A>(words: Readonly<Record<string, A>>): Format<A> => ({
-  rule: `must be ${Record.keys(words).join(" or ")}`,
-  read: (text) => Record.get(words, text)
-})
-
-const listOf = <A>(item: Format<A>): Format<ReadonlyArray<A>> => ({
-  rule: item.rule,
-  read: (text) =>
-    Option.map(
-      Option.all(
-        text
-          .split(",")
-          .map((part) => part.trim())
-          .filter((part) => part !== "")
-          .map(item.read)
-      ),
-      Array.dedupe
-    )
-})
-
-const masterKey = pattern(
-  "must be 64 hex characters (256 bits), such as `openssl rand -hex 32` prints",
-  /^[0-9a-fA-F]{64}$/
-)
-
-const text = pattern("must be text without control characters", /^\P{Cc}+$/u)
-
-const password = matching("must not be empty", (value) => value !== "")
-
-const host = matching(
-  "must be a host name or an IP address, without a port",
-  (value) =>
-    isIP(value) !== 0 ||
-    (value.length <= 253 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(value))
-)
-
-const file = matching("must be the path of a file", (value) => value !== ":memory:" && !value.endsWith("/"))
-
-const listeningPort = integer(0, 65_535)
-
-const email: Format<Email> = {
-  rule: "must be an e-mail address such as ada@example.com",
-  read: Schema.decodeOption(Email)
-}
-
-const sender: Format<SmtpSettings["from"]> = {
-  rule: "must be an address, or a name and an address: Coffer <coffer@example.com>",
-  read: (value) => {
-    const [, quoted, plain = "", address = value] = /^\s*(?:"([^"]*)"|([^"<>]*))\s*<([^<>]*)>\s*$/.exec(value) ?? []
-    const name = (quoted ?? plain).trim()
-    return /\p{Cc}/u.test(name)
-      ? Option.none()
-      : Option.map(email.read(address), (address) => ({ name: name === "" ? null : name, address }))
-  }
-}
-
-const isHttp = (url: URL) =>
-  (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === ""
-
-const origin = matching(
-  "must be a list of origins such as https://app.example.com: scheme, host and port alone, in lowercase, separated by commas",
-  (value) => URL.canParse(value) && isHttp(new URL(value)) && new URL(value).origin === value
-)
-
-const address = matching(
-  "must be an http or https address, without credentials, query or fragment",
-  (value) => URL.canParse(value) && isHttp(new URL(value)) && !/[?#\s]/.test(value)
-)
-
-const domain: Format<string> = {
-  rule: "must be a list of domains such as example.com, separated by commas",
-  read: (value) =>
-    Option.liftPredicate(value.toLowerCase(), (lower) =>
-      /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/.test(lower)
-    )
-}
-
-const bucket = pattern(
-  "must be a bucket's name: 3 to 255 letters, digits, dots, underscores and hyphens",
-  /^[A-Za-z0-9][A-Za-z0-9._-]{2,254}$/
-)
-
-const prefix = matching(
-  "must be at most 200 letters, digits and !-_.*'()/, without a slash first and without empty or dot segments",
-  (value) => /^[A-Za-z0-9!_.*'()/-]{1,200}$/.test(value) && !/^\/|\/\/|(^|\/)\.{1,2}(\/|$)/.test(value)
-)
-
-const otlpHeaders = pattern(
-  "must be headers as name=value, separated by commas",
-  /^[^\s=,]+=[^,\p{Cc}]*(,\s*[^\s=,]+=[^,\p{Cc}]*)*$/u
-)
-
-const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warn: LogLevel.Warning, error: LogLevel.Error } as const
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** The ways to read one variable. An empty one counts as unset. */
-const reader = (environment: Environment) => {
-  const given = (variable: string): string | null => environment[variable] || null
-
-  const decode = <A>(variable: string, format: Format<A>, text: string): Setting<A> =>
-    Option.match(format.read(text), {
-      onNone: () => problem(variable, format.rule),
-      onSome: (value) => Effect.succeed(value)
-    })
-
-  const missing = (variable: string, format: Format<unknown>) => problem(variable, `is required and ${format.rule}`)
-
-  const optional = <A>(variable: string, format: Format<A>): Setting<A | null> => {
-    const text = given(variable)
-    return text === null ? Effect.succeed(null) : decode(variable, format, text)
-  }
-
-  const required = <A>(variable: string, format: Format<A>): Setting<A> => {
-    const text = given(variable)
-    return text === null ? missing(variable, format) : decode(variable, format, text)
-  }
-
-  const withDefault = <A, B>(variable: string, format: Format<A>, fallback: B): Setting<A | B> =>
-    Effect.map(optional(variable, format), (value) => value ?? fallback)
-
-  const hasSecret = (variable: string) => given(variable) !== null || given(`${variable}_FILE`) !== null
-
-  /** From the variable, or from the file that VARIABLE_FILE names, less one newline at its end. */
-  const secret = (variable: string, format: Format<string>): Setting<Redacted.Redacted | null> => {
-    const path = given(`${variable}_FILE`)
-    if (path === null) {
-      return Effect.map(optional(variable, format), (value) => (value === null ? null : Redacted.make(value)))
-    }
-    if (given(variable) !== null) {
-      return problem(variable, `and ${variable}_FILE are both set: give one of them`)
-    }
-    return Effect.tryPromise({
-      try: () => readFile(path, "utf8"),
-      // The path stays out of the message: the secret itself may have been put there.
-      catch: (error): Problems => [
-        {
-          variable: `${variable}_FILE`,
-          rule: `must name a file that can be read${Predicate.hasProperty(error, "code") ? ` (${String(error.code)})` : ""}`
-        }
-      ]
-    }).pipe(
-      Effect.flatMap((content) => decode(`${variable}_FILE`, format, content.replace(/\r?\n$/, ""))),
-      Effect.map((value) => Redacted.make(value))
-    )
-  }
-
-  const requiredSecret = (variable: string, format: Format<string>): Setting<Redacted.Redacted> =>
-    Effect.flatMap(secret(variable, format), (value) =>
-      value === null ? missing(variable, format) : Effect.succeed(value)
-    )
-
-  return { given, optional, required, withDefault, hasSecret, secret, requiredSecret }
-}
-
-type Reader = ReturnType<typeof reader>
 
 /** 127.0.0.0/8, ::1 and `localhost` itself: what is below it, a resolver may look for elsewhere. */
 const isLoopback = (name: string): boolean =>

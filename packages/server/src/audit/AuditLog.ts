@@ -37,7 +37,7 @@ const batchWindow = "25 millis"
 export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
 
 /**
- * The audit trail. `write` belongs inside the transaction of the change that it tells of; `read` queues an entry about a
+ * The audit trail. `write` belongs at the end of the transaction of the change that it tells of; `read` queues an entry about a
  * read, which is committed with others at most 50 ms later; where the operator requires it (`SERVICE_AUDIT_REQUIRED`), the read
  * waits for its entry and fails without it.
  */

@@ -22,7 +22,10 @@ export interface BundleWrite {
   readonly dry_run?: boolean
 }
 
-/** Whether an `If-Match` or `If-None-Match` header (RFC 9110, section 13.1) names an ETag. */
+/**
+ * Whether an `If-Match` or `If-None-Match` header (RFC 9110, section 13.1) names an ETag. One that a proxy has marked as weak
+ * counts too: it compresses the answer, and what is compared is the environment's revision.
+ */
 const names = (header: string, etag: string): boolean =>
   header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
@@ -58,6 +61,22 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const etagOf = (envId: EnvId, revision: number): string =>
       `"${createHash("sha256").update(`${envId} ${revision} ${epoch}`).digest("base64url").slice(0, 27)}"`
 
+    const revisionOf = (place: Place<"secret.read">) =>
+      Effect.flatMap(repo.revision(place.env.id), (revision) =>
+        revision === undefined ? missingEnvironment(place.env.name) : Effect.succeed(revision)
+      )
+
+    /** All rows, and the revision that they are of: a write between two statements must not lend one's ETag to the other. */
+    const settled = Effect.fnUntraced(function* (place: Place<"secret.read">, known: number) {
+      let before = known
+      for (;;) {
+        const all = yield* repo.bundle(place.env.id)
+        const revision = yield* revisionOf(place)
+        if (revision === before) return { all, revision }
+        before = revision
+      }
+    })
+
     /**
      * The secrets of an environment, or those of some keys, with the ETag of what they are; no bundle when the caller
      * names that ETag already: then no value is decrypted and nothing is recorded.
@@ -67,11 +86,12 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       keys: ReadonlyArray<SecretKey> | undefined,
       ifNoneMatch: string | undefined
     ) {
-      const revision = yield* repo.revision(place.env.id)
-      if (revision === undefined) return yield* missingEnvironment(place.env.name)
+      const known = yield* revisionOf(place)
+      const knownTag = etagOf(place.env.id, known)
+      if (ifNoneMatch !== undefined && names(ifNoneMatch, knownTag)) return { etag: knownTag, bundle: undefined }
+      const { all, revision } = yield* settled(place, known)
       const etag = etagOf(place.env.id, revision)
-      if (ifNoneMatch !== undefined && names(ifNoneMatch, etag)) return { etag, bundle: undefined }
-      const rows = yield* Effect.flatMap(repo.bundle(place.env.id), (all) => narrow(all, keys))
+      const rows = yield* narrow(all, keys)
       const data: Array<BundledSecret> = []
       for (const [index, row] of rows.entries()) {
         if (index % stride === stride - 1) yield* Effect.yieldNow()

@@ -118,11 +118,4 @@ export const requestOf = (endpoint: Endpoint, about: About, ask: Ask = askOf(end
 }
 
 /** Calls that the server does not offer yet: 401 for who has no credential, and 501 for everyone else. */
-export const notYet: ReadonlyArray<string> = [
-  "POST /api/backups",
-  "GET /api/backups",
-  "POST /api/backups/:backup_id/restore",
-  "GET /docs",
-  "GET /llms.txt",
-  "GET /llms-full.txt"
-]
+export const notYet: ReadonlyArray<string> = ["GET /docs", "GET /llms.txt", "GET /llms-full.txt"]

@@ -1,0 +1,124 @@
+import { isIP } from "node:net"
+import { Email } from "@coffer/domain/Names"
+import { Array, LogLevel, Option, Record, Schema } from "effect"
+
+/** How the text of a variable is read, and the rule to tell when it cannot be: "must be …". */
+export interface Format<A> {
+  readonly rule: string
+  readonly read: (text: string) => Option.Option<A>
+}
+
+const matching = (rule: string, holds: (text: string) => boolean): Format<string> => ({
+  rule,
+  read: Option.liftPredicate(holds)
+})
+
+const pattern = (rule: string, regex: RegExp): Format<string> => matching(rule, (text) => regex.test(text))
+
+export const integer = (minimum: number, maximum: number): Format<number> => ({
+  rule: `must be a whole number from ${minimum} to ${maximum}`,
+  read: (text) =>
+    Option.liftPredicate(
+      Number(text),
+      (value) => /^(0|[1-9][0-9]{0,9})$/.test(text) && value >= minimum && value <= maximum
+    )
+})
+
+export const word = <A>(words: Readonly<Record<string, A>>): Format<A> => ({
+  rule: `must be ${Record.keys(words).join(" or ")}`,
+  read: (text) => Record.get(words, text)
+})
+
+export const listOf = <A>(item: Format<A>): Format<ReadonlyArray<A>> => ({
+  rule: item.rule,
+  read: (text) =>
+    Option.map(
+      Option.all(
+        text
+          .split(",")
+          .map((part) => part.trim())
+          .filter((part) => part !== "")
+          .map(item.read)
+      ),
+      Array.dedupe
+    )
+})
+
+export const masterKey = pattern(
+  "must be 64 hex characters (256 bits), such as `openssl rand -hex 32` prints",
+  /^[0-9a-fA-F]{64}$/
+)
+
+export const text = pattern("must be text without control characters", /^\P{Cc}+$/u)
+
+export const password = matching("must not be empty", (value) => value !== "")
+
+export const host = matching(
+  "must be a host name or an IP address, without a port",
+  (value) =>
+    isIP(value) !== 0 ||
+    (value.length <= 253 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(value))
+)
+
+export const file = matching("must be the path of a file", (value) => value !== ":memory:" && !value.endsWith("/"))
+
+export const listeningPort = integer(0, 65_535)
+
+export const email: Format<Email> = {
+  rule: "must be an e-mail address such as ada@example.com",
+  read: Schema.decodeOption(Email)
+}
+
+export const sender: Format<{ readonly name: string | null; readonly address: Email }> = {
+  rule: "must be an address, or a name and an address: Coffer <coffer@example.com>",
+  read: (value) => {
+    const [, quoted, plain = "", address = value] = /^\s*(?:"([^"]*)"|([^"<>]*))\s*<([^<>]*)>\s*$/.exec(value) ?? []
+    const name = (quoted ?? plain).trim()
+    return /\p{Cc}/u.test(name)
+      ? Option.none()
+      : Option.map(email.read(address), (address) => ({ name: name === "" ? null : name, address }))
+  }
+}
+
+const isHttp = (url: URL) =>
+  (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === ""
+
+export const origin = matching(
+  "must be a list of origins such as https://app.example.com: scheme, host and port alone, in lowercase, separated by commas",
+  (value) => URL.canParse(value) && isHttp(new URL(value)) && new URL(value).origin === value
+)
+
+export const address = matching(
+  "must be an http or https address, without credentials, query or fragment",
+  (value) => URL.canParse(value) && isHttp(new URL(value)) && !/[?#\s]/.test(value)
+)
+
+export const domain: Format<string> = {
+  rule: "must be a list of domains such as example.com, separated by commas",
+  read: (value) =>
+    Option.liftPredicate(value.toLowerCase(), (lower) =>
+      /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/.test(lower)
+    )
+}
+
+export const bucket = pattern(
+  "must be a bucket's name: 3 to 255 letters, digits, dots, underscores and hyphens",
+  /^[A-Za-z0-9][A-Za-z0-9._-]{2,254}$/
+)
+
+export const prefix = matching(
+  "must be at most 200 letters, digits and !-_.*'()/, without a slash first and without empty or dot segments",
+  (value) => /^[A-Za-z0-9!_.*'()/-]{1,200}$/.test(value) && !/^\/|\/\/|(^|\/)\.{1,2}(\/|$)/.test(value)
+)
+
+export const otlpHeaders = pattern(
+  "must be headers as name=value, separated by commas",
+  /^[^\s=,]+=[^,\p{Cc}]*(,\s*[^\s=,]+=[^,\p{Cc}]*)*$/u
+)
+
+export const logLevels = {
+  debug: LogLevel.Debug,
+  info: LogLevel.Info,
+  warn: LogLevel.Warning,
+  error: LogLevel.Error
+} as const

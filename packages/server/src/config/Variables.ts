@@ -1,0 +1,67 @@
+import { readFile } from "node:fs/promises"
+import { Effect, Option, Predicate, Redacted } from "effect"
+import type { Format } from "./Formats.js"
+import { problem, type Problems, type Setting } from "./Problems.js"
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The ways to read one variable. An empty one counts as unset. */
+export const reader = (environment: Environment) => {
+  const given = (variable: string): string | null => environment[variable] || null
+
+  const decode = <A>(variable: string, format: Format<A>, text: string): Setting<A> =>
+    Option.match(format.read(text), {
+      onNone: () => problem(variable, format.rule),
+      onSome: (value) => Effect.succeed(value)
+    })
+
+  const missing = (variable: string, format: Format<unknown>) => problem(variable, `is required and ${format.rule}`)
+
+  const optional = <A>(variable: string, format: Format<A>): Setting<A | null> => {
+    const text = given(variable)
+    return text === null ? Effect.succeed(null) : decode(variable, format, text)
+  }
+
+  const required = <A>(variable: string, format: Format<A>): Setting<A> => {
+    const text = given(variable)
+    return text === null ? missing(variable, format) : decode(variable, format, text)
+  }
+
+  const withDefault = <A, B>(variable: string, format: Format<A>, fallback: B): Setting<A | B> =>
+    Effect.map(optional(variable, format), (value) => value ?? fallback)
+
+  const hasSecret = (variable: string) => given(variable) !== null || given(`${variable}_FILE`) !== null
+
+  /** From the variable, or from the file that VARIABLE_FILE names, less one newline at its end. */
+  const secret = (variable: string, format: Format<string>): Setting<Redacted.Redacted | null> => {
+    const path = given(`${variable}_FILE`)
+    if (path === null) {
+      return Effect.map(optional(variable, format), (value) => (value === null ? null : Redacted.make(value)))
+    }
+    if (given(variable) !== null) {
+      return problem(variable, `and ${variable}_FILE are both set: give one of them`)
+    }
+    return Effect.tryPromise({
+      try: () => readFile(path, "utf8"),
+      // The path stays out of the message: the secret itself may have been put there.
+      catch: (error): Problems => [
+        {
+          variable: `${variable}_FILE`,
+          rule: `must name a file that can be read${Predicate.hasProperty(error, "code") ? ` (${String(error.code)})` : ""}`
+        }
+      ]
+    }).pipe(
+      Effect.flatMap((content) => decode(`${variable}_FILE`, format, content.replace(/\r?\n$/, ""))),
+      Effect.map((value) => Redacted.make(value))
+    )
+  }
+
+  const requiredSecret = (variable: string, format: Format<string>): Setting<Redacted.Redacted> =>
+    Effect.flatMap(secret(variable, format), (value) =>
+      value === null ? missing(variable, format) : Effect.succeed(value)
+    )
+
+  return { given, optional, required, withDefault, hasSecret, secret, requiredSecret }
+}
+
+export type Reader = ReturnType<typeof reader>
