@@ -1,4 +1,5 @@
-import { Array, Data, Effect, Option, Record } from "effect"
+import type { Option} from "effect";
+import { Array, Data, Effect, Record } from "effect"
 
 export interface ConfigProblem {
   readonly variable: string
