@@ -21,15 +21,24 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
     const repo = yield* OrganizationsRepo
     const audit = yield* AuditLog
 
+    const refuse = (actor: Actor, message: string) =>
+      Effect.zipRight(
+        audit.read(sourceOfActor(actor), {
+          action: "access.denied",
+          resource_type: "server",
+          resource_id: null,
+          metadata: { action: "org.create" }
+        }),
+        new Forbidden({ message })
+      )
+
     /** Makes an organization, whose owner the actor becomes. */
     const create = Effect.fn("Organizations.create")(function* (actor: Actor, name: OrgName) {
       if (actor.type === "service_account") {
-        return yield* new Forbidden({ message: "a service account cannot create organizations: a person has to" })
+        return yield* refuse(actor, "a service account cannot create organizations: a person has to")
       }
       if (orgCreation === "superadmin" && !actor.superadmin) {
-        return yield* new Forbidden({
-          message: "only superadmins create organizations on this server: ask one of them"
-        })
+        return yield* refuse(actor, "only superadmins create organizations on this server: ask one of them")
       }
       const id = OrgId.make(yield* uuidV7)
       const memberId = yield* uuidV7
