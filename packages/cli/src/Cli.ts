@@ -8,8 +8,10 @@ import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/Audit.js"
 import { authCommands } from "./commands/Auth.js"
 import { backupCommand } from "./commands/Backups.js"
+import { complaint } from "./commands/Complaint.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { envCommand, environmentCommand } from "./commands/Environments.js"
+import { tidyHelp } from "./commands/HelpText.js"
 import { masterKeyCommand } from "./commands/MasterKey.js"
 import { memberCommand } from "./commands/Members.js"
 import { orgCommand } from "./commands/Organizations.js"
@@ -52,14 +54,19 @@ const coffer = described.pipe(Command.withSubcommands([...commands, completionsC
 
 const withoutColours = (text: unknown) => String(text).replace(/\x1b\[[0-9;]*m/g, "")
 
-/** The parser writes to the console: in colours only where they are wanted, and its complaints as ours. */
-const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+const withBoldTitles = (text: string) => text.replace(/^[A-Z]+$/gm, "\x1b[1m$&\x1b[0m")
+
+/** The parser writes to the console: its help as people read it, and its complaints as ours. */
+const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>, argv: ReadonlyArray<string>): Effect.Effect<A, E, R> =>
   Effect.flatMap(colours, (wanted) =>
     Console.consoleWith((console) =>
       Effect.withConsole(effect, {
         ...console,
-        log: (text: unknown) => console.log(wanted ? text : withoutColours(text)),
-        error: (text: unknown) => note(`${withoutColours(text).trim()}; coffer --help shows what there is`)
+        log: (text: unknown) => {
+          const help = tidyHelp(withoutColours(text), argv)
+          return console.log(wanted ? withBoldTitles(help) : help)
+        },
+        error: (text: unknown) => note(complaint(coffer, argv, withoutColours(text).trim()))
       })
     )
   )
@@ -77,7 +84,7 @@ export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)
     ),
-    withOurConsole,
+    (effect) => withOurConsole(effect, argv),
     Effect.provideService(Verbatim, dashes < 0 ? [] : argv.slice(dashes + 1)),
     Effect.provideService(Version, version),
     Effect.provide(

@@ -46,7 +46,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   Forbidden: { exit: "failed", next: "ask an administrator of the organization" },
   NotFound: {
     exit: "notFound",
-    next: "check the name; coffer org, project, environment and secret list show what is there"
+    next: "see what is there with coffer org, project, environment or secret list"
   },
   MethodNotAllowed: { exit: "failed", next: newerServer },
   Conflict: { exit: "failed" },
@@ -63,8 +63,8 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   BackupsDisabled: { exit: "failed" },
   NotReady: { exit: "failed", next: "try again in a moment" },
   // What the way to it says.
-  ServerUnreachable: { exit: "failed", next: `is the server running there? If not, ${checkAddress}` },
-  UnexpectedResponse: { exit: "failed", next: `is that the right address? If not, ${checkAddress}` },
+  ServerUnreachable: { exit: "failed", next: `see whether the server runs there, and ${checkAddress}` },
+  UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },
   UnknownApiError: { exit: "failed", next: "this client does not know that answer: update coffer" },
   // What the client says.
   BadServiceFile: { exit: "usage" },
@@ -85,5 +85,6 @@ export const plain = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f
 export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
   const { exit, next } = kinds[failure._tag]
   const message = plain(failure.message).replace(/[.;:]?\s*$/, "")
-  return { sentence: next === undefined ? message : `${message}; ${next}`, exitCode: exitCodes[exit] }
+  const joint = message.endsWith("?") ? " " : "; "
+  return { sentence: next === undefined ? message : message + joint + next, exitCode: exitCodes[exit] }
 }

@@ -50,5 +50,7 @@ for (let round = 0; round < rounds; round++) {
 }
 const ratio = Math.min(...tools) / Math.min(...alone)
 const ms = (times) => `${Math.min(...times).toFixed(0)} ms`
-process.stdout.write(`node -e 0: ${ms(alone)}; start to tools/list: ${ms(tools)}; ratio ${ratio.toFixed(2)}, at most ${ceiling}\n`)
+process.stdout.write(
+  `node -e 0: ${ms(alone)}; start to tools/list: ${ms(tools)}; ratio ${ratio.toFixed(2)}, at most ${ceiling}\n`
+)
 if (ratio > ceiling) process.exitCode = 1

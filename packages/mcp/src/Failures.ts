@@ -33,7 +33,7 @@ const newerServer = "tell the user that the server is newer than coffer-mcp, whi
 const lookFirst = "see what is there now with the listing tools, then decide anew"
 const wait = "wait before you call again"
 const operator = "tell the user: whoever runs the server must look into it"
-const address = "ask the user to check SERVICE_SERVER_URL, or server_url in service.yml"
+const address = "SERVICE_SERVER_URL, or server_url in service.yml, is right"
 
 /** What to do next, by what the service says. */
 const afterAnswer: { readonly [Code in ErrorCode]: string } = {
@@ -76,9 +76,9 @@ const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: Told } = {
   PrivateFileError: { code: "UNSAFE_FILE", next: "ask the user to do that" },
   ServerUnreachable: {
     code: "SERVER_UNREACHABLE",
-    next: `ask the user whether the server is running; if it is, ${address}`
+    next: `ask the user whether the server is running, and whether ${address}`
   },
-  UnexpectedResponse: { code: "UNEXPECTED_RESPONSE", next: address },
+  UnexpectedResponse: { code: "UNEXPECTED_RESPONSE", next: `ask the user whether ${address}` },
   UnknownApiError: { code: "UNKNOWN_ERROR", next: newerServer },
   UntrustedServer: { code: "UNTRUSTED_SERVER", next: "ask the user to do that, if the server is the user's own" }
 }

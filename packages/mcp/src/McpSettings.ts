@@ -1,6 +1,3 @@
-import { BadSetting, variable, Variables } from "@coffer/domain/client/Settings"
-import { Effect } from "effect"
-
 /** How far an agent may go, by the will of whoever starts the program. */
 export interface McpSettings {
   /** Only the tools that change nothing are there. */
@@ -18,15 +15,24 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ["true", true]
 ])
 
-// A restraint that is misspelt must not be taken for none.
-const flag = Effect.fnUntraced(function* (name: string, otherwise: boolean) {
-  const text = variable(yield* Variables, name)
-  const value = text === undefined ? otherwise : words.get(text)
-  return value ?? (yield* new BadSetting({ message: `${name} must be 0 or 1` }))
-})
+const defaults = { SERVICE_MCP_READ_ONLY: false, SERVICE_MCP_REVEAL: true, SERVICE_MCP_PIN: false } as const
+type Name = keyof typeof defaults
 
-export const mcpSettings: Effect.Effect<McpSettings, BadSetting> = Effect.all({
-  readOnly: flag("SERVICE_MCP_READ_ONLY", false),
-  reveal: flag("SERVICE_MCP_REVEAL", true),
-  pin: flag("SERVICE_MCP_PIN", false)
-})
+/** The settings, or what is wrong: a restraint that is misspelt must not be taken for none. */
+export const mcpSettings = (
+  env: Readonly<Record<string, string | undefined>>
+): McpSettings | { readonly problem: string } => {
+  const read = (name: Name) => {
+    const text = env[name] ?? ""
+    return text === "" ? defaults[name] : words.get(text)
+  }
+  const [readOnly, reveal, pin] = [
+    read("SERVICE_MCP_READ_ONLY"),
+    read("SERVICE_MCP_REVEAL"),
+    read("SERVICE_MCP_PIN")
+  ] as const
+  if (readOnly === undefined) return { problem: "SERVICE_MCP_READ_ONLY must be 0 or 1" }
+  if (reveal === undefined) return { problem: "SERVICE_MCP_REVEAL must be 0 or 1" }
+  if (pin === undefined) return { problem: "SERVICE_MCP_PIN must be 0 or 1" }
+  return { readOnly, reveal, pin }
+}

@@ -1,5 +1,3 @@
-import { Predicate, Redacted } from "effect"
-
 /**
  * What is not seen but acts: control and format characters (the bidirectional and the tag characters are among them),
  * separators of lines, surrogates and private use, and what fonts leave out.
@@ -19,17 +17,6 @@ export const plain = (text: string, longest = 1_000): string => {
 
 /** A text from elsewhere as what it is: data between quotes, on one line. */
 export const quoted = (text: string): string => JSON.stringify(plain(text))
-
-/**
- * A record from the server without what is not seen, in names too: they reach an agent as data and nothing else. What is
- * redacted stays as it is: a secret's value is handed on to the byte, or not at all.
- */
-export const cleaned = (record: unknown): unknown => {
-  if (typeof record === "string") return plain(record, Infinity)
-  if (Array.isArray(record)) return record.map(cleaned)
-  if (!Predicate.isRecord(record) || Redacted.isRedacted(record)) return record
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [plain(name, Infinity), cleaned(value)]))
-}
 
 const escaped = (text: string) =>
   Array.from({ length: text.length }, (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`).join(

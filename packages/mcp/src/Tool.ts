@@ -5,7 +5,7 @@ import { Array, Effect, Either, type Option, ParseResult, Schema } from "effect"
 import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure } from "./Failures.js"
 import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
-import { cleaned } from "./Plain.js"
+import { cleaned } from "./Cleaned.js"
 import { type FindSettings, namesIn, type Paths, pathsOf, type Place, placeParameters } from "./Places.js"
 
 /** What a host is told about a tool, before it lets an agent use it. */
@@ -44,8 +44,8 @@ type Issue = ParseResult.ArrayFormatterIssue
 
 /** The rule that was broken. Every other message may hold what was given. */
 const ruleOf = (issue: Issue) => {
-  if (isRule(issue.message)) return issue.message
-  return issue._tag === "Missing" ? "is required" : "has the wrong type or form"
+  if (issue._tag === "Missing") return " is required"
+  return isRule(issue.message) ? `: ${issue.message}` : " has the wrong type or form"
 }
 
 const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }) => {
@@ -55,7 +55,7 @@ const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema
     Either.mapLeft(decode(given), (error) => {
       const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) =>
         // A name that the tool does not know is not repeated: it may be a value in the wrong place.
-        issue._tag === "Unexpected" || issue.path.length === 0 ? others : `${String(issue.path[0])}: ${ruleOf(issue)}`
+        issue._tag === "Unexpected" || issue.path.length === 0 ? others : `${String(issue.path[0])}${ruleOf(issue)}`
       )
       return new BadParameters({ message: Array.dedupe(problems).join("; ") })
     })

@@ -322,3 +322,13 @@ export const toolsFor = ({ readOnly, reveal }: McpSettings) => {
   const isOffered = ({ hints }: Tool) => !readOnly || hints.readOnlyHint
   return { offered: tools.filter(isOffered), keptBack: tools.filter((tool) => !isOffered(tool)) } as const
 }
+
+/** What a host is told of a tool. */
+export const listed = (tool: Tool) => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.description,
+  inputSchema: tool.inputSchema(),
+  outputSchema: tool.outputSchema(),
+  annotations: { title: tool.title, ...tool.hints }
+})

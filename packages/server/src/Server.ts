@@ -8,7 +8,9 @@ import { AuditHttp } from "./audit/Http.js"
 import { AuthHttp } from "./auth/Http.js"
 import { AuthenticationLive } from "./auth/Authenticator.js"
 import { SuperadminsLive } from "./auth/Superadmins.js"
+import { Backups } from "./backups/Backups.js"
 import { BackupsHttp } from "./backups/Http.js"
+import { BackupScheduleLive } from "./backups/Schedule.js"
 import { DatabaseLive } from "./database/Database.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
@@ -68,6 +70,7 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.provide(ApiLive),
   Layer.merge(SuperadminsLive),
   Layer.merge(MaintenanceLive),
+  Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
   Layer.provide(Access.Default),
   Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
   Layer.provide(InstanceLive),

@@ -3,6 +3,7 @@ import { Email } from "@coffer/domain/Names"
 import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
 import { createRequire } from "node:module"
 import { offlineSession } from "./auth/OfflineSession.js"
+import { applyRestore } from "./backups/Apply.js"
 import { loadConfig, ServerConfig } from "./Config.js"
 import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
@@ -18,9 +19,14 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
 
   coffer-server                 serves
   coffer-server session EMAIL   prints a session token for EMAIL, with the server stopped: the way in when mail is down
+  coffer-server restore --apply FILE
+                                swaps the database for a restored file, with the server stopped
   coffer-server --version       prints the version
   coffer-server --help          prints this
 `
+
+// The AWS SDK's notice about Node 20, and nothing else of it; our documentation says what Node we recommend.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
 
 const serve = Effect.gen(function* () {
   const settings = yield* loadConfig(process.env)
@@ -55,12 +61,21 @@ const session = (text: string | undefined) =>
     yield* Console.log(Redacted.value(token))
   })
 
+const restore = ([flag, file, ...rest]: ReadonlyArray<string>) =>
+  flag !== "--apply" || file === undefined || rest.length > 0
+    ? wrongUsage("restore takes --apply and one file")
+    : Effect.flatMap(offlineSettings, (settings) =>
+        applyRestore(file).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
+      )
+
 const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, { readonly message: string }> => {
   switch (first) {
     case undefined:
       return serve
     case "session":
       return rest.length > 1 ? wrongUsage("session takes one e-mail address") : session(rest[0])
+    case "restore":
+      return restore(rest)
     case "--version":
       return Effect.flatMap(version, (manifest) => Console.log(manifest.version))
     case "--help":

@@ -58,7 +58,11 @@ const login = Command.make("login", { email, code, serverUrl }, (options) =>
     yield* keep(server, token)
     yield* printLine(`logged in to ${server.origin} as ${address}`)
   })
-).pipe(Command.withDescription("Log in with a code that is sent to you by e-mail"))
+).pipe(
+  Command.withDescription(
+    "Log in with a code that is sent to you by e-mail. Example: coffer login --email ada@example.com"
+  )
+)
 
 const logout = Command.make("logout", { serverUrl }, (options) =>
   Effect.gen(function* () {
@@ -80,7 +84,7 @@ const logout = Command.make("logout", { serverUrl }, (options) =>
       )
     yield* printLine(`logged out of ${server.origin}`)
   })
-).pipe(Command.withDescription("End the session, and remove it from this machine"))
+).pipe(Command.withDescription("End the session, and remove it from this machine. Example: coffer logout"))
 
 const whoami = Command.make("whoami", atServer, (options) =>
   Effect.gen(function* () {
@@ -90,7 +94,7 @@ const whoami = Command.make("whoami", atServer, (options) =>
     const identity = yield* client.call((api) => api.auth.me({}))
     yield* printRecord(options.json ? identity : { ...identity, server: server.origin }, options.json)
   })
-).pipe(Command.withDescription("Who the credential belongs to"))
+).pipe(Command.withDescription("Who the credential belongs to. Example: coffer whoami --json"))
 
 const health = Command.make("health", atServer, (options) =>
   Effect.gen(function* () {
@@ -101,7 +105,11 @@ const health = Command.make("health", atServer, (options) =>
     if (options.json) return yield* printJson(answer)
     yield* printDone(`${server.base} is ${answer.status}`, false)
   })
-).pipe(Command.withDescription("Whether the server can be reached"))
+).pipe(
+  Command.withDescription(
+    "Whether the server can be reached. Example: coffer health --server-url https://coffer.example.com"
+  )
+)
 
 /** Who one is, and whether the server is there. */
 export const authCommands = [login, logout, whoami, health] as const

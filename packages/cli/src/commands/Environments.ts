@@ -25,7 +25,7 @@ const list = Command.make("list", atProject, (options) =>
       "there are no environments; make one with: coffer env create NAME"
     )
   })
-).pipe(Command.withDescription("List the environments"))
+).pipe(Command.withDescription("List the environments. Example: coffer environment list --json"))
 
 const name = argument("NAME", EnvName, "The environment's name")
 
@@ -37,7 +37,7 @@ const create = Command.make("create", { ...atProject, name }, (options) =>
     const made = yield* client.call((api) => api.environments.create({ path, payload: { name: options.name } }))
     yield* options.json ? printRecord(made, true) : printDone(`environment ${made.name} created`, false)
   })
-).pipe(Command.withDescription("Create an environment"))
+).pipe(Command.withDescription("Create an environment. Example: coffer environment create qa"))
 
 const remove = Command.make("delete", { ...atProject, name, yes }, (options) =>
   Effect.gen(function* () {
@@ -48,7 +48,7 @@ const remove = Command.make("delete", { ...atProject, name, yes }, (options) =>
     yield* client.call((api) => api.environments.delete({ path }))
     yield* printDone(`environment ${path.env_name} deleted`, options.json)
   })
-).pipe(Command.withDescription("Delete an environment, with its secrets"))
+).pipe(Command.withDescription("Delete an environment, with its secrets. Example: coffer environment delete qa"))
 
 const subcommands = [list, create, remove, diffCommand, copyCommand] as const
 

@@ -19,7 +19,7 @@ const list = Command.make("list", atServer, (options) =>
     const orgs = yield* client.call((api) => api.organizations.list({}))
     yield* printList(orgs, options.json, columns, "you are in no organization; make one with: coffer org create NAME")
   })
-).pipe(Command.withDescription("List your organizations"))
+).pipe(Command.withDescription("List your organizations. Example: coffer org list --json"))
 
 const name = argument("NAME", OrgName, "The organization's name")
 
@@ -30,7 +30,7 @@ const create = Command.make("create", { ...atServer, name }, (options) =>
     const made = yield* client.call((api) => api.organizations.create({ payload: { name: options.name } }))
     yield* options.json ? printRecord(made, true) : printDone(`organization ${made.name} created`, false)
   })
-).pipe(Command.withDescription("Create an organization; you become its owner"))
+).pipe(Command.withDescription("Create an organization; you become its owner. Example: coffer org create acme"))
 
 const get = Command.make("get", atOrg, (options) =>
   Effect.gen(function* () {
@@ -39,7 +39,7 @@ const get = Command.make("get", atOrg, (options) =>
     const client = yield* connect(yield* settings.server)
     yield* printRecord(yield* client.call((api) => api.organizations.get({ path })), options.json)
   })
-).pipe(Command.withDescription("Show the organization"))
+).pipe(Command.withDescription("Show the organization. Example: coffer org get --org acme"))
 
 const newName = argument("NEW", OrgName, "The new name")
 
@@ -53,7 +53,7 @@ const rename = Command.make("rename", { ...atOrg, newName }, (options) =>
     if (options.json) return yield* printRecord(renamed, true)
     yield* printDone(`organization ${path.org_name} is now called ${renamed.name}`, false)
   })
-).pipe(Command.withDescription("Rename the organization"))
+).pipe(Command.withDescription("Rename the organization. Example: coffer org rename acme-inc"))
 
 const remove = Command.make("delete", { ...atOrg, yes }, (options) =>
   Effect.gen(function* () {
@@ -64,7 +64,7 @@ const remove = Command.make("delete", { ...atOrg, yes }, (options) =>
     yield* client.call((api) => api.organizations.delete({ path }))
     yield* printDone(`organization ${path.org_name} deleted`, options.json)
   })
-).pipe(Command.withDescription("Delete the organization, with everything in it"))
+).pipe(Command.withDescription("Delete the organization, with everything in it. Example: coffer org delete --org acme"))
 
 export const orgCommand = Command.make("org").pipe(
   Command.withDescription("Organizations"),

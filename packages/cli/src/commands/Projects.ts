@@ -25,7 +25,7 @@ const list = Command.make("list", atOrg, (options) =>
       "there are no projects; make one with: coffer project create NAME"
     )
   })
-).pipe(Command.withDescription("List the projects"))
+).pipe(Command.withDescription("List the projects. Example: coffer project list --json"))
 
 const name = argument("NAME", ProjectName, "The project's name")
 
@@ -42,7 +42,11 @@ const create = Command.make("create", { ...atOrg, name }, (options) =>
     if (options.json) return yield* printRecord(made, true)
     yield* printDone(`project ${made.name} created, with the environments dev, staging and prod`, false)
   })
-).pipe(Command.withDescription("Create a project, with the environments dev, staging and prod"))
+).pipe(
+  Command.withDescription(
+    "Create a project, with the environments dev, staging and prod. Example: coffer project create webshop"
+  )
+)
 
 const named = Args.optional(name)
 
@@ -53,7 +57,7 @@ const get = Command.make("get", { ...atProject, named }, (options) =>
     const client = yield* connect(yield* settings.server)
     yield* printRecord(yield* client.call((api) => api.projects.get({ path })), options.json)
   })
-).pipe(Command.withDescription("Show a project"))
+).pipe(Command.withDescription("Show a project. Example: coffer project get webshop"))
 
 const names = argument(
   "NAME",
@@ -72,7 +76,11 @@ const rename = Command.make("rename", { ...atProject, names }, (options) =>
     if (options.json) return yield* printRecord(renamed, true)
     yield* printDone(`project ${path.project_name} is now called ${renamed.name}`, false)
   })
-).pipe(Command.withDescription("Rename a project: access rules are patterns over names, look at them too"))
+).pipe(
+  Command.withDescription(
+    "Rename a project: access rules are patterns over names, look at them too. Example: coffer project rename webshop shop"
+  )
+)
 
 const remove = Command.make("delete", { ...atProject, named, yes }, (options) =>
   Effect.gen(function* () {
@@ -83,7 +91,7 @@ const remove = Command.make("delete", { ...atProject, named, yes }, (options) =>
     yield* client.call((api) => api.projects.delete({ path }))
     yield* printDone(`project ${path.project_name} deleted`, options.json)
   })
-).pipe(Command.withDescription("Delete a project, with everything in it"))
+).pipe(Command.withDescription("Delete a project, with everything in it. Example: coffer project delete webshop"))
 
 export const projectCommand = Command.make("project").pipe(
   Command.withDescription("Projects of an organization"),

@@ -62,7 +62,7 @@ export const diffCommand = Command.make("diff", { ...atProject, here, there, exi
       if (rows.length > 0) yield* write(renderTable(["key", "status"], rows, toTerminal()))
     }
     const same = diff.data.length - different.length
-    const sum = `${options.here} and ${options.there}: ${different.length} differ, ${same} are the same`
+    const sum = `${options.here} and ${options.there}: ${different.length} different, ${same} the same`
     if (options.exitCode && different.length > 0) return yield* new CannotDo({ message: sum })
     if (!options.json) yield* note(sum)
   })

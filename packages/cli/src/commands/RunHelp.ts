@@ -22,4 +22,8 @@ export const runCommand = Command.make(
   "run",
   { serverUrl, org, project, env, only, allowEnv, command: Args.atLeast(command, 1) },
   () => Effect.fail(new WrongUsage({ message: "write run first: coffer run [OPTIONS] -- COMMAND" }))
-).pipe(Command.withDescription("Run a command that sees the secrets as its environment variables"))
+).pipe(
+  Command.withDescription(
+    "Run a command that sees the secrets as its environment variables. Example: coffer run --env prod -- npm start"
+  )
+)

@@ -27,7 +27,7 @@ const list = Command.make("list", atEnv, (options) =>
     const secrets = yield* client.call((api) => api.secrets.list({ path }))
     yield* printList(secrets, options.json, columns, "there are no secrets; store one with: coffer secret set KEY")
   })
-).pipe(Command.withDescription("List the keys, without values"))
+).pipe(Command.withDescription("List the keys, without values. Example: coffer secret list --env prod"))
 
 const at = Options.integer("at").pipe(
   Options.withSchema(Schema.typeSchema(Count)),
@@ -46,7 +46,11 @@ const get = Command.make("get", { ...atEnv, key, at }, (options) =>
     if (options.json) return yield* printJson({ ...secret, value })
     yield* write(toTerminal() ? `${value}\n` : value)
   })
-).pipe(Command.withDescription("Print a value: byte for byte, with a newline only on a terminal"))
+).pipe(
+  Command.withDescription(
+    "Print a value: byte for byte, with a newline only on a terminal. Example: coffer secret get API_KEY > key.txt"
+  )
+)
 
 // A text that may begin with anything, so there is no schema to tell it from an option: `readValue` does.
 const value = Args.redacted({ name: "VALUE" }).pipe(
@@ -80,7 +84,7 @@ const set = Command.make("set", { ...atEnv, key, value, file, ifVersion }, (opti
   })
 ).pipe(
   Command.withDescription(
-    "Store a value: the argument, else --file, else standard input, else what you type and nobody sees"
+    "Store a value: the argument, else --file, else standard input, else what you type and nobody sees. Example: coffer secret set API_KEY < key.txt"
   )
 )
 
@@ -94,7 +98,7 @@ const remove = Command.make("delete", { ...atEnv, key, yes, ifVersion }, (option
     yield* client.call((api) => api.secrets.delete({ path, urlParams }))
     yield* printDone(`${path.key} deleted from ${path.project_name}/${path.env_name}`, options.json)
   })
-).pipe(Command.withDescription("Delete a secret"))
+).pipe(Command.withDescription("Delete a secret. Example: coffer secret delete API_KEY"))
 
 export const secretCommand = Command.make("secret").pipe(
   Command.withDescription("Secrets of an environment"),

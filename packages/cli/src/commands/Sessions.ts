@@ -27,7 +27,7 @@ const list = Command.make("list", atServer, (options) =>
     const sessions = yield* client.call((api) => api.auth.sessions({}))
     yield* printList(sessions, options.json, columns, "there are no sessions")
   })
-).pipe(Command.withDescription("List your sessions, on all machines"))
+).pipe(Command.withDescription("List your sessions, on all machines. Example: coffer session list"))
 
 /** Forgets the session that is kept here when the server no longer knows it. */
 const forgetIfEnded = Effect.fnUntraced(function* (server: ServerUrl) {
@@ -61,7 +61,7 @@ const end = Command.make("end", { ...atServer, id, all, yes }, (options) =>
       options.json
     )
   })
-).pipe(Command.withDescription("End a session"))
+).pipe(Command.withDescription("End a session. Example: coffer session end --all"))
 
 export const sessionCommand = Command.make("session").pipe(
   Command.withDescription("Your own sessions"),

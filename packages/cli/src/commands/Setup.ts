@@ -75,7 +75,11 @@ const init = Command.make("init", { serverUrl, org, project, env, force }, (opti
     yield* trustOrigin(server.origin)
     yield* printDone(`wrote ${path}`, false)
   })
-).pipe(Command.withDescription(`Write ${serviceFileName} here, with the settings of this directory`))
+).pipe(
+  Command.withDescription(
+    `Write ${serviceFileName} here, with the settings of this directory. Example: coffer init --org acme --project webshop --env dev`
+  )
+)
 
 const url = argument("URL", Schema.NonEmptyString.pipe(Schema.pattern(/^[^-]/)), "The server's address")
 
@@ -85,7 +89,11 @@ const trust = Command.make("trust", { url }, (options) =>
     yield* trustOrigin(origin)
     yield* printDone(`${origin} is trusted: API keys go there even when only ${serviceFileName} names it`, false)
   })
-).pipe(Command.withDescription(`Let API keys go to a server that only ${serviceFileName} names`))
+).pipe(
+  Command.withDescription(
+    `Let API keys go to a server that only ${serviceFileName} names. Example: coffer trust https://coffer.example.com`
+  )
+)
 
 /** What one does once in a directory or on a machine. */
 export const setupCommands = [init, trust] as const

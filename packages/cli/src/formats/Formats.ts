@@ -26,7 +26,7 @@ const alternatives = Effect.fnUntraced(function* (pairs: ReadonlyArray<Pair>) {
   const able = yield* Effect.filter(formatNames, (name) =>
     Effect.map(load(name), (format) => pairs.every((pair) => format.refusal(pair) === undefined))
   )
-  return `${able.join(" and ")} can hold ${pairs.length === 1 ? "it" : "them"}`
+  return `${able.join(", ").replace(/, (\w+)$/, " or $1")} can hold ${pairs.length === 1 ? "it" : "them"}`
 })
 
 /** The text of a file that holds these secrets; refused, by name, where the format cannot hold one. */
@@ -40,7 +40,7 @@ export const writeSecrets = Effect.fnUntraced(function* (name: FormatName, secre
   if (refused.length > 0) {
     const others = yield* alternatives(refused.map(({ pair }) => pair))
     return yield* new CannotDo({
-      message: `the format ${name} cannot hold everything: ${refused.map(({ why }) => why).join(", ")}; ${others}: add --format`
+      message: `the format ${name} cannot hold everything: ${refused.map(({ why }) => why).join(", ")}; ${others}: choose with --format`
     })
   }
   return Redacted.make(format.write(pairs))

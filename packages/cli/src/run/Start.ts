@@ -1,5 +1,6 @@
 import { Data, Effect, Predicate } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
+import * as module from "node:module"
 import { constants } from "node:os"
 import { missingInterpreter, shell } from "./Executable.js"
 import type { Signals } from "./Signals.js"
@@ -45,6 +46,10 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
     if (!program.sure || typeof execve !== "function") return
     const { argv, file } = invocation(program)
+    // Node keeps the code that it compiled when it exits, and it will not exit.
+    if (Predicate.hasProperty(module, "flushCompileCache") && typeof module.flushCompileCache === "function") {
+      Reflect.apply(module.flushCompileCache, module, [])
+    }
     yield* Effect.async<void>((resume) => {
       afterTurns(5, () => {
         signals.release()

@@ -28,6 +28,12 @@ export interface VerifyRequest {
 const recordOf = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
   Effect.map(Effect.orDie(decodeMetadata(metadata)), (decoded): AuditEntry => ({ ...entry, metadata: decoded }))
 
+/** Lets sockets and timers have their turn: a fiber's own yield goes on before them. */
+const turn = Effect.async<void>((resume) => {
+  const next = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(next))
+})
+
 /** Reads the audit trail and checks that it is whole. */
 export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
   effect: Effect.gen(function* () {
@@ -78,7 +84,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
           seq++
         }
         if (rows.length < stride && seq <= to) return { chain, entries: seq - from, invalid: seq }
-        yield* Effect.yieldNow()
+        yield* turn
       }
       return { chain, entries: seq - from, invalid: null }
     })

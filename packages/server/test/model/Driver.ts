@@ -1,14 +1,7 @@
 import { CurrentActor } from "@coffer/domain/Actor"
 import type { Action } from "@coffer/domain/Permissions"
-import {
-  EnvName,
-  OrgName,
-  ProjectName,
-  RuleId,
-  ServiceAccountId,
-  ServiceAccountName,
-  type UserId
-} from "@coffer/domain/Names"
+import type { ServiceAccountId } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName, RuleId, ServiceAccountName, type UserId } from "@coffer/domain/Names"
 import { Pattern } from "@coffer/domain/Pattern"
 import { Access } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/acl/Acl"
@@ -20,8 +13,10 @@ import { Projects } from "@coffer/server/projects/Projects"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { Secrets } from "@coffer/server/secrets/Secrets"
 import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
-import { Effect, Redacted, Schema } from "effect"
-import { email, envPath, key as secretKey, orgPath, person, projectPath, value } from "../support/Services.js"
+import type { Redacted } from "effect"
+import { Effect, Schema } from "effect"
+import type { email } from "../support/Services.js"
+import { envPath, key as secretKey, orgPath, person, projectPath, value } from "../support/Services.js"
 import { apiKey, authenticate, type Credential, session } from "./Support.js"
 import type { Account, At, Caller, Key, Level, Role, Rule, User } from "./Model.js"
 

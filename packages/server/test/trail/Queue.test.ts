@@ -1,5 +1,6 @@
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Access } from "@coffer/server/access/Access"
+import { Members } from "@coffer/server/members/Members"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { everythingAt, hasty, holds, long, onFile } from "../model/Support.js"
@@ -28,9 +29,14 @@ describe("an entry of a read", () => {
       const acme = yield* newOrganization("acme")
       const access = yield* Access
       const bob = yield* person("bob@example.com")
-      assert.strictEqual((yield* Effect.flip(by(bob)(access.org(orgPath("acme"), "audit.read"))))._tag, "NotFound")
+      const asked = Effect.flip(by(bob)(access.org(orgPath("acme"), "audit.read")))
+      assert.strictEqual((yield* asked)._tag, "NotFound", "an outsider is not told, nor recorded")
+      const place = yield* by(acme.actor)(access.org(orgPath("acme"), "member.invite"))
+      yield* (yield* Members).invite(place, bob.email, "developer")
+      assert.strictEqual((yield* asked)._tag, "Forbidden")
       yield* TestClock.adjust("50 millis")
-      assert.strictEqual(count(yield* entriesOf(acme.id)), 1, "what is not his to know of is not recorded there")
+      const found = (yield* entriesOf(acme.id)).map(({ action, metadata }) => [action, JSON.parse(metadata) as unknown])
+      assert.deepStrictEqual(found.slice(2), [["access.denied", { action: "audit.read" }]])
     }).pipe(onFile)
   )
 

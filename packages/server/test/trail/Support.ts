@@ -1,6 +1,6 @@
 import { type Actor, CurrentActor, type UserActor } from "@coffer/domain/Actor"
 import type { AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
-import { OrgId } from "@coffer/domain/Names"
+import type { OrgId } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog, type AuditSource } from "@coffer/server/audit/AuditLog"
 import { type PageRequest, Trail, type VerifyRequest } from "@coffer/server/audit/Trail"
@@ -68,9 +68,9 @@ const eventOf = ({ action = "secret.set", n = 0, resource_type = "secret" }: Hap
   metadata: { n }
 })
 
-/** Appends an entry, as a change does. */
-export const write = (orgId: OrgId | null, happening: Happening = {}) =>
-  Effect.flatMap(AuditLog, (audit) => audit.write(sourceOf(orgId, happening), eventOf(happening)))
+/** Appends entries, as a change does. */
+export const write = (orgId: OrgId | null, first: Happening = {}, ...rest: ReadonlyArray<Happening>) =>
+  Effect.flatMap(AuditLog, (audit) => audit.write(sourceOf(orgId, first), ...[first, ...rest].map(eventOf)))
 
 /** Queues an entry, as a read does. */
 export const read = (orgId: OrgId | null, happening: Happening = {}) =>

@@ -1,0 +1,532 @@
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer as createHttp, type RequestListener, type Server as HttpServer } from "node:http"
+import { createServer as createHttps } from "node:https"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Desk, Server } from "../support/Programs.js"
+
+let server: Server
+let ada: Desk
+let grace: Desk
+const listeners: Array<HttpServer> = []
+const folders: Array<string> = []
+
+/** A folder to work in. */
+const place = (serviceFile?: string) => {
+  const folder = mkdtempSync(join(tmpdir(), "coffer-place-"))
+  folders.push(folder)
+  if (serviceFile !== undefined) writeFileSync(join(folder, "service.yml"), serviceFile)
+  return folder
+}
+
+const portOf = async (listener: HttpServer) => {
+  listeners.push(listener)
+  listener.listen(0, "127.0.0.1")
+  await once(listener, "listening")
+  const address = listener.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+/** The address of something that is not a Coffer server. */
+const listen = async (answer: RequestListener) => `http://127.0.0.1:${await portOf(createHttp(answer))}`
+
+/** An address where nobody listens. */
+const nobody = async () => {
+  const listener = createHttp()
+  const url = `http://127.0.0.1:${await portOf(listener)}`
+  listener.close()
+  await once(listener, "close")
+  return url
+}
+
+const json = (status: number, body: unknown): RequestListener => {
+  const text = JSON.stringify(body)
+  return (_request, response) => response.writeHead(status, { "content-type": "application/json" }).end(text)
+}
+
+const key = `svc_sa_${"x".repeat(49)}`
+const at = ["--org", "acme", "--project", "webshop", "--env", "dev"]
+
+beforeAll(async () => {
+  server = await Server.start()
+  ;[ada, grace] = [await server.login("ada@example.com"), await server.login("grace@example.com")]
+  for (const args of [
+    ["org", "create", "acme"],
+    ["project", "create", "webshop", "--org", "acme"],
+    ["member", "invite", "grace@example.com", "--role", "developer", "--org", "acme"]
+  ]) {
+    const { code, stderr } = await ada.coffer(args)
+    assert.strictEqual(code, 0, stderr)
+  }
+})
+
+afterAll(async () => {
+  for (const listener of listeners) {
+    listener.closeAllConnections()
+    listener.close()
+  }
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  ada?.remove()
+  grace?.remove()
+  await server?.stop()
+})
+
+interface Case {
+  readonly what: string
+  readonly code: number
+  /** What the sentence names. */
+  readonly names: RegExp
+  /** What it says to do. */
+  readonly says: RegExp
+  readonly args: ReadonlyArray<string>
+  readonly desk?: () => Desk
+  readonly env?: () => Record<string, string> | Promise<Record<string, string>>
+  readonly cwd?: () => string
+}
+
+const to = (url: string) => ({ SERVICE_SERVER_URL: url, SERVICE_API_KEY: key })
+
+/** The home of somebody whose session file holds this. */
+const sessionFile = (origin: string, token: string, mode = 0o600) => {
+  const folder = place()
+  mkdirSync(join(folder, "coffer"))
+  writeFileSync(join(folder, "coffer", "session"), JSON.stringify({ [origin]: token }))
+  chmodSync(join(folder, "coffer", "session"), mode)
+  return { XDG_CONFIG_HOME: folder }
+}
+
+/** A TLS server with a certificate that nobody knows. */
+const tls = async () => {
+  const folder = place()
+  const [keyFile, certificate] = [join(folder, "key"), join(folder, "certificate")]
+  const request = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout ${keyFile} -out ${certificate}`
+  execFileSync("openssl", request.split(" "), { stdio: "ignore" })
+  const options = { key: readFileSync(keyFile), cert: readFileSync(certificate) }
+  return `https://127.0.0.1:${await portOf(createHttps(options, (_, response) => response.end()))}`
+}
+
+const cases: ReadonlyArray<Case> = [
+  {
+    what: "no server",
+    args: ["org", "list"],
+    env: async () => to(await nobody()),
+    code: 1,
+    names: /cannot reach http:\/\/127\.0\.0\.1:\d+: connection refused/,
+    says: /see whether the server runs there, and check --server-url/
+  },
+  {
+    what: "an unknown host",
+    args: ["health", "--server-url", "http://coffer.invalid"],
+    code: 1,
+    names: /cannot reach http:\/\/coffer\.invalid: the host name/,
+    says: /check --server-url/
+  },
+  {
+    what: "a wrong URL",
+    args: ["health", "--server-url", "localhost:7100"],
+    code: 2,
+    names: /server's address \(--server-url\)/,
+    says: /must start with http:\/\/ or https:\/\//
+  },
+  {
+    what: "a wrong address",
+    args: ["org", "list"],
+    env: async () => to(await listen((_, response) => response.writeHead(404).end("nothing"))),
+    code: 1,
+    names: /127\.0\.0\.1:\d+ answered 404, not as a Coffer server does/,
+    says: /check --server-url/
+  },
+  {
+    what: "a proxy's HTML page",
+    args: ["org", "list"],
+    env: async () =>
+      to(
+        await listen((_, response) =>
+          response.writeHead(403, { "content-type": "text/html" }).end("<html><h1>Denied</h1></html>")
+        )
+      ),
+    code: 1,
+    names: /answered 403, not as a Coffer server does/,
+    says: /check --server-url/
+  },
+  {
+    what: "a login page where the answer should be",
+    args: ["org", "list"],
+    env: async () =>
+      to(
+        await listen((_, response) =>
+          response.writeHead(200, { "content-type": "text/html" }).end("<html>Please log in</html>")
+        )
+      ),
+    code: 1,
+    names: /answered 200, not as a Coffer server does/,
+    says: /check --server-url/
+  },
+  {
+    what: "a redirect to another host",
+    args: ["org", "list"],
+    env: async () =>
+      to(await listen((_, response) => response.writeHead(302, { location: "https://evil.example/login" }).end())),
+    code: 1,
+    names: /a redirect to https:\/\/evil\.example, which is not followed/,
+    says: /check --server-url/
+  },
+  {
+    what: "a TLS failure",
+    args: ["org", "list"],
+    env: async () => to(await tls()),
+    code: 1,
+    names: /cannot reach https:\/\/127\.0\.0\.1:\d+: its certificate is self-signed/,
+    says: /NODE_EXTRA_CA_CERTS/
+  },
+  {
+    what: "TLS where there is none",
+    args: ["org", "list"],
+    env: async () => to((await listen((_, response) => response.end())).replace("http:", "https:")),
+    code: 1,
+    names: /cannot reach https:.*does not speak TLS/,
+    says: /is it http:\/\/ and not https:\/\/\?/
+  },
+  {
+    what: "no session",
+    args: ["org", "list"],
+    env: () => ({ XDG_CONFIG_HOME: place() }),
+    code: 3,
+    names: /there is no session at http:\/\/127\.0\.0\.1/,
+    says: /run coffer login, or set SERVICE_API_KEY/
+  },
+  {
+    what: "an expired session",
+    args: ["org", "list"],
+    env: () => sessionFile(server.url, `svc_st_${"x".repeat(49)}`),
+    code: 3,
+    names: /your session at http:\/\/127\.0\.0\.1:\d+ has ended/,
+    says: /run coffer login$/
+  },
+  {
+    what: "a revoked key",
+    args: ["org", "list"],
+    env: () => ({ SERVICE_API_KEY: key }),
+    code: 3,
+    names: /127\.0\.0\.1:\d+ does not take your API key/,
+    says: /check SERVICE_API_KEY/
+  },
+  {
+    what: "what is no key at all",
+    args: ["org", "list"],
+    env: () => ({ SERVICE_API_KEY: "hunter2" }),
+    code: 2,
+    names: /SERVICE_API_KEY does not hold an API key/,
+    says: /those start with svc_sa_/
+  },
+  {
+    what: "a session of another server",
+    args: ["org", "list", "--server-url", "http://127.0.0.1:1"],
+    desk: () => ada,
+    code: 3,
+    names: /there is no session at http:\/\/127\.0\.0\.1:1/,
+    says: /run coffer login/
+  },
+  {
+    what: "a session file that others can read",
+    args: ["org", "list"],
+    env: () => sessionFile(server.url, "svc_st_x", 0o644),
+    code: 1,
+    names: /session can be read by others/,
+    says: /run: chmod 600/
+  },
+  {
+    what: "an untrusted service.yml",
+    args: ["org", "list"],
+    env: () => ({ SERVICE_SERVER_URL: "", SERVICE_API_KEY: key }),
+    cwd: () => place("server_url: https://coffer.evil.example\n"),
+    code: 1,
+    names: /only service\.yml names https:\/\/coffer\.evil\.example, so your API key is not sent there/,
+    says: /set SERVICE_SERVER_URL=.* or run: coffer trust/
+  },
+  {
+    what: "an unknown key in service.yml",
+    args: ["org", "list"],
+    cwd: () => place("org: acme\nserver: x\n"),
+    code: 2,
+    names: /service\.yml, line 2: "server" is not a key/,
+    says: /the keys are server_url, org, project, env/
+  },
+  {
+    what: "a service.yml that is not YAML",
+    args: ["org", "list"],
+    cwd: () => place("org: acme\n\tproject: [\n"),
+    code: 2,
+    names: /service\.yml, line 2: not valid YAML/,
+    says: /service\.yml, line 2/
+  },
+  {
+    what: "a bad name in service.yml",
+    args: ["project", "list"],
+    cwd: () => place("org: Not A Name\n"),
+    code: 2,
+    names: /"Not A Name" \(service\.yml, line 1, org\)/,
+    says: /2 to 50 characters/
+  },
+  {
+    what: "no settings",
+    args: ["secret", "list"],
+    desk: () => ada,
+    code: 2,
+    names: /no organization is given.*no project is given.*no environment is given/,
+    says: /pass --env, set SERVICE_ENV, or write/
+  },
+  {
+    what: "no rule",
+    args: ["secret", "list", ...at],
+    desk: () => grace,
+    code: 1,
+    names: /rule with permission read for environment webshop\/dev of organization acme/,
+    says: /ask an administrator/
+  },
+  {
+    what: "no role",
+    args: ["member", "set-role", "ada@example.com", "member", "--org", "acme"],
+    desk: () => grace,
+    code: 1,
+    names: /role owner in organization acme/,
+    says: /ask an administrator/
+  },
+  {
+    what: "the last owner",
+    args: ["member", "remove", "ada@example.com", "--org", "acme", "--yes"],
+    desk: () => ada,
+    code: 1,
+    names: /owner/,
+    says: /owner/
+  },
+  {
+    what: "a name that is in use",
+    args: ["org", "create", "acme"],
+    desk: () => ada,
+    code: 1,
+    names: /acme/,
+    says: /in use|taken|already/
+  },
+  {
+    what: "a secret that is not there",
+    args: ["secret", "get", "MISSING", ...at],
+    desk: () => ada,
+    code: 4,
+    names: /MISSING/,
+    says: /see what is there with coffer .*secret list/
+  },
+  {
+    what: "another's organization",
+    args: ["project", "list", "--org", "globex"],
+    desk: () => ada,
+    code: 4,
+    names: /globex/,
+    says: /coffer org/
+  },
+  {
+    what: "a person who is no member",
+    args: ["member", "remove", "linus@example.com", "--org", "acme", "--yes"],
+    desk: () => ada,
+    code: 4,
+    names: /linus@example\.com is not a member of acme/,
+    says: /coffer member list/
+  },
+  {
+    what: "a service account that is not there",
+    args: ["service-account", "rotate", "ghost", "--org", "acme"],
+    desk: () => ada,
+    code: 4,
+    names: /no service account ghost in acme/,
+    says: /coffer service-account list/
+  },
+  {
+    what: "a rule that is about nobody",
+    args: ["acl", "revoke", "--email", "grace@example.com", "--org", "acme", "--yes"],
+    desk: () => ada,
+    code: 4,
+    names: /no access rule is about that/,
+    says: /coffer acl list/
+  },
+  {
+    what: "backups that are off",
+    args: ["backup", "list"],
+    env: async () => {
+      const error = { code: "BACKUPS_DISABLED", message: "backups are off: BACKUP_S3_ENDPOINT is not set" }
+      return to(await listen(json(503, { error })))
+    },
+    code: 1,
+    names: /backups are off/,
+    says: /BACKUP_S3_ENDPOINT/
+  },
+  {
+    what: "a call that the server does not offer",
+    args: ["backup", "create"],
+    env: async () => {
+      const error = { code: "NOT_IMPLEMENTED", message: "this server does not offer this call yet" }
+      return to(await listen(json(501, { error })))
+    },
+    code: 1,
+    names: /this server does not offer this call/,
+    says: /update the server, or ask whoever runs it/
+  },
+  {
+    what: "an answer of a newer server",
+    args: ["backup", "create"],
+    env: async () => to(await listen(json(418, { error: { code: "TEAPOT", message: "short and stout" } }))),
+    code: 1,
+    names: /short and stout/,
+    says: /update coffer/
+  },
+  {
+    what: "a defect of the server",
+    args: ["org", "list"],
+    env: async () => to(await listen(json(500, { error: { code: "INTERNAL_ERROR", message: "internal error" } }))),
+    code: 1,
+    names: /internal error/,
+    says: /tell whoever runs the server/
+  },
+  {
+    what: "an unknown command",
+    args: ["sercet", "list"],
+    code: 2,
+    names: /sercet is no command of coffer;/,
+    says: /coffer --help/
+  },
+  {
+    what: "an unknown subcommand",
+    args: ["member", "invit"],
+    code: 2,
+    names: /invit is no command of coffer member;/,
+    says: /coffer member --help/
+  },
+  {
+    what: "an unknown flag",
+    args: ["org", "list", "--jsn"],
+    code: 2,
+    names: /--jsn has no place here/,
+    says: /coffer org list --help/
+  },
+  {
+    what: "a missing argument",
+    args: ["member", "invite"],
+    code: 2,
+    names: /EMAIL is missing/,
+    says: /coffer member invite --help/
+  },
+  {
+    what: "missing options",
+    args: ["acl", "grant"],
+    code: 2,
+    names: /--project-pattern, --env-pattern, --permission are missing/,
+    says: /coffer acl grant --help/
+  },
+  {
+    what: "a bad e-mail address",
+    args: ["member", "invite", "grace"],
+    code: 2,
+    names: /^coffer: must be an e-mail address/,
+    says: /such as ada@example\.com/
+  },
+  {
+    what: "a bad pattern",
+    args: [
+      "acl",
+      "grant",
+      "--email",
+      "g@x.org",
+      "--project-pattern",
+      "[a]",
+      "--env-pattern",
+      "*",
+      "--permission",
+      "read"
+    ],
+    code: 2,
+    names: /^coffer: a pattern/,
+    says: /lowercase letters/
+  },
+  {
+    what: "a bad number",
+    args: ["service-account", "create", "ci", "--expires-in-days", "0"],
+    code: 2,
+    names: /--expires-in-days/,
+    says: /from 1 to 3650/
+  },
+  {
+    what: "a bad choice",
+    args: ["member", "invite", "g@x.org", "--role", "king"],
+    code: 2,
+    names: /an option or argument takes one of/,
+    says: /member.*developer.*admin.*owner/
+  },
+  {
+    what: "no subject",
+    args: ["acl", "explain", ...at],
+    desk: () => ada,
+    code: 2,
+    names: /name one subject/,
+    says: /--email or --service-account/
+  },
+  {
+    what: "nobody to ask",
+    args: ["org", "delete", "--org", "acme"],
+    desk: () => ada,
+    code: 2,
+    names: /nobody can be asked here/,
+    says: /add --yes/
+  },
+  {
+    what: "a file that is not there",
+    args: ["secret", "import", "missing.env", ...at],
+    desk: () => ada,
+    code: 1,
+    names: /missing\.env cannot be read/,
+    says: /check that it is there/
+  },
+  {
+    what: "a format that nobody can tell",
+    args: ["secret", "export", "--output", "secrets.txt", ...at],
+    desk: () => ada,
+    code: 2,
+    names: /secrets\.txt does not tell its format/,
+    says: /add --format with one of env, shell, docker, json, yaml/
+  },
+  {
+    what: "a device as the file",
+    args: ["secret", "export", "--format", "json", "--output", "/dev/null", ...at],
+    desk: () => ada,
+    code: 1,
+    names: /\/dev\/null is not a file/,
+    says: /without --output/
+  },
+  {
+    what: "the master key",
+    args: ["master-key", "rotate", "--db", "service.db"],
+    code: 1,
+    names: /master key is rotated offline/,
+    says: /run it where the server is installed/
+  }
+]
+
+describe("what a person is told", () => {
+  it.concurrent.each(cases)("about $what", async ({ args, code, cwd, desk, env, names, says }) => {
+    const own = desk?.() ?? new Desk(server.url)
+    if (desk === undefined) folders.push(own.home)
+    const options = { ...(env === undefined ? {} : { env: await env() }), ...(cwd === undefined ? {} : { cwd: cwd() }) }
+    const result = await own.coffer(args, options)
+    const lines = result.stderr.trimEnd().split("\n")
+    const sentence = lines.at(-1) ?? ""
+    assert.strictEqual(result.code, code, result.stderr)
+    assert.strictEqual(result.stdout, "")
+    assert.match(sentence, names)
+    assert.match(sentence, says)
+    assert.match(sentence, /^coffer: \S/)
+    // One sentence, and at most a warning before it.
+    for (const line of lines.slice(0, -1)) assert.match(line, /^coffer: (warning: |service\.yml names )/)
+    assert.notMatch(result.stderr, /_tag|\bat .*:\d+:\d+|node:|Error:|undefined|\[object|hunter2|svc_s[at]_x/)
+  })
+})

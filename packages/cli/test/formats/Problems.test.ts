@@ -1,0 +1,115 @@
+import { Either } from "effect"
+import { assert, describe, it } from "vitest"
+import { formatOf, type FormatName } from "../../src/formats/Format.js"
+import { formats } from "./Support.js"
+
+/** A value that must be in no message. */
+const secret = "hunter2"
+
+const problems: ReadonlyArray<readonly [FormatName, string, number, RegExp]> = [
+  ["env", `A=1\nnot an assignment ${secret}`, 2, /KEY=value/],
+  ["env", `A=1\n\n# note\nB="${secret}\n`, 4, /^B: its quotes do not close/],
+  ["env", `A='${secret}' rest`, 1, /^A: its quotes do not close/],
+  ["env", `A=${secret}#tail`, 1, /^A: a # right behind the text/],
+  ["env", "A=#tail", 1, /^A: a # right behind/],
+  ["env", "__proto__=x", 1, /dotenv does not read/],
+  ["env", "export A", 1, /KEY=value/],
+  ["shell", `export A='1'\nexport B="$(${secret})"`, 2, /^B: its value is not plain text/],
+  ["shell", `export A=\`${secret}\``, 1, /^A: /],
+  ["shell", `A='${secret}`, 1, /^A: /],
+  ["shell", `rm -rf ${secret}`, 1, /runs nothing/],
+  ["shell", `export A='x'; rm ${secret}`, 1, /^A: /],
+  ["shell", "export A='x'\r\n", 1, /LF/],
+  ["shell", `export A='${secret}\0'`, 1, /NUL/],
+  ["docker", `A=1\n${secret}`, 2, /KEY=value/],
+  ["json", `{\n  "A": "1",\n  "B": 2\n}`, 3, /^B must have a text/],
+  ["json", `{"A": {"B": "${secret}"}}`, 1, /^A must have a text/],
+  ["json", `["${secret}"]`, 1, /start of an object/],
+  ["json", `{"A": "${secret}",}`, 1, /a key in double quotes/],
+  ["json", `{"A": "1"\n "B": "${secret}"}`, 2, /comma/],
+  ["json", `{"A": "1"} ${secret}`, 1, /behind the object/],
+  ["json", `{A: "${secret}"}`, 1, /double quotes/],
+  ["json", "", 1, /start of an object/],
+  ["yaml", `A: "1"\nB: 8080\n`, 2, /^B must have a text/],
+  ["yaml", `A: yes\n`, 1, /^A: not every reader/],
+  ["yaml", `A: 012\n`, 1, /^A /],
+  ["yaml", `A: 2001-01-01\n`, 1, /^A: not every reader/],
+  ["yaml", `A: 1_000\n`, 1, /^A: not every reader/],
+  ["yaml", `A:\n`, 1, /^A must have a text/],
+  ["yaml", `A: &x "${secret}"\nB: *x\n`, 2, /^B must have a text/],
+  ["yaml", `A:\n  B: "${secret}"\n`, 1, /^A must have a text/],
+  ["yaml", `A: "x"\n\tB: "${secret}"\n`, 2, /not valid YAML/],
+  ["yaml", `A: "${secret}\n`, 2, /not valid YAML/],
+  ["yaml", `A: "x"\n---\nB: "y"\n`, 2, /second document/],
+  ["yaml", `- ${secret}\n`, 1, /start of lines/]
+]
+
+describe("a file that cannot be read", () => {
+  it.each(problems)("%s %j is refused with its line", (name, text, line, problem) => {
+    const found = formats[name].read(text)
+    assert.isTrue(Either.isLeft(found))
+    if (Either.isRight(found)) return
+    assert.match(found.left.problem, problem)
+    assert.strictEqual(found.left.line, line)
+    assert.notInclude(found.left.problem, secret)
+  })
+})
+
+const read = (name: FormatName, text: string) =>
+  Object.fromEntries(Either.getOrThrow(formats[name].read(text)).map(({ key, line, value }) => [key, [value, line]]))
+
+describe("files that others wrote", () => {
+  it.each<[FormatName, string, Record<string, [string, number]>]>([
+    [
+      "env",
+      "# head\nexport A=plain # note\r\nB = 'single # no note'\nC: colon\nD=\"two\nlines\" # note\nE=\n\nF=`it's`\n",
+      {
+        A: ["plain", 2],
+        B: ["single # no note", 3],
+        C: ["colon", 4],
+        D: ["two\nlines", 5],
+        E: ["", 7],
+        F: ["it's", 9]
+      }
+    ],
+    [
+      "shell",
+      "#!/bin/sh\nexport A='it'\\''s'\nB=\"two \\$ \\\"x\\\"\"  # note\nC=plain/path:1\nD='a\nb'\nE=\nF=a\\ b",
+      { A: ["it's", 2], B: ['two $ "x"', 3], C: ["plain/path:1", 4], D: ["a\nb", 5], E: ["", 7], F: ["a b", 8] }
+    ],
+    ["docker", "# note\n\n  A= 'kept' # too\r\nB=\n", { A: [" 'kept' # too", 3], B: ["", 4] }],
+    ["json", '{\n\t"A": "x\\u00fc\\ud83d\\udd10\\/",\r\n\t"B":""}', { A: ["xü🔐/", 2], B: ["", 3] }],
+    [
+      "yaml",
+      "# note\nA: plain text\nB: 'it''s'\nC: |\n  two\n  lines\n\"D\": !!str 012\n",
+      { A: ["plain text", 2], B: ["it's", 3], C: ["two\nlines\n", 4], D: ["012", 7] }
+    ],
+    ["yaml", "", {}],
+    ["yaml", "{}\n", {}],
+    ["env", "\n# nothing\n", {}],
+    ["json", " {} ", {}]
+  ])("%s %j are read", (name, text, expected) => {
+    assert.deepStrictEqual(read(name, text), expected)
+  })
+})
+
+it("knows a format by the file's name", () => {
+  const names = [
+    ".env",
+    "prod.env",
+    ".env.local",
+    "a/b/.env.prod",
+    "x.sh",
+    "x.JSON",
+    "x.yaml",
+    "x.yml",
+    ".env.json",
+    "x.txt",
+    "x",
+    "env"
+  ]
+  assert.deepStrictEqual(
+    names.map((name) => formatOf(name) ?? "unknown"),
+    ["env", "env", "env", "env", "shell", "json", "yaml", "yaml", "json", "unknown", "unknown", "unknown"]
+  )
+})

@@ -1,0 +1,139 @@
+import { parse } from "dotenv"
+import * as fc from "fast-check"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { parse as parseYaml } from "yaml"
+import type { FormatName, Pair } from "../../src/formats/Format.js"
+import { carried, formats, keys, tricky, values } from "./Support.js"
+
+/** Every tricky text, and many made ones, under keys of their own. */
+const samples: ReadonlyArray<Pair> = [
+  ...tricky.map((value, index) => ({ key: `TRICKY_${index}`, value })),
+  ...fc.sample(values, { numRuns: 1_500, seed: 42 }).map((value, index) => ({ key: `SAMPLE_${index}`, value })),
+  ...[...new Set(fc.sample(keys, { numRuns: 100, seed: 42 }))].map((key) => ({ key, value: `of ${key}` }))
+]
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "coffer-formats-"))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The file of a format, with what it takes of the samples. */
+const written = (name: FormatName, all = samples) => {
+  const taken = carried(formats[name], all)
+  const path = join(folder, `secrets.${name}`)
+  const text = formats[name].write(taken)
+  writeFileSync(path, text)
+  return { path, text, taken }
+}
+
+const expected = (taken: ReadonlyArray<Pair>) => taken.map(({ key, value }) => [key, value] as const)
+
+const run = (command: string, args: ReadonlyArray<string>, env: Record<string, string> = {}) => {
+  const { error, status, stderr, stdout } = spawnSync(command, args, {
+    encoding: "buffer",
+    // Bash reads its start-up file when its input is a socket.
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    maxBuffer: 64 * 1024 * 1024
+  })
+  assert.isUndefined(error)
+  assert.strictEqual(status, 0, stderr.toString())
+  assert.strictEqual(stderr.toString(), "")
+  return stdout.toString()
+}
+
+const has = (command: string, ...args: ReadonlyArray<string>) => spawnSync(command, args).status === 0
+
+const agrees = (found: Readonly<Record<string, unknown>>, taken: ReadonlyArray<Pair>) => {
+  for (const [key, value] of expected(taken)) {
+    assert.isTrue(Object.hasOwn(found, key), key)
+    assert.strictEqual(found[key], value, key)
+  }
+  assert.lengthOf(Object.keys(found), taken.length)
+}
+
+describe("env", () => {
+  it.each([false, true])("is read by npm's dotenv (its fast parser: %s)", (fast) => {
+    const { taken, text } = written("env")
+    agrees(parse(text, { fast }), taken)
+  })
+})
+
+describe("shell", () => {
+  // The environment of a process has room for less than all samples at once.
+  const chunks = (all: ReadonlyArray<Pair>) =>
+    Array.from({ length: Math.ceil(all.length / 400) }, (_, index) => all.slice(index * 400, (index + 1) * 400))
+
+  it.each(["dash", "bash", "bash --posix"])("is read by . of %s", (command) => {
+    const [program = "", ...flags] = command.split(" ")
+    // A locale of the samples would be complained about.
+    const plain = samples.filter(({ key }) => !/^(LC_|LANG)/.test(key))
+    for (const chunk of chunks(plain)) {
+      const { path, taken } = written("shell", chunk)
+      const print = `process.stdout.write(JSON.stringify(process.env))`
+      const script = `. "$FILE"; exec "$NODE" -e "$PRINT"`
+      const env = { FILE: path, NODE: process.execPath, PRINT: print }
+      const found: Record<string, string> = JSON.parse(run(program, [...flags, "-c", script], env))
+      for (const [key, value] of expected(taken)) assert.strictEqual(found[key], value, key)
+    }
+  })
+
+  it("refuses the names that a shell keeps for itself", () => {
+    for (const key of ["UID", "PPID", "RANDOM", "OPTIND", "SHELLOPTS", "_", "with.dot", "with-hyphen"]) {
+      assert.isString(formats.shell.refusal({ key, value: "x" }), key)
+    }
+  })
+})
+
+describe("docker", () => {
+  it("is read as Docker's kvfile reads it", () => {
+    const { taken, text } = written("docker")
+    const found: Record<string, string> = {}
+    // cli/pkg/kvfile of Docker 28, line by line.
+    for (const raw of text.split("\n")) {
+      const scanned = raw.replace(/\r$/, "")
+      assert.isBelow(Buffer.byteLength(raw), 65_536)
+      const line = scanned.trimStart()
+      if (line === "" || line.startsWith("#")) continue
+      const [key = ""] = line.split("=", 1)
+      assert.notMatch(key, /\s/)
+      Object.defineProperty(found, key, { value: line.slice(key.length + 1), enumerable: true })
+    }
+    agrees(found, taken)
+  })
+})
+
+describe("json", () => {
+  it.runIf(has("python3", "--version"))("is read by Python's json", () => {
+    const { path, taken } = written("json")
+    const found = run("python3", [
+      "-c",
+      "import json,sys; print(json.dumps(json.load(open(sys.argv[1], encoding='utf-8'))))",
+      path
+    ])
+    agrees(JSON.parse(found), taken)
+  })
+})
+
+describe("yaml", () => {
+  it.each(["1.1", "1.2"] as const)("is read by a reader of YAML %s", (version) => {
+    const { taken, text } = written("yaml")
+    const found: Map<string, unknown> = parseYaml(text, { version, mapAsMap: true })
+    assert.deepStrictEqual([...found], expected(taken))
+  })
+
+  it.runIf(has("python3", "-c", "import yaml"))("is read by PyYAML", () => {
+    const { path, taken } = written("yaml")
+    const found = run("python3", [
+      "-c",
+      "import json,sys,yaml; print(json.dumps(yaml.safe_load(open(sys.argv[1], encoding='utf-8'))))",
+      path
+    ])
+    agrees(JSON.parse(found), taken)
+  })
+})

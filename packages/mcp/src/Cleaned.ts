@@ -1,0 +1,13 @@
+import { Predicate, Redacted } from "effect"
+import { plain } from "./Plain.js"
+
+/**
+ * A record from the server without what is not seen, in names too: they reach an agent as data and nothing else. What is
+ * redacted stays as it is: a secret's value is handed on to the byte, or not at all.
+ */
+export const cleaned = (record: unknown): unknown => {
+  if (typeof record === "string") return plain(record, Infinity)
+  if (Array.isArray(record)) return record.map(cleaned)
+  if (!Predicate.isRecord(record) || Redacted.isRedacted(record)) return record
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [plain(name, Infinity), cleaned(value)]))
+}

@@ -1,0 +1,117 @@
+import type { Actor } from "@coffer/domain/Actor"
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import type { Action, ScopeOf } from "@coffer/domain/Permissions"
+import { EnvName } from "@coffer/domain/Names"
+import { Access } from "@coffer/server/access/Access"
+import { Environments } from "@coffer/server/environments/Environments"
+import { History } from "@coffer/server/secrets/History"
+import { Promotion } from "@coffer/server/secrets/Promotion"
+import { SqlClient } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import { asActor, entries, envPath, key, onDatabase, projectPath, servicesAt } from "../support/Services.js"
+
+/** Whether the long form of the property tests was asked for. */
+export const long = process.env.COFFER_LONG === "1"
+
+const historyLayer = Layer.mergeAll(History.Default, Promotion.Default)
+
+/** The services over the database at a path, those of history and promotion among them. */
+export const historyAt = (path: string) => Layer.provideMerge(historyLayer, servicesAt(path))
+
+/** As `onDatabase`, with history and promotion. */
+export const onHistory = <A, E, R>(test: Effect.Effect<A, E, R>) => onDatabase()(Effect.provide(test, historyLayer))
+
+type EnvAction = { [A in Action]: ScopeOf<A> extends "env" ? A : never }[Action]
+
+/** Enters an environment for any action, as the handlers do. */
+export const enterFor = <A extends EnvAction>(actor: Actor, action: A, path: EnvPath = envPath()) =>
+  Effect.flatMap(Access, (access) => access.env(path, action)).pipe(asActor(actor))
+
+interface At {
+  readonly path?: EnvPath
+}
+
+export const listVersions = (
+  actor: Actor,
+  name: string,
+  options: At & { readonly limit?: number; readonly before?: number } = {}
+) =>
+  Effect.gen(function* () {
+    const { path, ...page } = options
+    const place = yield* enterFor(actor, "secret.list", path)
+    return yield* (yield* History).versions(place, key(name), page)
+  })
+
+export const rollback = (
+  actor: Actor,
+  name: string,
+  version: number,
+  options: At & { readonly expected?: number } = {}
+) =>
+  Effect.gen(function* () {
+    const place = yield* enterFor(actor, "secret.write", options.path)
+    const expected = options.expected === undefined ? {} : { expected_version: options.expected }
+    return yield* (yield* History).rollback(place, key(name), { version, ...expected })
+  })
+
+export const undelete = (actor: Actor, name: string, options: At = {}) =>
+  Effect.gen(function* () {
+    const place = yield* enterFor(actor, "secret.write", options.path)
+    return yield* (yield* History).undelete(place, key(name))
+  })
+
+export const destroy = (actor: Actor, name: string, versions: ReadonlyArray<number>, options: At = {}) =>
+  Effect.gen(function* () {
+    const place = yield* enterFor(actor, "secret.destroy", options.path)
+    return yield* (yield* History).destroy(place, key(name), versions)
+  })
+
+/** Enters both sides in the order of the handler: the side that is written first. */
+export const copy = (
+  actor: Actor,
+  places: { readonly from: string; readonly to: string },
+  request: { readonly keys?: ReadonlyArray<string>; readonly dry_run?: boolean } = {}
+) =>
+  Effect.gen(function* () {
+    const to = yield* enterFor(actor, "secret.write", envPath(places.to))
+    const from = yield* enterFor(actor, "secret.copy", envPath(places.from))
+    return yield* (yield* Promotion).copy(to, from, {
+      ...(request.keys !== undefined && { keys: request.keys.map(key) }),
+      ...(request.dry_run !== undefined && { dry_run: request.dry_run })
+    })
+  })
+
+export const diff = (actor: Actor, here: string, there: string) =>
+  Effect.gen(function* () {
+    const mine = yield* enterFor(actor, "secret.compare", envPath(here))
+    const other = yield* enterFor(actor, "secret.compare", envPath(there))
+    return yield* (yield* Promotion).diff(mine, other)
+  })
+
+export const newEnvironment = (actor: Actor, name: string) =>
+  Effect.gen(function* () {
+    const place = yield* (yield* Access).project(projectPath(), "env.create").pipe(asActor(actor))
+    return yield* (yield* Environments).create(place, EnvName.make(name))
+  })
+
+export const removeEnvironment = (actor: Actor, name: string) =>
+  Effect.gen(function* () {
+    const place = yield* enterFor(actor, "env.delete", envPath(name))
+    yield* (yield* Environments).remove(place)
+  })
+
+/** The entries about secrets that are no reads. */
+export const changeEntries = Effect.map(entries(), (all) =>
+  all.filter(({ action }) => action.startsWith("secret.") && action !== "secret.read")
+)
+
+/** Every row that a change of a secret may touch, and the changes on record. */
+export const everything = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    environments: yield* sql`SELECT * FROM environments ORDER BY id`,
+    secrets: yield* sql`SELECT * FROM secrets ORDER BY id`,
+    versions: yield* sql`SELECT * FROM secret_versions ORDER BY secret_id, version`,
+    entries: yield* changeEntries
+  }
+})
