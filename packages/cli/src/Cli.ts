@@ -2,13 +2,14 @@ import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
 import { isValidationError } from "@effect/cli/ValidationError"
 import type { Teardown } from "@effect/platform/Runtime"
+import { hasApiKey } from "@coffer/domain/client/Credentials"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Cause, Console, Effect, Exit, Layer } from "effect"
 import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/Audit.js"
 import { authCommands } from "./commands/Auth.js"
 import { backupCommand } from "./commands/Backups.js"
-import { complaint } from "./commands/Complaint.js"
+import { complaint, namesOf } from "./commands/Complaint.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { envCommand, environmentCommand } from "./commands/Environments.js"
 import { tidyHelp } from "./commands/HelpText.js"
@@ -50,7 +51,11 @@ const described = Command.make("coffer").pipe(
 
 const completed = described.pipe(Command.withSubcommands(commands))
 
-const coffer = described.pipe(Command.withSubcommands([...commands, completionsCommand(() => completed)]))
+const all = [...commands, completionsCommand(() => completed)] as const
+
+const coffer = described.pipe(Command.withSubcommands(all))
+
+const names = namesOf(all.map((command) => command.descriptor))
 
 const withoutColours = (text: unknown) => String(text).replace(/\x1b\[[0-9;]*m/g, "")
 
@@ -66,10 +71,20 @@ const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>, argv: ReadonlyA
           const help = tidyHelp(withoutColours(text), argv)
           return console.log(wanted ? withBoldTitles(help) : help)
         },
-        error: (text: unknown) => note(complaint(coffer, argv, withoutColours(text).trim()))
+        error: (text: unknown) => note(complaint(names, argv, withoutColours(text).trim()))
       })
     )
   )
+
+/** The service does not say which credential it was that it did not take. */
+const notTaken = hasApiKey.pipe(
+  Effect.orElseSucceed(() => false),
+  Effect.map((key) =>
+    key
+      ? "the server does not take your API key: it is mistyped, revoked, expired or another server's; check SERVICE_API_KEY"
+      : "your session at the server has ended; run coffer login"
+  )
+)
 
 /** The whole client but for `run`: answers the exit code. */
 export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
@@ -79,7 +94,8 @@ export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect
     Effect.catchAll((failure) => {
       if (isValidationError(failure)) return Effect.succeed(exitCodes.usage)
       const { exitCode, sentence } = describe(failure)
-      return Effect.as(note(sentence), exitCode)
+      const told = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
+      return Effect.as(Effect.flatMap(told, note), exitCode)
     }),
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)

@@ -33,7 +33,7 @@ describe("the README's commands", () => {
   it("are five, the first of which logs in", () => {
     assert.strictEqual(shown.length, 5)
     assert.strictEqual(shown[0]?.command, "npx coffer login --email ada@example.com")
-    assert.match(shown[0].output, /^Code: [0-9]{6}\nlogged in to http:\/\/localhost:7100 as ada@example\.com$/m)
+    assert.match(shown[0]?.output ?? "", /^Code: [0-9]{6}\nlogged in to http:\/\/localhost:7100 as ada@example\.com$/m)
   })
 
   it("store a secret and run a program with it, with the output that is shown", async () => {

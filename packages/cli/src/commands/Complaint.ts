@@ -1,21 +1,29 @@
-import * as Command from "@effect/cli/Command"
 import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
-import { HashMap, Option } from "effect"
+import { HashMap } from "effect"
+
+/** The names of commands, and of the commands in each. */
+export type Names = ReadonlyMap<string, ReadonlySet<string>>
+
+export const namesOf = (commands: ReadonlyArray<CommandDescriptor.Command<unknown>>): Names =>
+  new Map(
+    commands.map((command) => {
+      const [name = ""] = CommandDescriptor.getNames(command)
+      const inside = new Set(HashMap.keys(CommandDescriptor.getSubcommands(command)))
+      // The parser takes a command without any for its own.
+      inside.delete(name)
+      return [name, inside]
+    })
+  )
 
 /** How far a command line names commands, and the word behind them where one more should. */
-export const locate = <Name extends string, R, E, A>(
-  whole: Command.Command<Name, R, E, A>,
-  argv: ReadonlyArray<string>
-): { readonly path: ReadonlyArray<string>; readonly stray: string | undefined } => {
-  const path: Array<string> = []
-  let subcommands = Command.getSubcommands(whole)
-  for (const word of argv) {
-    const next = HashMap.get(subcommands, word)
-    if (Option.isNone(next)) return { path, stray: HashMap.isEmpty(subcommands) ? undefined : word }
-    path.push(word)
-    subcommands = CommandDescriptor.getSubcommands(next.value)
-  }
-  return { path, stray: undefined }
+const locate = (
+  names: Names,
+  [first = "", second = ""]: ReadonlyArray<string>
+): { readonly path: ReadonlyArray<string>; readonly stray?: string } => {
+  const subcommands = names.get(first)
+  if (subcommands === undefined) return { path: [], stray: first }
+  if (subcommands.size === 0) return { path: [first] }
+  return subcommands.has(second) ? { path: [first, second] } : { path: [first], stray: second }
 }
 
 const rewrite = (text: string): string => {
@@ -32,13 +40,14 @@ const rewrite = (text: string): string => {
 }
 
 /** What is wrong with a command line, in a sentence that says where to look. */
-export const complaint = <Name extends string, R, E, A>(
-  whole: Command.Command<Name, R, E, A>,
-  argv: ReadonlyArray<string>,
-  text: string
-): string => {
-  const { path, stray } = locate(whole, argv)
+export const complaint = (names: Names, argv: ReadonlyArray<string>, text: string): string => {
+  const { path, stray } = locate(names, argv)
   const command = ["coffer", ...path].join(" ")
-  const problem = stray === undefined || stray.startsWith("-") ? rewrite(text) : `${stray} is no command of ${command}`
+  const problem =
+    stray === undefined || stray === ""
+      ? rewrite(text)
+      : stray.startsWith("-")
+        ? `${stray} has no place here`
+        : `${stray} is no command of ${command}`
   return `${problem}; ${command} --help shows what there is`
 }

@@ -1,6 +1,7 @@
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { type Member, type Role, roles } from "@coffer/domain/Member"
 import { Email } from "@coffer/domain/Names"
@@ -8,7 +9,7 @@ import { Effect, Option } from "effect"
 import { NotThere } from "../Failures.js"
 import { printDone, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
-import { argument, atOrg, type Client, connect, settingsOf, yes } from "./Shared.js"
+import { argument, atOrg, connect, settingsOf, yes } from "./Shared.js"
 
 const columns = {
   email: (member: Member) => member.email,
@@ -55,7 +56,7 @@ const invite = Command.make("invite", { ...atOrg, email, role }, (options) =>
 ).pipe(Command.withDescription("Invite a person. Example: coffer member invite grace@example.com --role developer"))
 
 /** The id of a member that is named by e-mail. */
-const memberId = Effect.fnUntraced(function* (client: Client, path: OrgPath, email: Email) {
+const memberId = Effect.fnUntraced(function* (client: CofferClient, path: OrgPath, email: Email) {
   const { data } = yield* client.call((api) => api.members.list({ path }))
   const found = data.find((member) => member.email === email)
   if (found !== undefined) return found.user_id

@@ -1,5 +1,6 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import { Count, SecretKey } from "@coffer/domain/Names"
 import { rule } from "@coffer/domain/Rule"
@@ -7,7 +8,7 @@ import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { Effect, Option, Schema } from "effect"
 import { printDone, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
-import { argument, atEnv, type Client, connect, settingsOf, yes } from "./Shared.js"
+import { argument, atEnv, connect, settingsOf, yes } from "./Shared.js"
 
 const key = argument("KEY", SecretKey, "The secret's key")
 
@@ -21,7 +22,7 @@ const columns = {
 const pageSize = 100
 
 /** Every version, newest first. */
-const allVersions = Effect.fnUntraced(function* (client: Client, path: SecretPath) {
+const allVersions = Effect.fnUntraced(function* (client: CofferClient, path: SecretPath) {
   const data: Array<SecretVersion> = []
   for (;;) {
     const before = data.at(-1)?.version

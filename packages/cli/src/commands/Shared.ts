@@ -1,10 +1,9 @@
 import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"
 import { CofferClient } from "@coffer/domain/client/CofferClient"
-import { type Credential, credentialFor, NotAuthenticated } from "@coffer/domain/client/Credentials"
+import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { type Given, loadSettings } from "@coffer/domain/client/Settings"
-import { Unauthorized } from "@coffer/domain/Errors"
 import { Effect, Option, type Schema } from "effect"
 import { Version } from "../Version.js"
 
@@ -57,23 +56,7 @@ export const clientWith = (server: ServerUrl, credential: Option.Option<Credenti
     Effect.provide(CofferClient, CofferClient.Default({ server, credential, program: "cli", version }))
   )
 
-/** What the server says to a credential that it does not take, as the one that it was. */
-const refused = (server: ServerUrl, credential: Credential) =>
-  new NotAuthenticated({
-    message:
-      credential.type === "session"
-        ? `your session at ${server.origin} has ended: run coffer login`
-        : `${server.origin} does not take your API key, which is mistyped, revoked, expired or another server's: check SERVICE_API_KEY`
-  })
-
 /** The client for a server, with the credential that goes there. */
 export const connect = Effect.fnUntraced(function* (server: ServerUrl) {
-  const credential = yield* credentialFor(server)
-  const client = yield* clientWith(server, Option.some(credential))
-  const call = <A, E, R>(f: Parameters<typeof client.call<A, E, R>>[0]) =>
-    Effect.mapError(client.call(f), (error) => (error instanceof Unauthorized ? refused(server, credential) : error))
-  return { call } as const
+  return yield* clientWith(server, Option.some(yield* credentialFor(server)))
 })
-
-/** The calls of the service, as commands make them. */
-export type Client = Effect.Effect.Success<ReturnType<typeof connect>>

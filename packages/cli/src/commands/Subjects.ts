@@ -1,10 +1,10 @@
 import * as Options from "@effect/cli/Options"
+import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { Email, ServiceAccountId, ServiceAccountName } from "@coffer/domain/Names"
 import { rule } from "@coffer/domain/Rule"
 import { Effect, Option, Schema } from "effect"
 import { NotThere, WrongUsage } from "../Failures.js"
-import type { Client } from "./Shared.js"
 
 /** A service account, as people name it. Its name is never of an id's form. */
 export const NameOrId = Schema.Union(ServiceAccountId, ServiceAccountName).annotations(
@@ -15,7 +15,7 @@ export type NameOrId = typeof NameOrId.Type
 const isId = Schema.is(ServiceAccountId)
 
 /** The id of a service account. An id is taken as it is: who may manage rules may not always list accounts. */
-export const accountId = Effect.fnUntraced(function* (client: Client, path: OrgPath, account: NameOrId) {
+export const accountId = Effect.fnUntraced(function* (client: CofferClient, path: OrgPath, account: NameOrId) {
   if (isId(account)) return account
   const { data } = yield* client.call((api) => api.serviceAccounts.list({ path }))
   const found = data.find(({ name }) => name === account)
@@ -46,7 +46,7 @@ const subject = (named: Subject) => named
 
 /** The subject that is named by one of two options. */
 export const subjectOf = Effect.fnUntraced(function* (
-  client: Client,
+  client: CofferClient,
   path: OrgPath,
   options: { readonly email: Option.Option<Email>; readonly serviceAccount: Option.Option<NameOrId> }
 ) {

@@ -33,19 +33,21 @@ export const privatePath = Effect.fnUntraced(function* (name: string) {
   return join(home, ".config", "coffer", name)
 })
 
+class Absent extends Data.TaggedError("Absent") {}
+
 const open = (path: string): Effect.Effect<Option.Option<number>, PrivateFileError> =>
   Effect.try({
     try: () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW),
-    catch: (cause) => cause
-  }).pipe(
-    Effect.asSome,
-    Effect.catchAll((cause): Effect.Effect<Option.Option<number>, PrivateFileError> => {
-      if (hasCode(cause, "ENOENT") || hasCode(cause, "ENOTDIR")) return Effect.succeedNone
+    catch: (cause) => {
+      if (hasCode(cause, "ENOENT") || hasCode(cause, "ENOTDIR")) return new Absent()
       const problem = hasCode(cause, "ELOOP")
         ? "is a symbolic link; put the file itself there"
         : `cannot be opened (${codeOf(cause)}); check its permissions`
-      return Effect.fail(new PrivateFileError({ message: `${path} ${problem}` }))
-    })
+      return new PrivateFileError({ message: `${path} ${problem}` })
+    }
+  }).pipe(
+    Effect.asSome,
+    Effect.catchTag("Absent", () => Effect.succeedNone)
   )
 
 /** The text of a file that only its owner may read and write; none where it is missing. Anything wider is refused. */

@@ -12,6 +12,8 @@ export type ServiceFileKey = (typeof serviceFileKeys)[number]
 export type ServiceFile = Partial<Record<ServiceFileKey, { readonly text: string; readonly line: number }>>
 
 /** `service.yml` cannot be read or does not say what it may; the message names the file and, where there is one, the line. */
+class Absent extends Data.TaggedError("Absent") {}
+
 export class BadServiceFile extends Data.TaggedError("BadServiceFile")<{ readonly message: string }> {}
 
 export const isServiceFileKey = (text: unknown): text is ServiceFileKey => serviceFileKeys.some((key) => key === text)
@@ -21,14 +23,11 @@ export const readServiceFile = Effect.fnUntraced(function* (directory: string) {
   const path = resolve(directory, serviceFileName)
   const source = yield* Effect.try({
     try: () => Option.some(readFileSync(path, "utf8")),
-    catch: (cause) => cause
-  }).pipe(
-    Effect.catchAll((cause) =>
+    catch: (cause) =>
       hasCode(cause, "ENOENT")
-        ? Effect.succeedNone
-        : Effect.fail(new BadServiceFile({ message: `${path}: cannot be read; check what it is and its permissions` }))
-    )
-  )
+        ? new Absent()
+        : new BadServiceFile({ message: `${path}: cannot be read; check what it is and its permissions` })
+  }).pipe(Effect.catchTag("Absent", () => Effect.succeedNone))
   const none: ServiceFile = {}
   if (Option.isNone(source)) return none
   // Few calls need the parser: it is loaded when there is something to parse.

@@ -1,6 +1,6 @@
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3"
 import type { Upload } from "@aws-sdk/lib-storage"
-import { Chunk, Data, Duration, Effect, Option, Predicate, Redacted, Scope, Stream } from "effect"
+import { Chunk, Data, Duration, Effect, Option, Predicate, Redacted, Stream } from "effect"
 import { Readable } from "node:stream"
 import type { BackupSettings } from "../Config.js"
 import { SlicedSha256 } from "./SlicedSha256.js"
@@ -77,7 +77,9 @@ const stalled = (doing: string, moved: () => number) =>
 export const makeObjectStore = (settings: BackupSettings) =>
   Effect.gen(function* () {
     const { bucket: Bucket, prefix } = settings
-    const scope = yield* Effect.scope
+    let open: S3Client | null = null
+    // Made before anything that uses it, so that it is closed after all of that has been interrupted and cleaned up.
+    yield* Effect.addFinalizer(() => Effect.sync(() => open?.destroy()))
 
     const base: S3ClientConfig = {
       endpoint: settings.endpoint,
@@ -95,16 +97,11 @@ export const makeObjectStore = (settings: BackupSettings) =>
     const connected = yield* Effect.promise(() =>
       Promise.all([import("@aws-sdk/client-s3"), import("@aws-sdk/lib-storage")])
     ).pipe(
-      Effect.flatMap(([s3, { Upload }]) =>
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const requestHandler = { connectionTimeout: connectionMillis }
-            return { s3, Upload, client: new s3.S3Client({ ...base, requestHandler }) }
-          }),
-          ({ client }) => Effect.sync(() => client.destroy())
-        )
-      ),
-      Scope.extend(scope),
+      Effect.map(([s3, { Upload }]) => {
+        const client = new s3.S3Client({ ...base, requestHandler: { connectionTimeout: connectionMillis } })
+        open = client
+        return { s3, Upload, client }
+      }),
       Effect.uninterruptible,
       Effect.cached
     )
@@ -174,7 +171,9 @@ export const makeObjectStore = (settings: BackupSettings) =>
             client: endingWith(connection, signal),
             params: { Bucket, Key, Body, ContentLength: size, ContentType: "application/octet-stream" },
             partSize: Math.max(minPartBytes, Math.ceil(size / maxParts)),
-            queueSize: 1
+            queueSize: 1,
+            // That is for `undo`, which the signal does not end.
+            leavePartsOnError: true
           })
           upload.on("httpUploadProgress", () => (moved += 1))
           return upload.done()

@@ -1,4 +1,4 @@
-import type { Option} from "effect";
+import type { Option } from "effect"
 import { Array, Data, Effect, Record } from "effect"
 
 export interface ConfigProblem {

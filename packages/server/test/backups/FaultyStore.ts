@@ -44,7 +44,6 @@ export class FaultyStore {
   }
 
   get settings(): Readonly<Record<string, string>> {
-    // eslint-disable-next-line @typescript-eslint/consistent-type-assertions
     const { port } = this.#server.address() as AddressInfo
     return {
       BACKUP_S3_ENDPOINT: `http://127.0.0.1:${port}`,

@@ -6,6 +6,8 @@ import { Backups } from "@coffer/server/backups/Backups"
 import { Effect, Layer } from "effect"
 import { asUser, DbPath, freshPath, invariants, servicesAt } from "../support/Services.js"
 
+process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] = "true"
+
 type Environment = Readonly<Record<string, string>>
 
 /** The services with backups, over the database at a path. */

@@ -206,8 +206,6 @@ const bundlesAgree = (actor: Actor, model: Model, seen: Contents) =>
         const { etag, ...bundle } = yield* readBundle(actor, { path: envPath(place) })
         assert.deepStrictEqual<unknown>(bundle, model.bundle(place))
         seen.see(place, etag, bundle.data)
-        const again = yield* readBundle(actor, { path: envPath(place), ifNoneMatch: etag })
-        assert.deepStrictEqual(again, { etag, revision: undefined, data: undefined })
       }),
     { discard: true }
   )
@@ -218,6 +216,9 @@ const historyAgrees = (actor: Actor, model: Model) =>
     for (const place of envs) {
       const path = envPath(place)
       const { live } = model.env(place)
+      const { etag } = yield* readBundle(actor, { path })
+      const again = yield* readBundle(actor, { path, ifNoneMatch: etag })
+      assert.deepStrictEqual(again, { etag, revision: undefined, data: undefined })
       const listed = yield* listSecrets(actor, path)
       assert.deepStrictEqual<unknown>(
         listed,
@@ -266,36 +267,35 @@ const historyAgrees = (actor: Actor, model: Model) =>
 describe("the history of secrets", () => {
   it.effect.prop(
     "is what plain maps would hold, whatever is done to it, and after a restart too",
-    [FastCheck.array(FastCheck.tuple(step, FastCheck.boolean()), { minLength: 15, maxLength: 40, size: "max" })],
+    [FastCheck.array(FastCheck.tuple(step, FastCheck.boolean()), { minLength: 10, maxLength: 25, size: "max" })],
     ([steps]) =>
       Effect.gen(function* () {
         const path = yield* freshPath
         const model = new Model(envs)
         const seen = contents()
-        let seconds = Date.UTC(2026, 0, 31) / 1_000
+        let millis = Date.UTC(2026, 0, 31)
 
         const actors = yield* Effect.gen(function* () {
-          yield* TestClock.setTime(seconds * 1_000)
+          yield* TestClock.setTime(millis)
           const ada = yield* organization("acme", "webshop", owner)
           const deployer = yield* account(robot)
           yield* grant(deployer, "admin")
           yield* bundlesAgree(ada, model, seen)
           for (const [next, byRobot] of steps) {
-            yield* TestClock.setTime(++seconds * 1_000)
+            yield* TestClock.setTime(++millis)
             const actor = byRobot && next.do !== "renew" ? deployer : ada
-            yield* take(actor, model, seen, new Date(seconds * 1_000).toISOString(), next)
+            yield* take(actor, model, seen, new Date(millis).toISOString(), next)
             yield* bundlesAgree(ada, model, seen)
           }
           yield* historyAgrees(ada, model)
           return { ada, deployer }
         }).pipe(Effect.provide(historyAt(path)))
-        yield* invariants(path)
 
         yield* Effect.gen(function* () {
           yield* bundlesAgree(actors.ada, model, seen)
           yield* historyAgrees(actors.ada, model)
-          yield* TestClock.setTime(++seconds * 1_000)
-          const at = new Date(seconds * 1_000).toISOString()
+          yield* TestClock.setTime(++millis)
+          const at = new Date(millis).toISOString()
           const last: Step = { do: "set", env: "prod", name: "A", text: "after the restart", expected: "current" }
           yield* take(actors.deployer, model, seen, at, last)
           yield* bundlesAgree(actors.deployer, model, seen)

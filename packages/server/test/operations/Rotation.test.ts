@@ -75,7 +75,10 @@ describe("a rotation of the master key", () => {
         before.map(({ ciphertext, nonce }) => [ciphertext, nonce]),
         "values and their nonces stay as they are"
       )
-      assert.notDeepInclude(after, { kek_id: before[0]?.kek_id })
+      assert.notInclude(
+        after.map(({ kek_id }) => kek_id),
+        before[0]?.kek_id ?? ""
+      )
       const refused = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, servicesAt(path))))
       assert.include(String(refused), "SERVICE_MASTER_KEY does not open this database")
       yield* invariants(path, newKey)

@@ -1,0 +1,203 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { CallToolResultSchema, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { assert } from "vitest"
+
+export const bin = fileURLToPath(new URL("../../bin/coffer-mcp.js", import.meta.url))
+
+export type Variables = Readonly<Record<string, string>>
+
+const desks: Array<Desk> = []
+
+/** A home with its configuration, and a directory to work in. */
+export class Desk {
+  readonly home = mkdtempSync(join(tmpdir(), "coffer-mcp-"))
+  readonly directory = join(this.home, "work")
+  readonly #config = join(this.home, ".config", "coffer")
+
+  constructor() {
+    mkdirSync(this.directory)
+    mkdirSync(this.#config, { recursive: true })
+    desks.push(this)
+  }
+
+  /** Somebody has logged in at a server. */
+  session(origin: string, token: string, mode = 0o600): this {
+    writeFileSync(join(this.#config, "session"), JSON.stringify({ [origin]: token }), { mode })
+    return this
+  }
+
+  /** Somebody has said that keys may go there. */
+  trust(origin: string): this {
+    writeFileSync(join(this.#config, "trusted"), `${origin}\n`, { mode: 0o600 })
+    return this
+  }
+
+  serviceYml(text: string): this {
+    writeFileSync(join(this.directory, "service.yml"), text)
+    return this
+  }
+}
+
+/** The SDK's own transport, which also keeps every byte. */
+class Recorder extends StdioClientTransport {
+  #child: ChildProcess | undefined
+  readonly #stdout: Array<Buffer> = []
+  readonly #stderr: Array<Buffer> = []
+  #ended: Promise<{ readonly code: number | null; readonly signal: string | null }> | undefined
+
+  override async start() {
+    await super.start()
+    const child: ChildProcess = Reflect.get(this, "_process")
+    this.#child = child
+    child.stdout?.on("data", (chunk: Buffer) => this.#stdout.push(chunk))
+    child.stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk))
+    this.#ended = once(child, "close").then(([code, signal]) => ({ code, signal }))
+  }
+
+  get child(): ChildProcess {
+    assert(this.#child !== undefined)
+    return this.#child
+  }
+
+  get ended() {
+    assert(this.#ended !== undefined)
+    return this.#ended
+  }
+
+  get out(): string {
+    return Buffer.concat(this.#stdout).toString("utf8")
+  }
+
+  get log(): string {
+    return Buffer.concat(this.#stderr).toString("utf8")
+  }
+}
+
+/** JSON of which a test says what it is. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any
+
+export interface Answer {
+  readonly isError: boolean
+  readonly text: string
+  readonly structured: Json
+}
+
+const agents: Array<Agent> = []
+
+/** An agent: the official client, and `coffer-mcp` as a process of its own, started from the build. */
+export class Agent {
+  private constructor(
+    readonly client: Client,
+    private readonly transport: Recorder
+  ) {}
+
+  static async start(variables: Variables = {}, desk = new Desk()): Promise<Agent> {
+    const transport = new Recorder({
+      command: process.execPath,
+      args: [bin],
+      cwd: desk.directory,
+      env: { HOME: desk.home, ...variables },
+      stderr: "pipe"
+    })
+    const client = new Client({ name: "test", version: "0" })
+    const agent = new Agent(client, transport)
+    agents.push(agent)
+    await client.connect(transport)
+    // From here on the client checks each answer against the tool's outputSchema.
+    await client.listTools()
+    return agent
+  }
+
+  /** Every byte that came on standard output. */
+  get out(): string {
+    return this.transport.out
+  }
+
+  /** Everything that it has written to standard error. */
+  get log(): string {
+    return this.transport.log
+  }
+
+  get ended() {
+    return this.transport.ended
+  }
+
+  get pid(): number {
+    return this.transport.child.pid ?? 0
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.transport.send(message)
+  }
+
+  write(bytes: string): void {
+    this.transport.child.stdin?.write(bytes)
+  }
+
+  closeInput(): void {
+    this.transport.child.stdin?.end()
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.transport.child.kill(signal)
+  }
+
+  async call(name: string, parameters: Record<string, unknown> = {}, signal?: AbortSignal): Promise<Answer> {
+    const result = await this.client.callTool({ name, arguments: parameters }, CallToolResultSchema, {
+      ...(signal && { signal })
+    })
+    assert.isArray(result.content)
+    const [content, ...rest] = Array.isArray(result.content) ? result.content : []
+    assert.deepStrictEqual(rest, [])
+    assert.strictEqual(content.type, "text")
+    return { isError: result.isError === true, text: content.text, structured: result.structuredContent }
+  }
+
+  /** A call that succeeds: what it answers, in both forms the same. */
+  async use(name: string, parameters: Record<string, unknown> = {}): Promise<Json> {
+    const { isError, structured, text } = await this.call(name, parameters)
+    assert.isFalse(isError, text)
+    assert.deepStrictEqual(JSON.parse(text), structured)
+    return structured
+  }
+
+  /** A call that fails: the text says each of these codes, a line each, and what to do. */
+  async refused(name: string, parameters: Record<string, unknown>, ...codes: ReadonlyArray<string>): Promise<string> {
+    const { isError, structured, text } = await this.call(name, parameters)
+    assert.isTrue(isError, text)
+    assert.isUndefined(structured)
+    const lines = text.split("\n")
+    assert.deepStrictEqual(
+      lines.map((line) => line.slice(0, line.indexOf(":"))),
+      [...codes]
+    )
+    for (const line of lines) assert.match(line, /Next: .|pass the parameter |ask the user /)
+    return text
+  }
+
+  /** Standard output is the protocol and nothing else: a JSON-RPC message a line. */
+  assertProtocol(): void {
+    const lines = this.out.split("\n")
+    assert.strictEqual(lines.pop(), "")
+    for (const line of lines) assert.strictEqual(JSON.parse(line).jsonrpc, "2.0")
+  }
+
+  async stop() {
+    await this.client.close()
+    return this.ended
+  }
+}
+
+/** Ends every agent of a file and removes their homes. */
+export const clearAway = async (): Promise<void> => {
+  await Promise.all(agents.splice(0).map((agent) => agent.stop()))
+  for (const { home } of desks.splice(0)) rmSync(home, { recursive: true, force: true })
+}

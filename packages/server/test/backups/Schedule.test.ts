@@ -1,0 +1,117 @@
+import { BackupFailed } from "@coffer/domain/Errors"
+import { BackupId } from "@coffer/domain/Names"
+import { Backups } from "@coffer/server/backups/Backups"
+import { BackupScheduleLive } from "@coffer/server/backups/Schedule"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Layer, Option, TestClock } from "effect"
+import { configAt } from "../support/Services.js"
+
+const minute = 60 * 1000
+const hour = 60 * minute
+
+const unused = Effect.dieMessage("the schedule does not ask for this")
+
+/** Backups that only keep the time at which each was made, in minutes; one in `failing` fails instead. */
+const recorded = (last: number | null, failing: ReadonlySet<number> = new Set()) => {
+  const tries: Array<number> = []
+  let newest = last
+  const layer = Layer.succeed(
+    Backups,
+    Backups.make({
+      create: () => unused,
+      list: () => unused,
+      restore: () => unused,
+      lastScheduled: Effect.sync(() => Option.fromNullable(newest)),
+      scheduled: Effect.gen(function* () {
+        const millis = yield* Clock.currentTimeMillis
+        tries.push(millis / minute)
+        if (failing.has(tries.length)) return yield* new BackupFailed({ message: "the store is away" })
+        newest = millis
+        return {
+          id: BackupId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+          created_at: new Date(millis).toISOString(),
+          size_bytes: 1,
+          trigger: "scheduled",
+          key_fingerprint: "",
+          instance: ""
+        }
+      })
+    })
+  )
+  return { tries, layer }
+}
+
+const environment = {
+  BACKUP_S3_ENDPOINT: "http://127.0.0.1:1",
+  BACKUP_S3_BUCKET: "bucket",
+  BACKUP_S3_ACCESS_KEY: "access",
+  BACKUP_S3_SECRET_KEY: "secret"
+}
+
+const scheduled = (
+  { layer }: { readonly layer: Layer.Layer<Backups> },
+  hours: string,
+  settings: Readonly<Record<string, string>> = environment
+) =>
+  BackupScheduleLive.pipe(
+    Layer.provide(layer),
+    Layer.provide(configAt("service.db", { ...settings, BACKUP_SCHEDULE_HOURS: hours })),
+    Layer.build
+  )
+
+describe("the schedule of backups", () => {
+  it.scoped("makes the first at once, and one every interval after it", () =>
+    Effect.gen(function* () {
+      const backups = recorded(null)
+      yield* scheduled(backups, "6")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(backups.tries, [0])
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual(backups.tries, [0, 360, 720, 1080, 1440])
+    })
+  )
+
+  it.scoped("neither skips nor repeats one when the server starts anew", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(100 * hour)
+      const backups = recorded(98 * hour)
+      yield* scheduled(backups, "6")
+      yield* TestClock.adjust("239 minutes")
+      assert.deepStrictEqual(backups.tries, [])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(backups.tries, [104 * 60])
+      const overdue = recorded(50 * hour)
+      yield* scheduled(overdue, "6")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(overdue.tries.length, 1)
+    })
+  )
+
+  it.scoped("waits no longer than the interval for a backup that claims to be of the future", () =>
+    Effect.gen(function* () {
+      const backups = recorded(1_000 * hour)
+      yield* scheduled(backups, "6")
+      yield* TestClock.adjust("20 hours")
+      assert.isAtLeast(backups.tries.length, 1)
+    })
+  )
+
+  it.scoped("survives a failure, and tries again in 15 minutes", () =>
+    Effect.gen(function* () {
+      const backups = recorded(null, new Set([2, 3]))
+      yield* scheduled(backups, "1")
+      yield* TestClock.adjust("3 hours")
+      assert.deepStrictEqual(backups.tries, [0, 60, 75, 90, 150])
+    })
+  )
+
+  it.scoped("makes none when it is 0, or when there is no store", () =>
+    Effect.gen(function* () {
+      const backups = recorded(null)
+      yield* scheduled(backups, "0")
+      yield* scheduled(backups, "1", {})
+      yield* TestClock.adjust("100 hours")
+      assert.deepStrictEqual(backups.tries, [])
+    })
+  )
+})

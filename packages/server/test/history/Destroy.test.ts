@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from "node:fs"
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import { DbPath, organization, outcome, readBundle, readSecret, removeSecret, setSecret } from "../support/Services.js"
+import { changeEntries, destroy, everything, listVersions, onHistory, rollback, undelete } from "./Support.js"
+
+const filesOf = (path: string): Buffer =>
+  Buffer.concat(
+    ["", "-wal", "-shm", "-journal"]
+      .map((suffix) => path + suffix)
+      .filter((file) => existsSync(file))
+      .map((file) => readFileSync(file))
+  )
+
+/** What some versions of secret A sealed and their data keys, as they are in the rows. */
+const sealedBytes = (versions: ReadonlyArray<number>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<Record<"ciphertext" | "nonce" | "wrapped_key" | "key_nonce", Uint8Array>>`
+      SELECT v.ciphertext, v.nonce, v.wrapped_key, v.key_nonce FROM secret_versions v
+        JOIN secrets s ON s.id = v.secret_id WHERE s.key = 'A' AND ${sql.in("v.version", versions)}`
+    assert.lengthOf(rows, versions.length)
+    return rows.flatMap((row) => [row.ciphertext, row.nonce, row.wrapped_key, row.key_nonce])
+  })
+
+/** The pieces of 16 bytes, or all of it where it is shorter, that are somewhere in the files. */
+const piecesIn = (files: Buffer, sealed: ReadonlyArray<Uint8Array>) =>
+  sealed.filter((bytes) =>
+    Array.range(0, Math.max(0, Math.floor(bytes.length / 1_024))).some((at) =>
+      files.includes(bytes.subarray(at * 1_024, at * 1_024 + 16))
+    )
+  ).length
+
+describe("a version that is destroyed", () => {
+  it.effect("is in no byte of the database's files any more, neither its data key nor what that sealed", () =>
+    Effect.gen(function* () {
+      const path = yield* DbPath
+      const ada = yield* organization()
+      // Some in their row, some on pages of their own.
+      const texts = ["", "short", "x".repeat(700), "y".repeat(9_000), "z".repeat(65_536), "kept", "current"]
+      for (const text of texts) {
+        yield* setSecret(ada, "A", text)
+        yield* setSecret(ada, "B", text)
+      }
+      const gone = [1, 2, 3, 4, 5]
+      const sealed = yield* sealedBytes(gone)
+      const kept = yield* sealedBytes([6, 7])
+      assert.strictEqual(piecesIn(filesOf(path), sealed), sealed.length, "the search finds what is there")
+      yield* destroy(ada, "A", gone)
+      assert.strictEqual(piecesIn(filesOf(path), sealed), 0)
+      assert.strictEqual(piecesIn(filesOf(path), kept), kept.length)
+      for (const [index, text] of texts.entries()) {
+        const version = index + 1
+        assert.strictEqual((yield* readSecret(ada, "B", { version })).value, text)
+        if (gone.includes(version)) {
+          assert.strictEqual(yield* outcome(readSecret(ada, "A", { version })), "NotFound")
+          assert.strictEqual(yield* outcome(rollback(ada, "A", version)), "Conflict")
+        } else assert.strictEqual((yield* readSecret(ada, "A", { version })).value, text)
+      }
+    }).pipe(onHistory)
+  )
+
+  it.effect("stays on record, with an entry of its own, and is destroyed once", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["one", "two", "three", "four"]) yield* setSecret(ada, "A", text)
+      const { etag } = yield* readBundle(ada)
+      const before = (yield* changeEntries).length
+      const all = yield* listVersions(ada, "A")
+      const answer = yield* destroy(ada, "A", [1, 3, 1])
+      const wanted = all.map((row) => ({ ...row, destroyed: row.version === 1 || row.version === 3 }))
+      assert.deepStrictEqual(yield* listVersions(ada, "A"), wanted)
+      assert.deepStrictEqual(
+        answer,
+        wanted.filter(({ destroyed }) => destroyed)
+      )
+      assert.deepStrictEqual(
+        (yield* changeEntries)
+          .slice(before)
+          .map(({ action, actor, metadata, resource_type }) => [action, actor, resource_type, metadata]),
+        [3, 1].map((version) => ["secret.destroy", "ada@example.com", "secret", { key: "A", version }])
+      )
+      assert.strictEqual((yield* readBundle(ada)).etag, etag, "the environment is as it was")
+
+      const once = yield* everything
+      assert.deepStrictEqual(yield* destroy(ada, "A", [3, 1]), answer)
+      assert.deepStrictEqual(yield* everything, once, "neither the time of it nor an entry is new")
+      yield* destroy(ada, "A", [1, 2])
+      assert.lengthOf(yield* changeEntries, before + 3)
+    }).pipe(onHistory)
+  )
+
+  it.effect("is never the current one, and none is when one of those named cannot be", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["one", "two", "three"]) yield* setSecret(ada, "A", text)
+      const before = yield* everything
+      for (const [versions, how] of [
+        [[3], "Conflict"],
+        [[1, 2, 3], "Conflict"],
+        [[1, 4], "NotFound"],
+        [[0], "NotFound"]
+      ] as const) {
+        assert.strictEqual(yield* outcome(destroy(ada, "A", versions)), how)
+      }
+      assert.strictEqual(yield* outcome(destroy(ada, "ABSENT", [1])), "NotFound")
+      assert.deepStrictEqual(yield* everything, before)
+    }).pipe(onHistory)
+  )
+
+  it.effect("stays destroyed when its secret is deleted and comes back", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["one", "two"]) yield* setSecret(ada, "A", text)
+      yield* destroy(ada, "A", [1])
+      yield* removeSecret(ada, "A")
+      assert.strictEqual(yield* outcome(destroy(ada, "A", [1])), "NotFound")
+      yield* undelete(ada, "A")
+      assert.deepStrictEqual(yield* readSecret(ada, "A"), { version: 2, value: "two" })
+      assert.strictEqual(yield* outcome(readSecret(ada, "A", { version: 1 })), "NotFound")
+      assert.deepStrictEqual(
+        (yield* listVersions(ada, "A")).map(({ destroyed, version }) => [version, destroyed]),
+        [
+          [2, false],
+          [1, true]
+        ]
+      )
+    }).pipe(onHistory)
+  )
+})
