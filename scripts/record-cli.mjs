@@ -132,7 +132,10 @@ const base = mkdtempSync(join(realpathSync(tmpdir()), "coffer-record-"))
 const home = join(base, "ada")
 const bin = join(base, "bin")
 for (const folder of [home, bin]) mkdirSync(folder)
-writeFileSync(join(bin, "coffer"), `#!/bin/sh\nexec "${process.execPath}" "${path("packages/cli/bin/coffer.js")}" "$@"\n`)
+writeFileSync(
+  join(bin, "coffer"),
+  `#!/bin/sh\nexec "${process.execPath}" "${path("packages/cli/bin/coffer.js")}" "$@"\n`
+)
 chmodSync(join(bin, "coffer"), 0o755)
 
 const freePort = async () => {

@@ -49,9 +49,12 @@ const described = Command.make("coffer").pipe(
   Command.withDescription("Keeps secrets, and gives them to the programs that need them")
 )
 
-const completed = described.pipe(Command.withSubcommands(commands))
+const completionCommand = completionsCommand(
+  described.pipe(Command.withSubcommands(commands)),
+  commands.map((command) => command.descriptor)
+)
 
-const all = [...commands, completionsCommand(() => completed)] as const
+const all = [...commands, completionCommand] as const
 
 const coffer = described.pipe(Command.withSubcommands(all))
 

@@ -31,7 +31,7 @@ const rewrite = (text: string): string => {
   if (missing.length > 0) return `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`
   const unknown = /^Received unknown argument: '(.*)'$/s.exec(text)?.[1]
   if (unknown !== undefined) return `${unknown} has no place here`
-  const argument = /^Missing argument <(.*)>$/.exec(text)?.[1]
+  const argument = /^Missing argument <([^>]*)>/.exec(text)?.[1]
   if (argument !== undefined) return `${argument} is missing`
   const choices = /^Expected one of the following cases: (.*)$/.exec(text)?.[1]
   if (choices !== undefined) return `an option or argument takes one of ${choices}`

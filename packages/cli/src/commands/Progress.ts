@@ -1,4 +1,4 @@
-import { Effect, type Fiber } from "effect"
+import { Effect } from "effect"
 
 const width = 24
 const frame = 80
@@ -35,8 +35,7 @@ const shown: Progress = {
       Effect.suspend(() => draw(`${wandering(tick++)} ${doing}`)),
       Effect.sleep(frame)
     )
-    const stop = (fiber: Fiber.RuntimeFiber<never>) => fiber.interruptAsFork(fiber.id())
-    return Effect.acquireUseRelease(Effect.fork(Effect.forever(next)), () => effect, stop)
+    return Effect.raceFirst(effect, Effect.forever(next))
   }
 }
 

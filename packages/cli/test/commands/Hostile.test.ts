@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { hostname, networkInterfaces } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Desk, Server } from "../support/Programs.js"
+import { type Desk, Server } from "../support/Programs.js"
 
 /** An address of this machine that is not a loopback one: what is on it may not have our key. */
 const address = Object.values(networkInterfaces())

@@ -124,7 +124,7 @@ describe("yaml", () => {
   it.each(["1.1", "1.2"] as const)("is read by a reader of YAML %s", (version) => {
     const { taken, text } = written("yaml")
     const found: Map<string, unknown> = parseYaml(text, { version, mapAsMap: true })
-    assert.deepStrictEqual([...found], expected(taken))
+    assert.deepStrictEqual<ReadonlyArray<readonly [string, unknown]>>([...found], expected(taken))
   })
 
   it.runIf(has("python3", "-c", "import yaml"))("is read by PyYAML", () => {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert } from "vitest"
+import type { Json } from "../../../server/test/support/Program.js"
 
 export const bin = fileURLToPath(new URL("../../bin/coffer-mcp.js", import.meta.url))
 
@@ -79,10 +80,6 @@ class Recorder extends StdioClientTransport {
     return Buffer.concat(this.#stderr).toString("utf8")
   }
 }
-
-/** JSON of which a test says what it is. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Json = any
 
 export interface Answer {
   readonly isError: boolean

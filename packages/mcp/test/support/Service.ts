@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { once } from "node:events"
 import { assert } from "vitest"
-import { Program } from "../../../server/test/support/Program.js"
-import type { Json, Variables } from "./Agent.js"
+import { type Json, Program } from "../../../server/test/support/Program.js"
+import type { Variables } from "./Agent.js"
 
 /** A real server with an organization, a project and somebody who owns them. */
 export class Service {

@@ -141,6 +141,8 @@ const settleReplaced = (dbPath: string) =>
  */
 const swap = (dbPath: string, copy: string, replaced: string | null) =>
   Effect.gen(function* () {
+    const rest = look(`${copy}-wal`)
+    if (rest !== undefined && rest.size > 0) return yield* refused("the restored database could not be written whole")
     yield* flushed(copy)
     if (replaced !== null) {
       // A damaged one keeps its log beside it.

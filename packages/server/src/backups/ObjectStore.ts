@@ -1,6 +1,6 @@
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3"
 import type { Upload } from "@aws-sdk/lib-storage"
-import { Chunk, Data, Duration, Effect, Option, Predicate, Redacted, Stream } from "effect"
+import { Chunk, Data, Duration, Effect, Fiber, Option, Predicate, Redacted, Stream } from "effect"
 import { Readable } from "node:stream"
 import type { BackupSettings } from "../Config.js"
 import { SlicedSha256 } from "./SlicedSha256.js"
@@ -148,7 +148,8 @@ export const makeObjectStore = (settings: BackupSettings) =>
           )
         ),
         { concurrency: "unbounded", discard: true }
-      ).pipe(Effect.interruptible)
+        // A fiber of its own: in one that is interrupted, nothing could be given up when its time is over.
+      ).pipe(Effect.interruptible, Effect.forkDaemon, Effect.flatMap(Fiber.await))
 
     /** Stores `size` bytes under a name, in parts of bounded size, one at a time: all of it, or nothing. */
     const put = (name: string, size: number, content: () => AsyncIterable<Uint8Array>) =>

@@ -19,7 +19,8 @@ export const BackupScheduleLive = Layer.scopedDiscard(
     const turn = Effect.gen(function* () {
       const current = yield* Clock.currentTimeMillis
       const last = Option.getOrElse(yield* backups.lastScheduled, () => current - interval)
-      if (last + interval > current) return Math.min(last + interval - current, interval)
+      // One of the future tells that a clock was wrong; waiting for it could take years.
+      if (last <= current && last + interval > current) return last + interval - current
       yield* backups.scheduled
       return interval
     }).pipe(

@@ -5,11 +5,13 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
+import { ServerConfig } from "../Config.js"
+import { holdsAny } from "../database/Remnants.js"
 import { now } from "../database/Time.js"
 import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { transaction } from "../database/Writer.js"
 import { checkLimits } from "./Limits.js"
-import { missingEnvironment, SecretsRepo, type VersionRow } from "./Repo.js"
+import { missingEnvironment, SecretsRepo, type VersionRow, type WholeVersionRow } from "./Repo.js"
 import { checkExpected, missing } from "./Secrets.js"
 import { Versions } from "./Versions.js"
 
@@ -32,6 +34,7 @@ const recordOf =
 export class History extends Effect.Service<History>()("@coffer/server/History", {
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { dbPath } = yield* ServerConfig
     const repo = yield* SecretsRepo
     const sealed = yield* Versions
     const audit = yield* AuditLog
@@ -129,6 +132,15 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       )
     })
 
+    /** Sees to it that data keys that were let go of are in no byte of the database: its log, its pages and their gaps. */
+    const erase = (keys: ReadonlyArray<Uint8Array>) =>
+      Effect.gen(function* () {
+        yield* truncateWriteAheadLog
+        if (!(yield* holdsAny(dbPath, keys))) return
+        yield* Effect.orDie(sql`VACUUM`)
+        yield* truncateWriteAheadLog
+      }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+
     /**
      * Erases earlier versions for good: their data keys and what they sealed go from the rows, from free pages and from
      * the write-ahead log. That they existed stays on record. The current version is a Conflict.
@@ -144,7 +156,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           if (!(yield* repo.claim(place.env.id))) return yield* missingEnvironment(place.env.name)
           const current = yield* repo.findLive(place.env.id, key)
           if (current === undefined) return yield* missing(key)
-          const rows: Array<VersionRow> = []
+          const rows: Array<WholeVersionRow> = []
           for (const version of [...new Set(wanted)].sort((a, b) => b - a)) {
             if (version === current.version) {
               return yield* new Conflict({
@@ -171,11 +183,14 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
                 }) as const
             )
           )
-          return rows.map((row) => recordOf(current.version)({ ...row, destroyed_at }))
+          return {
+            records: rows.map((row) => recordOf(current.version)({ ...row, destroyed_at })),
+            keys: fresh.flatMap(({ wrapped_key }) => (wrapped_key === null ? [] : [wrapped_key]))
+          }
         })
       )
-      yield* truncateWriteAheadLog.pipe(Effect.provideService(SqlClient.SqlClient, sql))
-      return destroyed
+      yield* erase(destroyed.keys)
+      return destroyed.records
     })
 
     return { versions, rollback, undelete, destroy } as const

@@ -56,6 +56,7 @@ const VersionRow = Schema.Struct({
 export type VersionRow = typeof VersionRow.Type
 
 const WholeVersionRow = Schema.Struct({ ...VersionRow.fields, value_bytes: Schema.Number, ...sealedFields })
+export type WholeVersionRow = typeof WholeVersionRow.Type
 
 const CurrentRow = Schema.Struct({ id: SecretId, version: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.String })

@@ -145,8 +145,8 @@ describe("history and promotion", () => {
         )
         assert.isNotEmpty(enough)
         for (const [index, allowed] of enough.entries()) {
-          // The key is free for one undelete alone.
-          assert.strictEqual(yield* allowed(), name === "undelete" && index > 0 ? "Conflict" : "success")
+          // There is one life of the key to bring back.
+          assert.strictEqual(yield* allowed(), name === "undelete" && index > 0 ? "NotFound" : "success")
         }
       }).pipe(onHistory)
     )

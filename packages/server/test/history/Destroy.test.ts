@@ -28,7 +28,7 @@ const sealedBytes = (versions: ReadonlyArray<number>) =>
 const piecesIn = (files: Buffer, sealed: ReadonlyArray<Uint8Array>) =>
   sealed.filter((bytes) =>
     Array.range(0, Math.max(0, Math.floor(bytes.length / 1_024))).some((at) =>
-      files.includes(bytes.subarray(at * 1_024, at * 1_024 + 16))
+      files.includes(Buffer.from(bytes.subarray(at * 1_024, at * 1_024 + 16)))
     )
   ).length
 

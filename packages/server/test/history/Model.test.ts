@@ -267,7 +267,7 @@ const historyAgrees = (actor: Actor, model: Model) =>
 describe("the history of secrets", () => {
   it.effect.prop(
     "is what plain maps would hold, whatever is done to it, and after a restart too",
-    [FastCheck.array(FastCheck.tuple(step, FastCheck.boolean()), { minLength: 10, maxLength: 25, size: "max" })],
+    [FastCheck.array(FastCheck.tuple(step, FastCheck.boolean()), { minLength: 5, maxLength: 20, size: "max" })],
     ([steps]) =>
       Effect.gen(function* () {
         const path = yield* freshPath

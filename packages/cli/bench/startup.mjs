@@ -1,0 +1,114 @@
+/**
+ * How long the client takes to start, as a multiple of what Node itself takes:
+ *
+ *   node packages/cli/bench/startup.mjs [DOTENVX] [--runs N]
+ *
+ * DOTENVX is the path of a `dotenvx` from npm (the file of its `bin`), to compare with. The Node that runs this is the one
+ * that is measured.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { runs: { type: "string", default: "20" } }
+})
+const [dotenvx] = positionals
+const runs = Number(values.runs)
+
+const coffer = fileURLToPath(new URL("../bin/coffer.js", import.meta.url))
+const program = fileURLToPath(new URL("../../server/bin/coffer-server.js", import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), "coffer-bench-"))
+
+const probe = createServer().listen(0, "127.0.0.1")
+await once(probe, "listening")
+const { port } = probe.address()
+probe.close()
+
+const url = `http://127.0.0.1:${port}`
+const env = { PATH: process.env.PATH, HOME: folder, SERVICE_SERVER_URL: url }
+
+let log = ""
+const server = spawn(process.execPath, [program], {
+  env: {
+    ...env,
+    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+    SMTP_HOST: "log",
+    SERVICE_DB_PATH: join(folder, "service.db"),
+    SERVICE_PORT: String(port)
+  },
+  stdio: ["ignore", "ignore", "pipe"]
+})
+server.stderr.on("data", (chunk) => (log += chunk))
+
+const start = (...args) => spawnSync(process.execPath, args, { cwd: folder, env, encoding: "utf8" })
+
+const run = (...args) => {
+  const { status, stderr, stdout } = start(coffer, ...args)
+  if (status !== 0) throw new Error(`coffer ${args.join(" ")}: ${stderr}`)
+  return stdout
+}
+
+/** The middle of several runs, in milliseconds. */
+const measure = (args) => {
+  const times = []
+  for (let turn = 0; turn < runs; turn++) {
+    const begin = performance.now()
+    const { status, stderr } = start(...args)
+    times.push(performance.now() - begin)
+    if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}`)
+  }
+  return times.sort((a, b) => a - b)[Math.floor(runs / 2)]
+}
+
+try {
+  for (let tries = 0; !(await fetch(`${url}/health`).catch(() => undefined))?.ok; tries++) {
+    if (tries > 300) throw new Error(`the server did not start: ${log}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  run("login", "--email", "ada@example.com")
+  // The code is in the server's log a moment after the answer.
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  run("login", "--email", "ada@example.com", "--code", /login code for \S+: (\d{6})/.exec(log)?.[1] ?? "")
+  run("org", "create", "acme")
+  run("project", "create", "webshop", "--org", "acme")
+  run("init", "--org", "acme", "--project", "webshop", "--env", "dev")
+  const secrets = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`KEY_${index}`, `value ${index}`]))
+  writeFileSync(join(folder, "secrets.json"), JSON.stringify(secrets))
+  run("secret", "import", "secrets.json")
+  run("secret", "export", "--output", ".env")
+
+  const rows = [
+    ["node -e 0", ["-e", "0"], undefined],
+    ["coffer --version", [coffer, "--version"], 2.5],
+    ["coffer run -- true (100 secrets)", [coffer, "run", "--", "true"], 4],
+    ...(dotenvx === undefined
+      ? []
+      : [["dotenvx run -- true (100 secrets)", [dotenvx, "run", "--quiet", "--", "true"], undefined]])
+  ]
+  // Once each first, for the caches of files and of compiled code.
+  for (const [, args] of rows) start(...args)
+  process.stdout.write(`Node ${process.version}, the middle of ${runs} runs\n`)
+  let base = 0
+  for (const [name, args, target] of rows) {
+    const time = measure(args)
+    base ||= time
+    const goal = target === undefined ? "" : `  (target ${target})`
+    process.stdout.write(
+      `${name.padEnd(36)} ${time.toFixed(0).padStart(5)} ms  ${(time / base).toFixed(2)} times${goal}\n`
+    )
+  }
+} finally {
+  if (server.exitCode === null) {
+    server.kill()
+    await once(server, "exit")
+  }
+  rmSync(folder, { recursive: true, force: true })
+}

@@ -1,0 +1,189 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Desk, Server } from "../support/Programs.js"
+
+let server: Server
+let desk: Desk
+
+const ok = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await desk.coffer(args)
+  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+  return { stderr, stdout }
+}
+
+const json = async (...args: ReadonlyArray<string>) => JSON.parse((await ok(...args, "--json")).stdout)
+
+beforeAll(async () => {
+  server = await Server.start()
+  desk = await server.login("root@example.com")
+  await ok("org", "create", "acme")
+  await ok("project", "create", "webshop", "--org", "acme")
+  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
+  await ok("secret", "set", "API_KEY", "first")
+}, 60_000)
+
+afterAll(async () => {
+  desk?.remove()
+  await server?.stop()
+})
+
+describe("a service account", () => {
+  it("has its key printed once, alone on standard output", async () => {
+    const { stderr, stdout } = await ok("service-account", "create", "ci", "--no-reveal")
+    assert.match(stdout, /^svc_sa_[A-Za-z0-9]{49}\n$/)
+    assert.match(stderr, /^coffer: .*shown this once.*SERVICE_API_KEY\n$/)
+    assert.notInclude(stderr, "svc_sa_")
+    const [account] = (await json("service-account", "list")).data
+    assert.include(account, { name: "ci", reveal: false, project: null })
+    assert.notProperty(account, "api_key")
+
+    const key = { SERVICE_API_KEY: stdout.trim() }
+    assert.include((await desk.coffer(["whoami"], { env: key })).stdout, "service_account")
+    await ok(
+      "acl",
+      "grant",
+      "--service-account",
+      account.id,
+      "--project-pattern",
+      "*",
+      "--env-pattern",
+      "*",
+      "--permission",
+      "read"
+    )
+    const read = await desk.coffer(["secret", "get", "API_KEY"], { env: key })
+    assert.strictEqual(read.code, 1)
+    assert.match(read.stderr, /reveal: false/)
+
+    const rotated = await json("service-account", "rotate", account.id)
+    assert.match(rotated.api_key, /^svc_sa_/)
+    const old = await desk.coffer(["whoami"], { env: key })
+    assert.strictEqual(old.code, 3)
+    await ok("service-account", "revoke", account.id, "--yes")
+    assert.deepStrictEqual((await json("acl", "list")).data, [])
+  })
+
+  it("is scoped by the flag alone, not by service.yml", async () => {
+    await ok("service-account", "create", "wide")
+    await ok("service-account", "create", "scoped", "--project", "webshop")
+    const projects = (await json("service-account", "list")).data.map(
+      (account: { name: string; project: string | null }) => [account.name, account.project]
+    )
+    assert.sameDeepMembers(projects, [
+      ["wide", null],
+      ["scoped", "webshop"]
+    ])
+  })
+})
+
+describe("access rules", () => {
+  it("are revoked by subject, those that match and no others", async () => {
+    await ok("member", "invite", "grace@example.com")
+    const grant = (pattern: string) =>
+      json(
+        "acl",
+        "grant",
+        "--email",
+        "Grace@example.com",
+        "--project-pattern",
+        "webshop",
+        "--env-pattern",
+        pattern,
+        "--permission",
+        "read"
+      )
+    const [dev, prod] = [await grant("dev"), await grant("prod")]
+    const { stdout } = await ok("acl", "revoke", "--email", "grace@example.com", "--env-pattern", "prod", "--yes")
+    assert.include(stdout, prod.id)
+    assert.deepStrictEqual(
+      (await json("acl", "list")).data.map((rule: { id: string }) => rule.id),
+      [dev.id]
+    )
+    const explained = await json("acl", "explain", "--email", "grace@example.com")
+    assert.deepStrictEqual(explained.allowed, ["read"])
+    await ok("acl", "revoke", dev.id, "--yes")
+    const both = await desk.coffer(["acl", "revoke", dev.id, "--email", "grace@example.com", "--yes"])
+    assert.strictEqual(both.code, 2)
+  })
+})
+
+describe("the audit log", () => {
+  it("is listed whole, page after page, in one document", async () => {
+    const keys = Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`KEY_${index}`, String(index)]))
+    const { code, stderr } = await desk.shell(`cat > many.json && $COFFER secret import many.json --env staging`, {
+      input: JSON.stringify(keys)
+    })
+    assert.strictEqual(code, 0, stderr)
+    const page = await json("audit", "list", "--action", "secret.set", "--limit", "1")
+    assert.strictEqual(page.pagination.total, 131)
+    const all = (await json("audit", "list", "--action", "secret.set", "--all")).data
+    assert.lengthOf(all, 131)
+    assert.strictEqual(new Set(all.map((entry: { seq: number }) => entry.seq)).size, 131)
+    const lines = (await ok("audit", "list", "--action", "secret.set", "--all")).stdout.trimEnd().split("\n")
+    assert.lengthOf(lines, 131)
+    const none = await json("audit", "list", "--action", "org.delete", "--all")
+    assert.deepStrictEqual(none, { data: [] })
+  })
+
+  it("is verified, also against a head that was kept", async () => {
+    const { stdout } = await ok("audit", "verify")
+    const [, seq = "", chain = ""] = /--seq (\d+) --chain ([0-9a-f]{64})/.exec(stdout) ?? []
+    assert.isTrue((await json("audit", "verify", "--seq", seq, "--chain", chain)).valid)
+    const forged = await desk.coffer(["audit", "verify", "--seq", seq, "--chain", "0".repeat(64)])
+    assert.strictEqual(forged.code, 1)
+    assert.match(forged.stderr, /the audit log of acme was changed/)
+  })
+})
+
+describe("every command that destroys", () => {
+  const id = "00000000-0000-7000-8000-000000000000"
+  it.concurrent.each([
+    ["org", "delete"],
+    ["project", "delete"],
+    ["environment", "delete", "dev"],
+    ["secret", "delete", "API_KEY"],
+    ["secret", "destroy", "API_KEY", "--versions", "1"],
+    ["member", "remove", "root@example.com"],
+    ["acl", "revoke", id],
+    ["service-account", "revoke", id],
+    ["session", "end", "--all"]
+  ])("needs --yes where nobody can be asked: %s %s", async (...args) => {
+    const { code, stderr } = await desk.coffer(args)
+    assert.strictEqual(code, 2)
+    assert.match(stderr, /add --yes/)
+  })
+
+  it("asks at a terminal", async () => {
+    const ask = (answer: string) =>
+      desk.shell(`(sleep 2; printf '${answer}\\r') | script -qec "$COFFER secret delete API_KEY" /dev/null`)
+    const [no] = await Promise.all([ask("n")])
+    assert.match(no.stdout, /Delete API_KEY from webshop\/dev\? \[y\/N\]/)
+    assert.match(no.stdout, /nothing was changed/)
+    assert.strictEqual((await ok("secret", "get", "API_KEY")).stdout, "first")
+  })
+})
+
+describe("completions", () => {
+  it.each(["bash", "zsh", "fish"])("are printed for %s", async (shell) => {
+    const { stdout } = await ok("completions", shell)
+    assert.include(stdout, "service-account")
+  })
+
+  it("complete commands and options in bash", async () => {
+    const script = `
+      complete() { :; }
+      eval "$($COFFER completions bash)"
+      try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _coffer; echo "\${COMPREPLY[*]}"; }
+      try coffer serv; try coffer service-account ro; try coffer env ""; try coffer secret set --if
+      try coffer secret import ""; try coffer login --em; try coffer acl grant --permission re`
+    const { stderr, stdout } = await desk.shell('exec bash --norc -c "$SCRIPT" < /dev/null', {
+      env: { SCRIPT: script }
+    })
+    assert.strictEqual(stderr, "")
+    const [account, rotate, environments, version, file, email, value] = stdout.split("\n")
+    assert.deepStrictEqual(
+      [account, rotate, version, file, email, value],
+      ["service-account", "rotate", "--if-version", "", "--email", ""]
+    )
+    assert.sameMembers((environments ?? "").split(" "), ["list", "create", "delete", "diff", "copy"])
+  })
+})

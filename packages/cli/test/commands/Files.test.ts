@@ -1,0 +1,167 @@
+import { once } from "node:events"
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { createServer, request } from "node:http"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Desk, Server } from "../support/Programs.js"
+import { tricky } from "../formats/Support.js"
+
+let server: Server
+let desk: Desk
+
+/** Between the client and the server: counts what goes by. */
+const seen: Array<string> = []
+const between = createServer((incoming, response) => {
+  const { headers, method, url = "" } = incoming
+  seen.push(`${method ?? ""} ${url.split("/").slice(-2).join("/")}`)
+  const outgoing = request(server.url + url, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 0, answer.headers)
+    answer.pipe(response)
+  })
+  incoming.pipe(outgoing)
+})
+let counted: string
+
+beforeAll(async () => {
+  server = await Server.start()
+  desk = await server.login("ada@example.com")
+  between.listen(0, "127.0.0.1")
+  await once(between, "listening")
+  const address = between.address()
+  counted = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  const session = join(desk.home, ".config", "coffer", "session")
+  const sessions: Record<string, string> = JSON.parse(readFileSync(session, "utf8"))
+  writeFileSync(session, JSON.stringify({ ...sessions, [counted]: sessions[server.url] }))
+  await ok("org", "create", "acme")
+  await ok("project", "create", "webshop", "--org", "acme")
+  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
+}, 60_000)
+
+afterAll(async () => {
+  between.closeAllConnections()
+  between.close()
+  desk?.remove()
+  await server?.stop()
+})
+
+const ok = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await desk.coffer(args)
+  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+  return { stderr, stdout }
+}
+
+const fails = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await desk.coffer(args)
+  assert.strictEqual(code, 1, `${args.join(" ")}: ${stderr}`)
+  assert.strictEqual(stdout, "")
+  return stderr
+}
+
+const inHome = (name: string) => join(desk.home, name)
+const put = (name: string, text: string) => writeFileSync(inHome(name), text)
+const values = Object.fromEntries(tricky.map((value, index) => [`TRICKY_${index}`, value]))
+
+describe("import", () => {
+  it("writes all of a file by one request, and export reads all by one", async () => {
+    put("all.json", JSON.stringify(values))
+    seen.length = 0
+    const { stderr } = await ok("secret", "import", "all.json", "--server-url", counted)
+    assert.match(stderr, new RegExp(`webshop/dev: ${tricky.length} created, 0 updated, 0 unchanged`))
+    assert.deepStrictEqual(seen, ["PATCH dev/bundle"])
+    seen.length = 0
+    const { stdout } = await ok("secret", "export", "--format", "json", "--server-url", counted)
+    assert.deepStrictEqual(seen, ["GET dev/bundle"])
+    assert.deepStrictEqual(JSON.parse(stdout), values)
+  })
+
+  it.each(["yaml", "env", "sh", "docker"])("takes back what export wrote as %s", async (extension) => {
+    const format = extension === "sh" ? "shell" : extension
+    const taken = Object.fromEntries(
+      Object.entries(values).filter(([, value]) => !/[\0\r\n\\]|['"`].*['"`]/.test(value))
+    )
+    put("taken.json", JSON.stringify(taken))
+    const [from, to] = [`from-${extension}`, `to-${extension}`]
+    await Promise.all([from, to].map((name) => ok("env", "create", name)))
+    await ok("secret", "import", "taken.json", "--env", from)
+    const file = `secrets.${extension}`
+    await ok("secret", "export", "--env", from, "--output", file, "--format", format)
+    await ok("secret", "import", file, "--env", to, "--format", format)
+    const { stdout } = await ok("secret", "export", "--env", to, "--format", "json")
+    assert.deepStrictEqual(JSON.parse(stdout), taken)
+  })
+
+  it("shows what it would do, and does nothing", async () => {
+    put("change.env", "TRICKY_0=changed\nTRICKY_2=yes\nNEW=1\n")
+    const { stderr, stdout } = await ok("secret", "import", "change.env", "--dry-run")
+    assert.sameMembers(stdout.trimEnd().split("\n"), [
+      "TRICKY_0\tupdated\t2",
+      "TRICKY_2\tunchanged\t1",
+      "NEW\tcreated\t1"
+    ])
+    assert.match(stderr, /would be 1 created, 1 updated, 1 unchanged; nothing was written/)
+    const versions = await ok("secret", "versions", "TRICKY_0", "--json")
+    assert.lengthOf(JSON.parse(versions.stdout).data, 1)
+  })
+
+  it.each([
+    ["twice.env", "A=1\n\nA=2\n", /twice\.env, line 3: A stands here again, after line 1/],
+    ["number.json", '{\n"A": "hunter2",\n"B": 8080\n}', /number\.json, line 3: B must have a text/],
+    ["key.yaml", 'A: "hunter2"\n"1bad": "x"\n', /key\.yaml, line 2: "1bad": a secret key has/],
+    ["large.json", `{"A": "x",\n"B": "${"x".repeat(65_537)}"}`, /large\.json, line 2: B: .*64 KB/],
+    ["latin.env", Buffer.from([0x41, 0x3d, 0xe4, 0x0a]), /latin\.env is not UTF-8/]
+  ])("refuses %s before anything is sent", async (name, content, problem) => {
+    writeFileSync(inHome(name), content)
+    seen.length = 0
+    const stderr = await fails("secret", "import", name, "--server-url", counted)
+    assert.match(stderr, problem)
+    assert.notInclude(stderr, "hunter2")
+    assert.deepStrictEqual(seen, [])
+  })
+
+  it("writes nothing when the server refuses one of many", async () => {
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`MANY_${index}`, "x".repeat(60_000)]))
+    put("many.json", JSON.stringify(many))
+    await ok("env", "create", "many")
+    const stderr = await fails("secret", "import", "many.json", "--env", "many")
+    assert.match(stderr, /8 MiB/)
+    assert.strictEqual((await ok("secret", "list", "--env", "many", "--json")).stdout.replace(/\s/g, ""), '{"data":[]}')
+  })
+
+  it("shows a progress bar on a terminal, on standard error alone", async () => {
+    put("bar.env", "BAR=1\n")
+    const script = `script -qec "$COFFER secret import bar.env --env staging --json" /dev/null`
+    const { stdout } = await desk.shell(script)
+    assert.match(stdout, /\[#+-*\] 1 secrets checked/)
+    assert.match(stdout, /\[-*#+-*\] writing 1 secrets/)
+    const redirected = await desk.shell(
+      `script -qec "$COFFER secret import bar.env --env staging --json 2>error.txt" /dev/null`
+    )
+    assert.strictEqual(JSON.parse(redirected.stdout).data[0].change, "unchanged")
+    assert.strictEqual(readFileSync(inHome("error.txt"), "utf8"), "")
+  })
+})
+
+describe("export", () => {
+  it("writes a file for its owner alone, over what was there", async () => {
+    put("out.json", "old")
+    await ok("secret", "export", "--output", "out.json")
+    assert.strictEqual(statSync(inHome("out.json")).mode & 0o777, 0o600)
+    assert.deepStrictEqual(JSON.parse(readFileSync(inHome("out.json"), "utf8")), values)
+  })
+
+  it("leaves everything as it was when it cannot write all", async () => {
+    put("out.env", "old")
+    symlinkSync(inHome("out.env"), inHome("link.env"))
+    mkdirSync(inHome("directory.env"))
+    const before = readdirSync(desk.home).sort()
+    const refused = await fails("secret", "export", "--output", "out.env", "--format", "docker")
+    assert.match(refused, /TRICKY_\d+ has a value of several lines/)
+    assert.match(refused, /json or yaml can hold them: choose with --format/)
+    assert.match(await fails("secret", "export", "--output", "link.env", "--format", "json"), /symbolic link/)
+    assert.match(await fails("secret", "export", "--output", "directory.env", "--format", "json"), /is not a file/)
+    assert.match(await fails("secret", "export", "--output", "no/such/x.json"), /directory that is not there/)
+    assert.strictEqual(readFileSync(inHome("out.env"), "utf8"), "old")
+    assert.deepStrictEqual(readdirSync(desk.home).sort(), before)
+    assert.isFalse(existsSync(inHome("no")))
+  })
+})

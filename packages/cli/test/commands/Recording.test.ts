@@ -1,0 +1,27 @@
+import { spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { assert, it } from "vitest"
+import { Desk, finish } from "../support/Programs.js"
+
+const page = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
+
+it("is what the client does: docs/cli.md, command by command", { timeout: 240_000 }, async () => {
+  const script = fileURLToPath(new URL("../../../../scripts/record-cli.mjs", import.meta.url))
+  const { code, stderr, stdout } = await finish(spawn(process.execPath, [script, "--print"]))
+  assert.strictEqual(code, 0, stderr)
+  assert.deepStrictEqual(stdout.split("\n"), page.split("\n"), "run: node scripts/record-cli.mjs")
+})
+
+it("shows every command", async () => {
+  const desk = new Desk("http://localhost:7100")
+  const { stdout } = await desk.coffer(["--help"])
+  desk.remove()
+  const names = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)*) {2,}/gm)].map(([, name = ""]) => name)
+  const groups = new Set(names.filter((name) => names.some((other) => other.startsWith(`${name} `))))
+  const missing = names.filter(
+    (name) => name !== "env" && !groups.has(name) && !new RegExp(`^\\$ (.*[|&;] )?coffer ${name}( |$)`, "m").test(page)
+  )
+  assert.isAbove(names.length, 50)
+  assert.deepStrictEqual(missing, [])
+})

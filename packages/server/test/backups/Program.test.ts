@@ -1,0 +1,241 @@
+import { execFile } from "node:child_process"
+import { copyFileSync, existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import Sqlite from "better-sqlite3"
+import { afterAll, assert, describe, it } from "vitest"
+import { assertRefused, cleanUp, freshFolder, masterKey, Program } from "../support/Program.js"
+import { freshSettings } from "./Endpoint.js"
+
+const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
+
+const isLong = process.env["COFFER_LONG"] === "1"
+
+afterAll(() => {
+  cleanUp()
+})
+
+/** Makes a program die, as by kill -9, before its `at`-th call that changes a file. */
+const killedAt = (at: number): string => {
+  const code = `
+    import fs from "node:fs/promises"
+    import { syncBuiltinESMExports } from "node:module"
+    let left = ${at}
+    for (const name of ["copyFile", "chmod", "link", "rename", "rm"]) {
+      const call = fs[name]
+      fs[name] = (...args) => (--left === 0 ? process.kill(process.pid, "SIGKILL") : call(...args))
+    }
+    syncBuiltinESMExports()`
+  return `data:text/javascript,${encodeURIComponent(code)}`
+}
+
+interface Said {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs an offline command in a server's folder. */
+const command = (folder: string, args: ReadonlyArray<string>, nodeOptions = ""): Promise<Said> =>
+  new Promise((resolve) => {
+    const env = { PATH: process.env["PATH"], SERVICE_MASTER_KEY: masterKey, NODE_OPTIONS: nodeOptions }
+    const child = execFile(process.execPath, [bin, ...args], { cwd: folder, env }, (_error, out, err) => {
+      resolve({ code: child.exitCode, out, err })
+    })
+  })
+
+const superadmin = { SUPERADMIN_EMAIL_0: "root@example.com" }
+const secret = "/api/orgs/acme/projects/webshop/envs/prod/secrets/KEY"
+
+/** A server with a secret and a machine that may read it. */
+const inUse = async (settings: Readonly<Record<string, string>>) => {
+  const program = await Program.start({ ...superadmin, ...settings })
+  const token = await program.login("root@example.com")
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await program.call(method, path, { token, body })
+    assert.isBelow(answer.status, 300, answer.text)
+    return answer.body
+  }
+  await call("POST", "/api/orgs", { name: "acme" })
+  await call("POST", "/api/orgs/acme/projects", { name: "webshop" })
+  await call("PUT", secret, { value: "kept" })
+  const { api_key, id } = await call("POST", "/api/orgs/acme/service-accounts", { name: "ci" })
+  await call("POST", "/api/orgs/acme/acl", {
+    subject_type: "service_account",
+    subject_id: id,
+    project_pattern: "*",
+    env_pattern: "*",
+    permission: "read"
+  })
+  return { program, token, call, account: id, key: api_key }
+}
+
+describe("backups of a real server", () => {
+  it("bring the secrets back on a fresh machine, from the object and the master key alone", async () => {
+    const settings = freshSettings()
+    const first = await inUse(settings)
+    const created = await first.program.call("POST", "/api/backups", { token: first.token })
+    assert.strictEqual(created.status, 201, created.text)
+    const backup = created.body
+    assert.deepStrictEqual(Object.keys(backup).sort(), [
+      ..."created_at,id,instance,key_fingerprint,size_bytes,trigger".split(",")
+    ])
+    await first.call("DELETE", `/api/orgs/acme/service-accounts/${first.account}`)
+    assert.deepStrictEqual((await first.call("GET", "/api/backups")).data, [backup])
+    const denied = await first.program.call("GET", secret, { headers: { "x-api-key": first.key } })
+    assertRefused(denied, 401, "UNAUTHORIZED")
+    await first.program.remove()
+
+    const machine = await Program.start({ ...superadmin, ...settings })
+    const token = await machine.login("root@example.com")
+    const listed = await machine.call("GET", "/api/backups", { token })
+    assert.deepStrictEqual(listed.body.data, [backup])
+    const restored = await machine.call("POST", `/api/backups/${backup.id}/restore`, { token })
+    assert.strictEqual(restored.status, 200, restored.text)
+    const { path, size_bytes } = restored.body
+    assert.deepStrictEqual(restored.body, { id: backup.id, path: `service.db.restore.${backup.id}`, size_bytes })
+
+    const early = await command(machine.folder, ["restore", "--apply", path])
+    assert.strictEqual(early.code, 1)
+    assert.match(early.err, /^coffer-server: the database service\.db is in use by another coffer-server/)
+    await machine.stop()
+    const applied = await command(machine.folder, ["restore", "--apply", path])
+    assert.strictEqual(applied.code, 0, applied.err)
+    assert.match(applied.out, new RegExp(`service\\.db is now the database of ${path.replaceAll(".", "\\.")}`))
+    assert.match(applied.err, /^these API keys are good again.*\n {2}acme: ci \(…\w{4}\)\n$/)
+    assert.notInclude(applied.err, first.key)
+
+    const again = await Program.start({ ...superadmin, ...settings }, machine.folder)
+    assert.strictEqual((await again.call("GET", "/api/auth/me", { token: first.token })).status, 401)
+    assert.strictEqual((await again.call("GET", "/api/auth/me", { token })).status, 401)
+    const read = await again.call("GET", secret, { headers: { "x-api-key": first.key } })
+    assert.strictEqual(read.body.value, "kept", read.text)
+    const root = await again.login("root@example.com")
+    assert.strictEqual((await again.call("GET", "/api/audit-logs/verify", { token: root })).body.valid, true)
+    assert.strictEqual((await again.call("GET", "/api/orgs/acme/audit-logs/verify", { token: root })).body.valid, true)
+    assert.notMatch(again.log, /NodeVersionSupport|AWS SDK/)
+    await again.remove()
+  })
+
+  it("are answered in the order that the decisions set", async () => {
+    const settings = freshSettings()
+    const { key, program, token } = await inUse(settings)
+    const someone = await program.login("someone@example.com")
+    const absent = "/api/backups/0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e/restore"
+    for (const [method, path] of [
+      ["POST", "/api/backups"],
+      ["GET", "/api/backups"],
+      ["POST", absent]
+    ] as const) {
+      assertRefused(await program.call(method, path), 401, "UNAUTHORIZED")
+      assertRefused(await program.call(method, path, { token: someone }), 403, "FORBIDDEN")
+      assertRefused(await program.call(method, path, { headers: { "x-api-key": key } }), 403, "FORBIDDEN")
+    }
+    assertRefused(await program.call("POST", "/api/backups/no/restore", { token }), 400, "VALIDATION_ERROR")
+    assertRefused(await program.call("POST", absent, { token }), 404, "NOT_FOUND")
+    assertRefused(await program.call("DELETE", "/api/backups", { token }), 405, "METHOD_NOT_ALLOWED")
+    const log = await program.call("GET", "/api/audit-logs?action=access.denied&limit=100", { token })
+    const actions = log.body.data.map((entry: { metadata: { action: string } }) => entry.metadata.action)
+    for (const action of ["backup.create", "backup.list", "backup.restore"]) {
+      assert.strictEqual(actions.filter((denied: string) => denied === action).length, 2, action)
+    }
+    await program.remove()
+  })
+
+  it("are made on schedule, the first at the start, and can be off altogether", async () => {
+    const settings = freshSettings()
+    const program = await Program.start({ ...superadmin, ...settings, BACKUP_SCHEDULE_HOURS: "1" })
+    const token = await program.login("root@example.com")
+    const backups = async () => (await program.call("GET", "/api/backups", { token })).body.data
+    while ((await backups()).length === 0) await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.strictEqual((await backups())[0].trigger, "scheduled")
+    await program.stop()
+    assert.deepStrictEqual(
+      readdirSync(program.folder).filter((name) => name.startsWith(".")),
+      []
+    )
+
+    const off = await Program.start(superadmin, program.folder)
+    const session = await off.login("root@example.com")
+    for (const [method, path] of [
+      ["POST", "/api/backups"],
+      ["GET", "/api/backups"],
+      ["POST", "/api/backups/0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e/restore"]
+    ] as const) {
+      assertRefused(await off.call(method, path, { token: session }), 503, "BACKUPS_DISABLED")
+    }
+    await off.remove()
+  })
+
+  it("do not stop the server when the store is away", async () => {
+    const program = await Program.start({
+      ...superadmin,
+      ...freshSettings(),
+      BACKUP_S3_ENDPOINT: "http://127.0.0.1:1",
+      BACKUP_SCHEDULE_HOURS: "1"
+    })
+    await program.said(/a scheduled backup was not made; the next try is in 15 minutes/)
+    const token = await program.login("root@example.com")
+    assertRefused(await program.call("GET", "/api/backups", { token }), 502, "BACKUP_FAILED", /ECONNREFUSED/)
+    assertRefused(await program.call("POST", "/api/backups", { token }), 502, "BACKUP_FAILED", /ECONNREFUSED/)
+    assert.strictEqual((await program.call("GET", "/health")).status, 200)
+    assert.notMatch(program.log, /^\s+at /m)
+    await program.remove()
+  })
+
+  it("are applied whole or not at all, wherever the command is killed", async () => {
+    const { program, token } = await inUse(freshSettings())
+    const { id } = (await program.call("POST", "/api/backups", { token })).body
+    const { path } = (await program.call("POST", `/api/backups/${id}/restore`, { token })).body
+    await program.call("PUT", secret, { token, body: { value: "newer" } })
+    await program.stop("SIGKILL")
+
+    let ended: number | null = null
+    let last = ""
+    const seen = new Set<string>()
+    for (let at = isLong ? 1 : 4; ended !== 0; at++) {
+      const folder = freshFolder()
+      for (const file of readdirSync(program.folder)) copyFileSync(join(program.folder, file), join(folder, file))
+      const said = await command(folder, ["restore", "--apply", path], `--import ${JSON.stringify(killedAt(at))}`)
+      ended = said.code
+      last = said.err
+      const database = new Sqlite(join(folder, "service.db"))
+      assert.deepStrictEqual(database.pragma("integrity_check"), [{ integrity_check: "ok" }], `killed at ${at}`)
+      const versions = Number(database.prepare("SELECT max(version) FROM secret_versions").pluck().get())
+      const sessions = Number(database.prepare("SELECT count(*) FROM sessions").pluck().get())
+      database.close()
+      const state = `${versions} versions, ${sessions} sessions`
+      assert.include(["2 versions, 1 sessions", "1 versions, 0 sessions"], state, `killed at ${at}`)
+      seen.add(state)
+      if (ended !== 0) {
+        // The next one finishes what this one began, and tidies up after it.
+        const again = isLong ? await command(folder, ["restore", "--apply", path]) : { code: 0, err: "" }
+        assert.strictEqual(again.code, 0, again.err)
+        if (isLong)
+          assert.deepStrictEqual(
+            readdirSync(folder).filter((name) => name.startsWith(".")),
+            []
+          )
+      }
+    }
+    assert.strictEqual(ended, 0, last)
+    assert.strictEqual(seen.size, 2, "killed before and after the swap")
+  }, 240_000)
+
+  it("take their arguments as they should", async () => {
+    const folder = freshFolder()
+    for (const args of [
+      ["restore", "file"],
+      ["restore", "--apply"],
+      ["restore", "--apply", "a", "b"]
+    ].slice(isLong ? 0 : 2)) {
+      const { code, err } = await command(folder, args)
+      assert.strictEqual(code, 2, args.join(" "))
+      assert.match(err, /restore takes --apply and one file/)
+    }
+    const { code, err } = await command(folder, ["restore", "--apply", "absent.db"])
+    assert.strictEqual(code, 1)
+    assert.match(err, /^coffer-server: absent\.db is not there; nothing was changed\n$/)
+    assert.isFalse(existsSync(`${folder}/service.db`))
+  })
+})
