@@ -12,8 +12,8 @@ const project = (name: string) => ({
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
     fakeTimers: { toFake: [] },
-    testTimeout: 30_000,
-    hookTimeout: 30_000
+    testTimeout: 90_000,
+    hookTimeout: 90_000
   }
 })
 
