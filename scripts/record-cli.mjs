@@ -69,13 +69,14 @@ $ coffer secret import bad.json
 
 # Environments
 \`env\` is short for \`environment\`.
-$ coffer environment list
+$ coffer env list
+$ coffer environment list --json
 $ coffer environment create qa
 $ coffer environment copy dev qa --only API_KEY --dry-run
 $ coffer environment copy dev qa --only API_KEY
 $ coffer environment diff dev qa
 $ coffer environment diff dev qa --exit-code; echo "exit code $?"
-$ coffer env delete qa --yes
+$ coffer environment delete qa --yes
 
 # People
 $ coffer member invite grace@example.com --role developer

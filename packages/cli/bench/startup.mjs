@@ -3,8 +3,7 @@
  *
  *   node packages/cli/bench/startup.mjs [DOTENVX] [--runs N]
  *
- * DOTENVX is the path of a `dotenvx` from npm (the file of its `bin`), to compare with. The Node that runs this is the one
- * that is measured.
+ * DOTENVX is the path of a `dotenvx` from npm (the file of its `bin`), to compare with.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -22,6 +21,9 @@ const { positionals, values } = parseArgs({
 })
 const [dotenvx] = positionals
 const runs = Number(values.runs)
+
+/** The Node that is measured: another one by COFFER_TEST_NODE. The server runs on the one that it was built for. */
+const node = process.env.COFFER_TEST_NODE ?? process.execPath
 
 const coffer = fileURLToPath(new URL("../bin/coffer.js", import.meta.url))
 const program = fileURLToPath(new URL("../../server/bin/coffer-server.js", import.meta.url))
@@ -48,7 +50,7 @@ const server = spawn(process.execPath, [program], {
 })
 server.stderr.on("data", (chunk) => (log += chunk))
 
-const start = (...args) => spawnSync(process.execPath, args, { cwd: folder, env, encoding: "utf8" })
+const start = (...args) => spawnSync(node, args, { cwd: folder, env, encoding: "utf8" })
 
 const run = (...args) => {
   const { status, stderr, stdout } = start(coffer, ...args)
@@ -95,7 +97,7 @@ try {
   ]
   // Once each first, for the caches of files and of compiled code.
   for (const [, args] of rows) start(...args)
-  process.stdout.write(`Node ${process.version}, the middle of ${runs} runs\n`)
+  process.stdout.write(`Node ${start("--version").stdout.trim()}, the middle of ${runs} runs\n`)
   let base = 0
   for (const [name, args, target] of rows) {
     const time = measure(args)

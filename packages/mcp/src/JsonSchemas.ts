@@ -22,7 +22,10 @@ const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
     if (!Predicate.isRecord(node)) return node
     const { $ref, title: _, ...rest } = node
     if (typeof $ref === "string") return inPlace({ ...definitions[$ref.replace("#/$defs/", "")], ...rest })
-    return Record.map(rewrite(rest), inPlace)
+    return Record.map(rewrite(rest), (value, keyword) =>
+      // The names there are fields, not keywords.
+      keyword === "properties" && Predicate.isRecord(value) ? Record.map(value, inPlace) : inPlace(value)
+    )
   }
 
   const properties = "properties" in root ? root.properties : {}

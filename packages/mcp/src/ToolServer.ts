@@ -59,6 +59,8 @@ export const speak = async (version: string, settings: McpSettings, use: () => P
     // The SDK gives up by itself when a message is larger than it takes.
     server.onclose = () => resolve(1)
   })
+  // The SDK listens once for each answer that waits for a slow reader.
+  process.stdout.setMaxListeners(0)
   await server.connect(new StdioServerTransport())
   note([`${version} is ready`, ...restraints(settings)].join(", "))
   const code = await ended

@@ -45,17 +45,12 @@ afterAll(async () => {
 
 const commands = [
   ["whoami"],
-  ["org", "list"],
   ["logout"],
-  ["session", "end", "--all", "--yes"],
-  ["secret", "get", "API_KEY"],
   ["secret", "set", "API_KEY", "the-value"],
   ["secret", "export"],
   ["secret", "import", "../import.env"],
-  ["environment", "copy", "dev", "prod"],
   ["service-account", "create", "ci"],
   ["audit", "list", "--all"],
-  ["backup", "create"],
   ["run", "--", "true"]
 ]
 

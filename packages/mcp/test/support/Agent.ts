@@ -1,6 +1,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { CallToolResultSchema, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
+import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
+import type { JsonSchemaType, JsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -57,6 +59,8 @@ class Recorder extends StdioClientTransport {
     await super.start()
     const child: ChildProcess = Reflect.get(this, "_process")
     this.#child = child
+    // The SDK listens once for each message that waits.
+    child.stdin?.setMaxListeners(0)
     child.stdout?.on("data", (chunk: Buffer) => this.#stdout.push(chunk))
     child.stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk))
     this.#ended = once(child, "close").then(([code, signal]) => ({ code, signal }))
@@ -81,6 +85,19 @@ class Recorder extends StdioClientTransport {
   }
 }
 
+/** The SDK's own validator, which many clients share: each schema is compiled once. */
+class SharedValidator extends AjvJsonSchemaValidator {
+  readonly #made = new Map<string, JsonSchemaValidator<Json>>()
+
+  override getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const text = JSON.stringify(schema)
+    const made = this.#made.get(text) ?? super.getValidator<T>(schema)
+    this.#made.set(text, made)
+    return made
+  }
+}
+const jsonSchemaValidator = new SharedValidator()
+
 export interface Answer {
   readonly isError: boolean
   readonly text: string
@@ -104,7 +121,7 @@ export class Agent {
       env: { HOME: desk.home, ...variables },
       stderr: "pipe"
     })
-    const client = new Client({ name: "test", version: "0" })
+    const client = new Client({ name: "test", version: "0" }, { jsonSchemaValidator })
     const agent = new Agent(client, transport)
     agents.push(agent)
     await client.connect(transport)

@@ -99,6 +99,14 @@ export class Listener {
     })
   }
 
+  /** An address where nobody listens. */
+  static async nowhere(): Promise<string> {
+    const listener = await Listener.answering(200, "")
+    const { url } = listener
+    await listener.stop()
+    return url
+  }
+
   get port(): number {
     const address: AddressInfo | string | null = this.#server.address()
     return typeof address === "object" ? (address?.port ?? 0) : 0

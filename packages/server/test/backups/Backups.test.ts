@@ -21,7 +21,17 @@ import {
   readSecret,
   setSecret
 } from "../support/Services.js"
-import { copyObject, freshSettings, keysBelow, readObject, removeObject, writeObject } from "./Endpoint.js"
+import {
+  beginUpload,
+  copyObject,
+  freshSettings,
+  isOwnEndpoint,
+  keysBelow,
+  readObject,
+  removeObject,
+  uploadsBelow,
+  writeObject
+} from "./Endpoint.js"
 import { backupsAt, createBackup, listBackups, noStrays, restoreBackup, strays, withBackups } from "./Support.js"
 
 const objectsOf = (settings: { readonly BACKUP_S3_PREFIX: string }) =>
@@ -246,7 +256,7 @@ describe("backups", () => {
       )
       // Found by its name alone: there is nothing in it that could be downloaded and tried.
       const [name = ""] = yield* objectsOf(keys)
-      yield* Effect.promise(() => writeObject(name, ""))
+      yield* Effect.promise(() => writeObject(name, "x"))
       assert.strictEqual(yield* outcome(restoreBackup(other.id)), "Conflict")
       assert.strictEqual(yield* outcome(restoreBackup("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e")), "NotFound")
       assert.deepStrictEqual(yield* noStrays, [])
@@ -274,6 +284,23 @@ describe("backups", () => {
       }
       assert.strictEqual((yield* entries("system")).filter(({ action }) => action === "access.denied").length, 9)
     }).pipe(withBackups(guarded))
+  )
+})
+
+// s3rver knows nothing of unfinished uploads.
+describe.runIf(!isOwnEndpoint)("unfinished uploads", () => {
+  const settings = freshSettings()
+  it.live("that a killed server left are ended by the next backup", () =>
+    Effect.gen(function* () {
+      const { id } = yield* Instance
+      const below = `${settings.BACKUP_S3_PREFIX}${id}/`
+      yield* Effect.promise(() => beginUpload(`${below}left.bak`))
+      yield* Effect.promise(() => beginUpload(`${settings.BACKUP_S3_PREFIX}other/left.bak`))
+      assert.strictEqual((yield* Effect.promise(() => uploadsBelow(below))).length, 1)
+      yield* createBackup
+      const left = yield* Effect.promise(() => uploadsBelow(settings.BACKUP_S3_PREFIX))
+      assert.deepStrictEqual(left, [`${settings.BACKUP_S3_PREFIX}other/left.bak`])
+    }).pipe(withBackups(settings))
   )
 })
 

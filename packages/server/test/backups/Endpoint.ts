@@ -4,8 +4,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import {
   CopyObjectCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  ListMultipartUploadsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   S3Client
@@ -119,4 +121,13 @@ export const copyObject = async (from: string, to: string): Promise<void> => {
 
 export const removeObject = async (Key: string): Promise<void> => {
   await client.send(new DeleteObjectCommand({ Bucket, Key }))
+}
+
+export const beginUpload = async (Key: string): Promise<void> => {
+  await client.send(new CreateMultipartUploadCommand({ Bucket, Key }))
+}
+
+export const uploadsBelow = async (Prefix: string): Promise<ReadonlyArray<string>> => {
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }))
+  return Uploads.map(({ Key = "" }) => Key)
 }

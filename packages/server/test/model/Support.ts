@@ -1,4 +1,5 @@
 import { hash } from "node:crypto"
+import { setImmediate } from "node:timers/promises"
 import type { Actor } from "@coffer/domain/Actor"
 import { SessionId, type UserId } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
@@ -86,7 +87,11 @@ export const holds = <A, E, R>(
   Effect.flatMap(Effect.runtime<R>(), (runtime) =>
     Effect.promise(() =>
       fc.assert(
-        fc.asyncProperty(arbitrary, (value) => Runtime.runPromise(runtime)(property(value))),
+        fc.asyncProperty(arbitrary, async (value) => {
+          // Fibers go on before timers: without a pause, neither the audit queue's nor vitest's own would have their turn.
+          await setImmediate()
+          await Runtime.runPromise(runtime)(property(value))
+        }),
         parameters
       )
     )

@@ -9,7 +9,7 @@ const count = (table: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const rows = yield* sql`SELECT count(*) AS count FROM ${sql(table)}`
-    return Number((rows[0] as { count: number }).count)
+    return (rows[0] as { count: number }).count
   })
 
 const sweep = Effect.flatMap(Maintenance, ({ sweep }) => sweep).pipe(Effect.provide(Maintenance.Default))
