@@ -4,6 +4,7 @@ import type { OrgId } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import type { Everywhere, Place } from "../access/Access.js"
 import { Instance } from "../keys/Instance.js"
+import { turn } from "../Turn.js"
 import { systemLog } from "./AuditLog.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
 import { type EntryRow, type Filters, TrailRepo } from "./TrailRepo.js"
@@ -27,12 +28,6 @@ export interface VerifyRequest {
 
 const recordOf = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
   Effect.map(Effect.orDie(decodeMetadata(metadata)), (decoded): AuditEntry => ({ ...entry, metadata: decoded }))
-
-/** Lets sockets and timers have their turn: a fiber's own yield goes on before them. */
-const turn = Effect.async<void>((resume) => {
-  const next = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(next))
-})
 
 /** Reads the audit trail and checks that it is whole. */
 export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {

@@ -8,6 +8,7 @@ import { StartupError } from "../StartupError.js"
 import { guardDatabaseFile } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate } from "./Migrations.js"
+import { busyTimeoutMillis } from "./WriteAheadLog.js"
 
 /** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
 export const pragmas = {
@@ -15,7 +16,7 @@ export const pragmas = {
   synchronous: 2,
   foreign_keys: 1,
   secure_delete: 1,
-  busy_timeout: 5000,
+  busy_timeout: busyTimeoutMillis,
   trusted_schema: 0,
   cell_size_check: 1,
   temp_store: 2,

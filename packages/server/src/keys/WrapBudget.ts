@@ -1,6 +1,7 @@
 import { LimitExceeded } from "@coffer/domain/Errors"
 import { Effect, Ref, Schema } from "effect"
 import { Reader } from "../database/Reader.js"
+import { turn } from "../Turn.js"
 import { Keyring } from "./Keyring.js"
 
 /** How many random nonces one key is good for (NIST SP 800-38D, section 8.3). */
@@ -39,7 +40,7 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
         }
         total += stride
         last = place
-        yield* Effect.yieldNow()
+        yield* turn
       }
       yield* Ref.set(counted, total)
       if (total >= warnAt) {

@@ -9,6 +9,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
+import { turn } from "../Turn.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
 import { type Value, Versions } from "./Versions.js"
@@ -94,7 +95,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       const rows = yield* narrow(all, keys)
       const data: Array<BundledSecret> = []
       for (const [index, row] of rows.entries()) {
-        if (index % stride === stride - 1) yield* Effect.yieldNow()
+        if (index % stride === stride - 1) yield* turn
         const { key, updated_at, version } = row
         data.push({ key, value: yield* versions.open(place, row, row), version, updated_at })
       }

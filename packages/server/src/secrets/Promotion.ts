@@ -4,6 +4,7 @@ import { Effect, Redacted } from "effect"
 import type { Place } from "../access/Access.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
+import { turn } from "../Turn.js"
 import { narrow } from "./Bundles.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
@@ -57,7 +58,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       const others = new Map((yield* repo.bundle(there.env.id)).map((row) => [row.key, row]))
       const keysHere = new Set(mine.map(({ key }) => key))
       const statusOf = Effect.fnUntraced(function* (row: BundleRow, index: number) {
-        if (index % stride === stride - 1) yield* Effect.yieldNow()
+        if (index % stride === stride - 1) yield* turn
         const other = others.get(row.key)
         if (other === undefined) return { key: row.key, status: "only_here" satisfies Status }
         const [a, b] = [yield* versions.open(here, row, row), yield* versions.open(there, other, other)]
