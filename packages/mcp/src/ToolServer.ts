@@ -1,6 +1,15 @@
-import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
+import { Protocol } from "@modelcontextprotocol/sdk/shared/protocol.js"
+import {
+  CallToolRequestSchema,
+  InitializeRequestSchema,
+  LATEST_PROTOCOL_VERSION,
+  ListToolsRequestSchema,
+  type ServerNotification,
+  type ServerRequest,
+  type ServerResult,
+  SUPPORTED_PROTOCOL_VERSIONS
+} from "@modelcontextprotocol/sdk/types.js"
 import type { Use } from "./Calls.js"
 import type { McpSettings } from "./McpSettings.js"
 import { note } from "./Stderr.js"
@@ -20,9 +29,18 @@ const offered = ({ readOnly, reveal }: McpSettings) =>
 const restraints = ({ pin, readOnly, reveal }: McpSettings) =>
   [readOnly && "read-only", !reveal && "values are not shown", pin && "pinned"].filter((word) => word !== false)
 
-/** The SDK's own is for what people fill in. Nobody is asked here, and it takes long to start. */
-const unused = {
-  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: "nothing is asked of people" }) as const
+/**
+ * The protocol's side that answers. Not the SDK's `McpServer`, which takes its schemas from zod alone while ours come from
+ * the contract, nor its `Server`, which loads a validator of JSON Schema for what is never asked here: a tenth of the time
+ * to start.
+ */
+class Answering extends Protocol<ServerRequest, ServerNotification, ServerResult> {
+  // Nothing is asked of the client, and what is answered is set below.
+  protected override assertCapabilityForMethod() {}
+  protected override assertNotificationCapability() {}
+  protected override assertRequestHandlerCapability() {}
+  protected override assertTaskCapability() {}
+  protected override assertTaskHandlerCapability() {}
 }
 
 /**
@@ -32,12 +50,13 @@ const unused = {
  * @param use what answers the calls. It takes longer to load than all the rest, so it is asked for when the tools are known.
  */
 export const speak = async (version: string, settings: McpSettings, use: () => Promise<Use>): Promise<number> => {
-  // The class that the SDK prefers takes its schemas from zod alone, and ours come from the contract.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
-  const server = new Server(
-    { name: "coffer", title: "Coffer", version },
-    { capabilities: { tools: {} }, instructions, jsonSchemaValidator: unused }
-  )
+  const server = new Answering()
+  server.setRequestHandler(InitializeRequestSchema, ({ params: { protocolVersion } }) => ({
+    protocolVersion: SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION,
+    capabilities: { tools: {} },
+    serverInfo: { name: "coffer", title: "Coffer", version },
+    instructions
+  }))
   server.setRequestHandler(ListToolsRequestSchema, () => {
     setImmediate(() => void use())
     return { tools: offered(settings) }

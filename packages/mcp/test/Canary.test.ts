@@ -116,7 +116,7 @@ describe("no value is in any byte that comes out", () => {
 
   it("of a service account's calls, restrained or not", async () => {
     canaries.push(key)
-    for (const more of [{}, { SERVICE_MCP_PIN: "1" }, { SERVICE_MCP_READ_ONLY: "1" }, { SERVICE_MCP_REVEAL: "0" }]) {
+    for (const more of [{}, { SERVICE_MCP_READ_ONLY: "1" }, { SERVICE_MCP_PIN: "1", SERVICE_MCP_REVEAL: "0" }]) {
       const agent = await Agent.start(service.at(key, more))
       await callAll(agent)
       if ("SERVICE_MCP_REVEAL" in more) await agent.use("secret_get", { key: "A" })
