@@ -8,7 +8,7 @@ const tests = ["packages/*/test/**/*.ts", "packages/*/bench/**/*.ts", "vitest.wo
 const typescript = [...sources, ...tests]
 
 /** Only these may run an effect: everything else returns one. */
-const entries = ["packages/*/src/main.ts"]
+const entries = ["packages/*/src/main.ts", "packages/cli/src/run/main.ts"]
 /** Only these may read the environment: everything else is given its settings. */
 const settings = ["packages/*/src/main.ts", "packages/*/src/**/Config.ts", "packages/*/src/**/Settings.ts"]
 

@@ -58,16 +58,18 @@ const run = (...args) => {
   return stdout
 }
 
-/** The middle of several runs, in milliseconds. */
-const measure = (args) => {
-  const times = []
-  for (let turn = 0; turn < runs; turn++) {
-    const begin = performance.now()
-    const { status, stderr } = start(...args)
-    times.push(performance.now() - begin)
-    if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}`)
-  }
-  return times.sort((a, b) => a - b)[Math.floor(runs / 2)]
+const time = (args) => {
+  const begin = performance.now()
+  const { status, stderr } = start(...args)
+  if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}`)
+  return performance.now() - begin
+}
+
+/** The middle of several runs of each, in milliseconds; in turn, so that a busy moment of the machine is everybody's. */
+const measure = (rows) => {
+  const times = rows.map(() => [])
+  for (let turn = 0; turn < runs; turn++) rows.forEach(([, args], at) => times[at].push(time(args)))
+  return times.map((row) => row.sort((a, b) => a - b)[Math.floor(runs / 2)])
 }
 
 try {
@@ -98,13 +100,11 @@ try {
   // Once each first, for the caches of files and of compiled code.
   for (const [, args] of rows) start(...args)
   process.stdout.write(`Node ${start("--version").stdout.trim()}, the middle of ${runs} runs\n`)
-  let base = 0
-  for (const [name, args, target] of rows) {
-    const time = measure(args)
-    base ||= time
+  const times = measure(rows)
+  for (const [at, [name, , target]] of rows.entries()) {
     const goal = target === undefined ? "" : `  (target ${target})`
     process.stdout.write(
-      `${name.padEnd(36)} ${time.toFixed(0).padStart(5)} ms  ${(time / base).toFixed(2)} times${goal}\n`
+      `${name.padEnd(36)} ${times[at].toFixed(0).padStart(5)} ms  ${(times[at] / times[0]).toFixed(2)} times${goal}\n`
     )
   }
 } finally {

@@ -81,9 +81,20 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
 /** The text without what would move a terminal's cursor: much of it comes from elsewhere. */
 export const plain = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ")
 
+const isTag = (tag: string): tag is Failure["_tag"] => Object.hasOwn(kinds, tag)
+
+/** The tag of the service's error that has this code: `NOT_FOUND` is `NotFound`'s. */
+const tagOf = (code: string) =>
+  code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const kindOf = (failure: Failure): Kind => {
+  const tag = failure._tag === "UnknownApiError" ? tagOf(failure.code) : failure._tag
+  return kinds[isTag(tag) ? tag : failure._tag]
+}
+
 /** What to tell a person, in one sentence, and what to tell the shell. */
 export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
-  const { exit, next } = kinds[failure._tag]
+  const { exit, next } = kindOf(failure)
   const message = plain(failure.message).replace(/[.;:]?\s*$/, "")
   const joint = message.endsWith("?") ? " " : "; "
   return { sentence: next === undefined ? message : message + joint + next, exitCode: exitCodes[exit] }

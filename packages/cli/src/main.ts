@@ -1,6 +1,5 @@
-import { writeSync } from "node:fs"
 import { splitRunArgv } from "./run/RunArgv.js"
-import { catchSignals, dieOf } from "./run/Signals.js"
+import { catchSignals } from "./run/Signals.js"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
@@ -14,21 +13,7 @@ const startCli = async () => {
   runMain(cli(argv, version), { disableErrorReporting: true, teardown })
 }
 
-/**
- * Puts plain writers in the place of the standard streams. Node's own make a pipe non-blocking at the first look, for
- * everyone who shares it, the command too; and libraries look when they are loaded.
- */
-const keepBlocking = () => {
-  for (const [name, descriptor] of [
-    ["stdout", 1],
-    ["stderr", 2]
-  ] as const) {
-    const value = { isTTY: false, write: (text: string) => writeSync(descriptor, text) > 0 }
-    Object.defineProperty(process, name, { value })
-  }
-}
-
-/** `run` goes its own way: its arguments are not for a parser, and it loads nothing that it does not need. */
+/** `run` is a bundle of its own, so that it loads nothing that the other commands need. */
 const startRun = async (rest: ReadonlyArray<string>) => {
   const command = splitRunArgv(rest)
   if (command.type === "help") return startCli()
@@ -37,12 +22,8 @@ const startRun = async (rest: ReadonlyArray<string>) => {
     process.exit(125)
   }
   const signals = catchSignals()
-  keepBlocking()
-  const { runPromise } = await import("effect/Effect")
-  const { run } = await import("./Run.js")
-  const outcome = await runPromise(run(command, version, signals))
-  if (outcome.type === "signal") return dieOf(outcome.signal)
-  process.exit(outcome.code)
+  const { start } = await import("./run/main.js")
+  await start(command, version, signals)
 }
 
 if (argv.length === 1 && argv[0] === "--version") process.stdout.write(`${version}\n`)

@@ -1,14 +1,13 @@
 import { ParseResult, Schema } from "effect"
+import { envNameForm, type Form, orgNameForm, projectNameForm, secretKeyForm } from "./NameForms.js"
 import { rule } from "./Rule.js"
 
 const utf8 = new TextEncoder()
 
-const name = <Brand extends string>(brand: Brand, what: string, example: string) =>
+const name = <Brand extends string>(brand: Brand, form: Form<Brand>, what: string, example: string) =>
   Schema.String.pipe(
-    Schema.pattern(/^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$/, {
-      ...rule(
-        `${what} has 2 to 50 characters: lowercase letters, digits and hyphens, with a letter or digit first and last`
-      ),
+    Schema.pattern(form.pattern, {
+      ...rule(form.rule),
       identifier: brand,
       description: `${what}: 2-50 lowercase letters, digits and hyphens, starting and ending with a letter or digit`,
       examples: [example]
@@ -27,24 +26,20 @@ const id = <Brand extends string>(brand: Brand) =>
     Schema.brand(brand)
   )
 
-export const OrgName = name("OrgName", "an organization name", "acme")
+export const OrgName = name("OrgName", orgNameForm, "an organization name", "acme")
 export type OrgName = typeof OrgName.Type
 
-export const ProjectName = name("ProjectName", "a project name", "webshop")
+export const ProjectName = name("ProjectName", projectNameForm, "a project name", "webshop")
 export type ProjectName = typeof ProjectName.Type
 
-export const EnvName = name("EnvName", "an environment name", "prod")
+export const EnvName = name("EnvName", envNameForm, "an environment name", "prod")
 export type EnvName = typeof EnvName.Type
 
-const secretKeyForm = /^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/
-const secretKeyRule =
-  "a secret key has 1 to 100 characters: a letter or underscore first, then letters, digits, underscores, dots and hyphens"
-
 export const SecretKey = Schema.String.pipe(
-  Schema.pattern(secretKeyForm, {
-    ...rule(secretKeyRule),
+  Schema.pattern(secretKeyForm.pattern, {
+    ...rule(secretKeyForm.rule),
     identifier: "SecretKey",
-    description: secretKeyRule,
+    description: secretKeyForm.rule,
     examples: ["DATABASE_URL"]
   }),
   Schema.brand("SecretKey")
@@ -212,7 +207,9 @@ export const SecretValues = Schema.transformOrFail(
       for (const [key, value] of Object.entries(object)) {
         const decodedKey = decodeKey(key, options)
         if (decodedKey._tag === "Left") {
-          return ParseResult.fail(new ParseResult.Pointer(key, object, new ParseResult.Type(ast, key, secretKeyRule)))
+          return ParseResult.fail(
+            new ParseResult.Pointer(key, object, new ParseResult.Type(ast, key, secretKeyForm.rule))
+          )
         }
         const decodedValue = decodeValue(value, options)
         if (decodedValue._tag === "Left") {
@@ -231,7 +228,7 @@ export const SecretValues = Schema.transformOrFail(
   identifier: "SecretValues",
   jsonSchema: {
     type: "object",
-    propertyNames: { pattern: secretKeyForm.source },
+    propertyNames: { pattern: secretKeyForm.pattern.source },
     additionalProperties: { type: "string", maxLength: maxSecretValueBytes }
   }
 })

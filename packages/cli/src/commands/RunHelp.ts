@@ -3,11 +3,21 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import { Effect, Schema } from "effect"
 import { WrongUsage } from "../Failures.js"
-import { runOptions } from "../run/RunArgv.js"
+import { runFlags, runOptions } from "../run/RunArgv.js"
 import { argument, env, org, project, serverUrl } from "./Shared.js"
 
-const only = Options.text("only").pipe(Options.withDescription(runOptions.only), Options.optional)
 const allowEnv = Options.text("allow-env").pipe(Options.withDescription(runOptions["allow-env"]), Options.repeated)
+const text = (name: keyof typeof runOptions) =>
+  Options.text(name).pipe(Options.withDescription(runOptions[name]), Options.optional)
+const flag = (name: keyof typeof runFlags) => Options.boolean(name).pipe(Options.withDescription(runFlags[name]))
+const watch = {
+  watch: flag("watch"),
+  watchInterval: text("watch-interval"),
+  stopSignal: text("stop-signal"),
+  stopTimeout: text("stop-timeout"),
+  signal: text("signal")
+}
+const offline = { offlineFallback: flag("offline-fallback"), offlineMaxAge: text("offline-max-age") }
 const command = argument(
   "COMMAND",
   Schema.String,
@@ -20,7 +30,17 @@ const command = argument(
  */
 export const runCommand = Command.make(
   "run",
-  { serverUrl, org, project, env, only, allowEnv, command: Args.atLeast(command, 1) },
+  {
+    serverUrl,
+    org,
+    project,
+    env,
+    only: text("only"),
+    allowEnv,
+    ...watch,
+    ...offline,
+    command: Args.atLeast(command, 1)
+  },
   () => Effect.fail(new WrongUsage({ message: "write run first: coffer run [OPTIONS] -- COMMAND" }))
 ).pipe(
   Command.withDescription(

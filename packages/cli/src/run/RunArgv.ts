@@ -1,3 +1,5 @@
+import { constants } from "node:os"
+
 /**
  * The command line of `coffer run`, split before any parser sees it: the first argument that is not an option of `run`
  * starts the command, and from there on nothing is looked at. Loads nothing, so that `run` starts fast.
@@ -12,6 +14,7 @@ export type RunArgv =
   | { readonly type: "help" }
   | { readonly type: "wrong"; readonly message: string }
 
+/** How long things may take, in milliseconds. */
 export interface RunOptions {
   readonly serverUrl: string | undefined
   readonly org: string | undefined
@@ -19,52 +22,130 @@ export interface RunOptions {
   readonly env: string | undefined
   readonly only: ReadonlyArray<string>
   readonly allowEnv: ReadonlyArray<string>
+  /** Follow the environment; none: once and for all. */
+  readonly watch: WatchOptions | undefined
+  /** Use a copy where the server cannot be reached; none: no copy is kept or used. */
+  readonly offline: { readonly maxAge: number } | undefined
 }
 
-/** The options of `run`; each takes a value. */
+export interface WatchOptions {
+  readonly interval: number
+  readonly stopSignal: NodeJS.Signals
+  readonly stopTimeout: number
+  /** What the command is sent instead of being started again. */
+  readonly signal: NodeJS.Signals | undefined
+}
+
+/** The options of `run` that take a value. */
 export const runOptions = {
   "server-url": "The server's address",
   org: "The organization",
   project: "The project",
   env: "The environment",
   only: "Only these keys, separated by commas",
-  "allow-env": "Pass on this key although its name makes other programs run code; may be given again"
+  "allow-env": "Pass on this key although its name makes other programs run code; may be given again",
+  "watch-interval": "How often --watch asks for changes (5s)",
+  "stop-signal": "What --watch ends the command with (TERM)",
+  "stop-timeout": "How long the command may take to end before --watch kills it (10s)",
+  signal: "What --watch sends to the command instead of starting it again, such as HUP",
+  "offline-max-age": "How old the copy of --offline-fallback may be (24h)"
+} as const
+
+/** The options of `run` that are given or not. */
+export const runFlags = {
+  watch: "Start the command again when the environment has changed",
+  "offline-fallback": "Keep an encrypted copy of the secrets, and use it when the server cannot be reached"
 } as const
 
 type Name = keyof typeof runOptions
+type Flag = keyof typeof runFlags
 
 const isName = (text: string): text is Name => Object.hasOwn(runOptions, text)
+const isFlag = (text: string): text is Flag => Object.hasOwn(runFlags, text)
 
 const lists = new Set<Name>(["only", "allow-env"])
+
+const ofWatch = ["watch-interval", "stop-signal", "stop-timeout", "signal"] as const
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** A span such as `500ms`, `5s`, `10m`, `24h` or `7d`, in milliseconds; a number alone is seconds. */
+const parseSpan = (text: string): number | undefined => {
+  const [, digits, unit = "s"] = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)?$/.exec(text) ?? []
+  const scale = units[unit]
+  return digits === undefined || scale === undefined ? undefined : Number(digits) * scale
+}
+
+const isSignal = (name: string): name is NodeJS.Signals => Object.hasOwn(constants.signals, name)
+
+const parseSignal = (text: string): NodeJS.Signals | undefined => {
+  const name = `SIG${text.toUpperCase().replace(/^SIG/, "")}`
+  return isSignal(name) ? name : undefined
+}
+
+type Found = ReadonlyMap<Name, ReadonlyArray<string>>
+
+/** What the options say; a text where one cannot be understood. */
+const readOptions = (found: Found, flags: ReadonlySet<Flag>): RunOptions | string => {
+  const one = (name: Name) => found.get(name)?.[0]
+  const list = (name: Name) => (found.get(name) ?? []).flatMap((text) => text.split(","))
+  const span = (name: Name, otherwise: string, least: number) => {
+    const parsed = parseSpan(one(name) ?? otherwise)
+    return parsed !== undefined && parsed >= least ? parsed : undefined
+  }
+  const interval = span("watch-interval", "5s", 100)
+  if (interval === undefined) return "--watch-interval takes a time of at least 100ms, such as 5s or 1m"
+  const stopTimeout = span("stop-timeout", "10s", 0)
+  if (stopTimeout === undefined) return "--stop-timeout takes a time, such as 10s or 2m"
+  const maxAge = span("offline-max-age", "24h", 1000)
+  if (maxAge === undefined) return "--offline-max-age takes a time, such as 12h or 7d"
+  const stopSignal = parseSignal(one("stop-signal") ?? "TERM")
+  if (stopSignal === undefined) return "--stop-signal takes the name of a signal, such as TERM or INT"
+  const signalName = one("signal")
+  const signal = signalName === undefined ? undefined : parseSignal(signalName)
+  if (signalName !== undefined && signal === undefined) return "--signal takes the name of a signal, such as HUP"
+  const alone = ofWatch.find((name) => found.has(name))
+  if (alone !== undefined && !flags.has("watch")) return `--${alone} says how --watch works: give --watch too`
+  if (found.has("offline-max-age") && !flags.has("offline-fallback"))
+    return "--offline-max-age says how --offline-fallback works: give --offline-fallback too"
+  return {
+    serverUrl: one("server-url"),
+    org: one("org"),
+    project: one("project"),
+    env: one("env"),
+    only: list("only"),
+    allowEnv: list("allow-env"),
+    watch: flags.has("watch") ? { interval, stopSignal, stopTimeout, signal } : undefined,
+    offline: flags.has("offline-fallback") ? { maxAge } : undefined
+  }
+}
 
 /** @param argv what stands behind `run`. */
 export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
   const wrong = (message: string): RunArgv => ({ type: "wrong", message })
   const found = new Map<Name, Array<string>>()
+  const flags = new Set<Flag>()
   const result = (rest: ReadonlyArray<string>): RunArgv => {
     const [command, ...args] = rest
     if (command === undefined)
       return wrong("no command is given: write it behind the options, as in: coffer run -- npm start")
-    const list = (name: Name) => (found.get(name) ?? []).flatMap((text) => text.split(","))
-    const options = {
-      serverUrl: found.get("server-url")?.[0],
-      org: found.get("org")?.[0],
-      project: found.get("project")?.[0],
-      env: found.get("env")?.[0],
-      only: list("only"),
-      allowEnv: list("allow-env")
-    }
-    return { type: "run", options, command, args }
+    const options = readOptions(found, flags)
+    return typeof options === "string" ? wrong(options) : { type: "run", options, command, args }
   }
   for (let at = 0; at < argv.length; at++) {
     const argument = argv[at] ?? ""
     if (argument === "--") return result(argv.slice(at + 1))
     if (!argument.startsWith("-") || argument === "-") return result(argv.slice(at))
     if (argument === "--help" || argument === "-h") return { type: "help" }
-    const [flag = "", ...inline] = argument.split("=")
-    const name = flag.slice(2)
-    if (!flag.startsWith("--") || !isName(name)) {
-      return wrong(`${flag} is not an option of coffer run; if it is the command, write -- before it`)
+    const [option = "", ...inline] = argument.split("=")
+    const name = option.slice(2)
+    if (option.startsWith("--") && isFlag(name)) {
+      if (inline.length > 0) return wrong(`--${name} takes no value`)
+      flags.add(name)
+      continue
+    }
+    if (!option.startsWith("--") || !isName(name)) {
+      return wrong(`${option} is not an option of coffer run; if it is the command, write -- before it`)
     }
     const value = inline.length > 0 ? inline.join("=") : argv[++at]
     if (value === undefined || value === "") return wrong(`--${name} needs a value`)

@@ -1,7 +1,6 @@
-import { Data, Effect, Predicate } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
+import { Data, Deferred, Effect, Predicate } from "effect"
+import { spawn } from "node:child_process"
 import * as module from "node:module"
-import { constants } from "node:os"
 import { missingInterpreter, shell } from "./Executable.js"
 import type { Signals } from "./Signals.js"
 import { inForeground } from "./TerminalGroup.js"
@@ -66,12 +65,6 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
     )
   })
 
-/** INT and QUIT come from the terminal too, and then the kernel has told the command of them itself. */
-const forward = (child: ChildProcess) => (signal: NodeJS.Signals) => {
-  const fromTerminal = (signal === "SIGINT" || signal === "SIGQUIT") && inForeground()
-  if (!fromTerminal) child.kill(signal)
-}
-
 const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
   const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
   const missing = missingInterpreter(path)
@@ -88,31 +81,46 @@ const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
   return new NotStarted({ code: 126, message: `${command} cannot be executed (${String(code)})` })
 }
 
-/** Starts the command beside this process, on the same streams, and waits for its end. */
-const spawned = (program: Program, signals: Signals): Effect.Effect<Outcome, NotStarted> =>
-  Effect.try({
+/** A command that runs beside this process. */
+export interface Child {
+  /** Sends it a signal; nothing where it has ended. */
+  readonly kill: (signal: NodeJS.Signals) => void
+  readonly ended: Effect.Effect<Outcome, NotStarted>
+}
+
+/** Starts the command beside this process, on the same streams. */
+export const startBeside = Effect.fnUntraced(function* (program: Program) {
+  const end = yield* Deferred.make<Outcome, NotStarted>()
+  const process = yield* Effect.try({
     try: () => {
       const { argv, file } = invocation(program)
       const [argv0 = file, ...args] = argv
-      const child = spawn(file, args, { argv0, env: program.env, stdio: "inherit" })
-      signals.giveTo(forward(child))
-      return child
+      return spawn(file, args, { argv0, env: program.env, stdio: "inherit" })
     },
     catch: (cause) => failure(program, cause)
-  }).pipe(
-    Effect.flatMap((child) =>
-      Effect.async<Outcome, NotStarted>((resume) => {
-        child.once("error", (cause) => resume(failure(program, cause)))
-        child.once("exit", (code, signal) =>
-          resume(Effect.succeed(signal === null ? { type: "exit", code: code ?? 1 } : { type: "signal", signal }))
-        )
-      })
-    )
-  )
+  })
+  process.once("error", (cause) => Deferred.unsafeDone(end, Effect.fail(failure(program, cause))))
+  process.once("exit", (code, signal) => {
+    const outcome: Outcome = signal === null ? { type: "exit", code: code ?? 1 } : { type: "signal", signal }
+    Deferred.unsafeDone(end, Effect.succeed(outcome))
+  })
+  const child: Child = { kill: (signal) => void process.kill(signal), ended: Deferred.await(end) }
+  return child
+})
+
+/** Whether the kernel has told the command of this signal itself: INT and QUIT come from the terminal too, to both. */
+export const isToldByKernel = (signal: NodeJS.Signals): boolean =>
+  (signal === "SIGINT" || signal === "SIGQUIT") && inForeground()
+
+/** Starts the command beside this process, and waits for its end. */
+const spawned = Effect.fnUntraced(function* (program: Program, signals: Signals) {
+  const child = yield* startBeside(program)
+  signals.giveTo((signal) => {
+    if (!isToldByKernel(signal)) child.kill(signal)
+  })
+  return yield* child.ended
+})
 
 /** Runs the command in place of this process where that can be done, else beside it; answers how it ended. */
 export const start = (program: Program, signals: Signals): Effect.Effect<Outcome, NotStarted> =>
   Effect.zipRight(become(program, signals), spawned(program, signals))
-
-/** The code that a shell gives to a death by a signal. */
-export const codeOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]

@@ -1,7 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { splitRunArgv } from "../../src/run/RunArgv.js"
 
-const none = { serverUrl: undefined, org: undefined, project: undefined, env: undefined, only: [], allowEnv: [] }
+const none = {
+  serverUrl: undefined,
+  org: undefined,
+  project: undefined,
+  env: undefined,
+  only: [],
+  allowEnv: [],
+  watch: undefined,
+  offline: undefined
+}
 
 describe("splitRunArgv", () => {
   it("ends at the first argument that is not an option of run", () => {
@@ -42,5 +51,43 @@ describe("splitRunArgv", () => {
       assert.strictEqual(splitRunArgv(argv).type, "wrong", argv.join(" "))
     }
     assert.strictEqual(splitRunArgv(["--env", "a", "--env", "b", "x"]).type, "wrong")
+  })
+
+  it("reads how the environment is followed, and what to do offline", () => {
+    const watch = { interval: 5000, stopSignal: "SIGTERM", stopTimeout: 10_000, signal: undefined }
+    const offline = { maxAge: 86_400_000 }
+    const cases = [
+      [["--watch", "x"], { ...none, watch }],
+      [["--watch", "--watch-interval", "500ms", "x"], { ...none, watch: { ...watch, interval: 500 } }],
+      [["--watch-interval=2m", "--watch", "x"], { ...none, watch: { ...watch, interval: 120_000 } }],
+      [
+        ["--watch", "--stop-signal=int", "--stop-timeout", "1.5", "x"],
+        { ...none, watch: { ...watch, stopSignal: "SIGINT", stopTimeout: 1500 } }
+      ],
+      [["--watch", "--signal", "SIGHUP", "x"], { ...none, watch: { ...watch, signal: "SIGHUP" } }],
+      [["--offline-fallback", "x"], { ...none, offline }],
+      [["--offline-fallback", "--offline-max-age", "7d", "x"], { ...none, offline: { maxAge: 604_800_000 } }]
+    ] as const
+    for (const [argv, options] of cases) {
+      assert.deepStrictEqual<unknown>(splitRunArgv(argv), { type: "run", options, command: "x", args: [] })
+    }
+  })
+
+  it("refuses by name what cannot be understood of them", () => {
+    const cases = [
+      [["--watch=1", "x"], "--watch takes no value"],
+      [["--watch", "--watch-interval", "soon", "x"], "--watch-interval takes a time"],
+      [["--watch", "--watch-interval", "1ms", "x"], "--watch-interval takes a time of at least 100ms"],
+      [["--watch", "--stop-timeout", "-1s", "x"], "--stop-timeout takes a time"],
+      [["--watch", "--signal", "NOPE", "x"], "--signal takes the name of a signal"],
+      [["--watch", "--stop-signal", "__proto__", "x"], "--stop-signal takes the name of a signal"],
+      [["--signal", "HUP", "x"], "--signal says how --watch works: give --watch too"],
+      [["--offline-max-age", "1h", "x"], "--offline-max-age says how --offline-fallback works"],
+      [["--offline-fallback", "--offline-max-age", "1y", "x"], "--offline-max-age takes a time"]
+    ] as const
+    for (const [argv, message] of cases) {
+      const split = splitRunArgv(argv)
+      assert.include(split.type === "wrong" ? split.message : split.type, message)
+    }
   })
 })

@@ -113,45 +113,63 @@ export const finish = async (child: ChildProcess, input: string | Buffer = ""): 
 
 /** A real server with a fresh database, in dev mode. */
 export class Server {
+  private log = Buffer.of()
+
   private constructor(
     readonly url: string,
     private readonly folder: string,
-    private readonly child: ChildProcess,
-    private readonly log: () => Buffer
+    private readonly env: Record<string, string>,
+    private child: ChildProcess
   ) {}
 
   static async start(): Promise<Server> {
     const folder = mkdtempSync(join(tmpdir(), "coffer-server-"))
     const port = await freePort()
-    const child = spawn(process.execPath, [programs.server], {
-      env: {
-        ...bare,
-        SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
-        SMTP_HOST: "log",
-        SERVICE_DB_PATH: join(folder, "service.db"),
-        SERVICE_PORT: String(port),
-        SUPERADMIN_EMAIL_0: "root@example.com"
-      },
-      stdio: ["ignore", "ignore", "pipe"]
-    })
-    const log = collect(child.stderr)
-    const server = new Server(`http://127.0.0.1:${port}`, folder, child, log)
+    const env = {
+      ...bare,
+      SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+      SMTP_HOST: "log",
+      SERVICE_DB_PATH: join(folder, "service.db"),
+      SERVICE_PORT: String(port),
+      SUPERADMIN_EMAIL_0: "root@example.com"
+    }
+    const server = new Server(`http://127.0.0.1:${port}`, folder, env, Server.spawn(env))
+    await server.ready()
+    return server
+  }
+
+  private static spawn(env: Record<string, string>) {
+    return spawn(process.execPath, [programs.server], { env, stdio: ["ignore", "ignore", "pipe"] })
+  }
+
+  private async ready() {
+    this.child.stderr?.on("data", (chunk: Buffer) => (this.log = Buffer.concat([this.log, chunk])))
     for (let tries = 0; tries < 300; tries++) {
-      const answer = await fetch(`${server.url}/health`).catch(() => undefined)
-      if (answer?.ok === true) return server
-      if (child.exitCode !== null) break
+      const answer = await fetch(`${this.url}/health`).catch(() => undefined)
+      if (answer?.ok === true) return
+      if (this.child.exitCode !== null) break
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    child.kill()
-    throw new Error(`the server did not start: ${log().toString()}`)
+    this.child.kill()
+    throw new Error(`the server did not start: ${this.log.toString()}`)
+  }
+
+  /** Ends it at once, as a machine that loses its power does. */
+  async kill() {
+    this.child.kill("SIGKILL")
+    await once(this.child, "exit")
+  }
+
+  /** Starts it again where it was. */
+  async restart() {
+    this.child = Server.spawn(this.env)
+    await this.ready()
   }
 
   /** The newest login code for an address, from the log. */
   code(email: string): Promise<string> {
     return until(() => {
-      const found = this.log()
-        .toString()
-        .matchAll(/login code for (\S+): ([0-9]{6})/g)
+      const found = this.log.toString().matchAll(/login code for (\S+): ([0-9]{6})/g)
       return [...found].filter((match) => match[1] === email).at(-1)?.[2]
     }, `a login code for ${email}`)
   }
@@ -167,7 +185,7 @@ export class Server {
   }
 
   async stop() {
-    if (this.child.exitCode === null) {
+    if (this.child.exitCode === null && this.child.signalCode === null) {
       this.child.kill()
       await once(this.child, "exit")
     }

@@ -7,6 +7,8 @@ export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
   readonly reason: string
   /** Whether the same request may well succeed in a moment. */
   readonly transient: boolean
+  /** Whether an answer had begun when it broke off. */
+  readonly answered?: boolean
 }> {
   override get message() {
     return `cannot reach ${this.url}: ${this.reason}`

@@ -6,7 +6,7 @@ import { Effect, FiberRef, Option, ParseResult } from "effect"
 import { type ApiClient, makeApiClient } from "./ApiClient.js"
 import type { ClientError } from "./ClientErrors.js"
 import type { Credential } from "./Credentials.js"
-import type { ServerUrl } from "./ServerUrl.js"
+import { type ServerUrl, warnOfClearText } from "./ServerUrl.js"
 import { lastAnswer, transport } from "./Transport.js"
 
 export interface ClientOptions {
@@ -33,11 +33,7 @@ const isMachinery = <E>(error: E): error is Extract<E, Machinery> =>
 export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/client/CofferClient", {
   effect: Effect.fnUntraced(function* (options: ClientOptions) {
     const { credential, server } = options
-    if (Option.isSome(credential) && !server.secure && !server.local) {
-      yield* Effect.logWarning(
-        `${server.origin} is not https: your credential travels in clear text, for anyone on the way to read`
-      )
-    }
+    if (Option.isSome(credential)) yield* warnOfClearText(server)
     const httpClient = transport(yield* HttpClient.HttpClient, options)
     const api = yield* makeApiClient({ httpClient, baseUrl: server.base })
 

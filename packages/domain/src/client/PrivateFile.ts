@@ -1,5 +1,4 @@
 import { Data, Effect, Option } from "effect"
-import { randomUUID } from "node:crypto"
 import {
   closeSync,
   constants,
@@ -21,17 +20,22 @@ export class PrivateFileError extends Data.TaggedError("PrivateFileError")<{ rea
 
 const windows = process.platform === "win32"
 
-/** The path of one of the client's own files: `$XDG_CONFIG_HOME/coffer/NAME`, else `~/.config/coffer/NAME`. */
-export const privatePath = Effect.fnUntraced(function* (name: string) {
+const ownPath = Effect.fnUntraced(function* (variableName: string, fallback: string, name: string) {
   const env = yield* Variables
   // A relative path there is invalid (XDG Base Directory Specification, "Environment variables").
-  const configured = variable(env, "XDG_CONFIG_HOME")
+  const configured = variable(env, variableName)
   if (configured?.startsWith("/") === true) return join(configured, "coffer", name)
   const home = variable(env, "HOME") ?? variable(env, "USERPROFILE")
   if (home === undefined)
-    return yield* new PrivateFileError({ message: "there is no home directory: set HOME or XDG_CONFIG_HOME" })
-  return join(home, ".config", "coffer", name)
+    return yield* new PrivateFileError({ message: `there is no home directory: set HOME or ${variableName}` })
+  return join(home, fallback, "coffer", name)
 })
+
+/** The path of one of the client's own files: `$XDG_CONFIG_HOME/coffer/NAME`, else `~/.config/coffer/NAME`. */
+export const privatePath = (name: string) => ownPath("XDG_CONFIG_HOME", ".config", name)
+
+/** The path of what the client keeps from one run to the next: `$XDG_STATE_HOME/coffer/NAME`, else `~/.local/state/coffer/NAME`. */
+export const statePath = (name: string) => ownPath("XDG_STATE_HOME", ".local/state", name)
 
 class Absent extends Data.TaggedError("Absent") {}
 
@@ -84,7 +88,8 @@ export const readPrivate = (path: string): Effect.Effect<Option.Option<string>, 
 /** Writes a file for its owner alone, whole or not at all, and its directory where that is missing. */
 export const writePrivate = (path: string, text: string): Effect.Effect<void, PrivateFileError> =>
   Effect.suspend(() => {
-    const temporary = join(dirname(path), `.${randomUUID()}`)
+    // Not from node:crypto, which takes half as long to load as Node takes to start, and most runs write nothing.
+    const temporary = join(dirname(path), `.${globalThis.crypto.randomUUID()}`)
     return Effect.try({
       try: () => {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -105,5 +110,12 @@ export const writePrivate = (path: string, text: string): Effect.Effect<void, Pr
 export const removePrivate = (path: string): Effect.Effect<void, PrivateFileError> =>
   Effect.try({
     try: () => rmSync(path, { force: true }),
+    catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed (${codeOf(cause)})` })
+  })
+
+/** Removes a folder of such files; one that is missing is fine. */
+export const removePrivateFolder = (path: string): Effect.Effect<void, PrivateFileError> =>
+  Effect.try({
+    try: () => rmSync(path, { recursive: true, force: true }),
     catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed (${codeOf(cause)})` })
   })

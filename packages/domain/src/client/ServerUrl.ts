@@ -1,4 +1,4 @@
-import { Data, Either } from "effect"
+import { Data, Effect, Either } from "effect"
 
 /** Who named the server: it decides whether an API key may go there. */
 export type Source = "flag" | "variable" | "file" | "default"
@@ -35,3 +35,9 @@ export const parseServerUrl = (text: string, source: Source): Either.Either<Serv
       })
     })
   )
+
+/** Says that a credential which goes to this server can be read on its way; nothing where it cannot. */
+export const warnOfClearText = ({ local, origin, secure }: ServerUrl): Effect.Effect<void> =>
+  secure || local
+    ? Effect.void
+    : Effect.logWarning(`${origin} is not https: your credential travels in clear text, for anyone on the way to read`)

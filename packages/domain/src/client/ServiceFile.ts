@@ -18,6 +18,23 @@ export class BadServiceFile extends Data.TaggedError("BadServiceFile")<{ readonl
 
 export const isServiceFileKey = (text: unknown): text is ServiceFileKey => serviceFileKeys.some((key) => key === text)
 
+/**
+ * What a `service.yml` says that holds nothing but lines such as `org: acme` or `org: "acme"`, as `coffer init` writes it;
+ * none for every other, whose meaning takes a parser of YAML to tell.
+ */
+export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFile> => {
+  const found: ServiceFile = {}
+  for (const [at, line] of source.split("\n").entries()) {
+    if (/^(#[\x20-\x7e]*)?$/.test(line)) continue
+    const [, key, quoted, bare] =
+      /^([a-z_]+): (?:"([a-zA-Z0-9:/._-]+)"|([a-z0-9](?:[a-z0-9:/._-]*[a-z0-9])?))$/.exec(line) ?? []
+    const text = quoted ?? bare
+    if (!isServiceFileKey(key) || text === undefined || Object.hasOwn(found, key)) return Option.none()
+    found[key] = { text, line: at + 1 }
+  }
+  return Option.some(found)
+}
+
 /** Reads `service.yml` in a directory; an empty record where there is none. */
 export const readServiceFile = Effect.fnUntraced(function* (directory: string) {
   const path = resolve(directory, serviceFileName)
@@ -30,7 +47,9 @@ export const readServiceFile = Effect.fnUntraced(function* (directory: string) {
   }).pipe(Effect.catchTag("Absent", () => Effect.succeedNone))
   const none: ServiceFile = {}
   if (Option.isNone(source)) return none
-  // Few calls need the parser: it is loaded when there is something to parse.
+  const simple = parseSimpleServiceFile(source.value)
+  if (Option.isSome(simple)) return simple.value
+  // The parser of YAML takes as long to load as everything else that a quick call needs.
   const { parseServiceYaml } = yield* Effect.promise(() => import("./ServiceYaml.js"))
   return yield* Either.mapLeft(
     parseServiceYaml(source.value),

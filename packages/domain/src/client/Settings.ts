@@ -1,5 +1,5 @@
-import { Context, Data, Effect, Either, Option, Schema } from "effect"
-import { EnvName, OrgName, ProjectName } from "../Names.js"
+import { type Brand, Context, Data, Effect, Either, Option } from "effect"
+import { envNameForm, type Form, orgNameForm, projectNameForm } from "../NameForms.js"
 import { parseServerUrl, type ServerUrl, type Source } from "./ServerUrl.js"
 import { readServiceFile, serviceFileName, type ServiceFileKey } from "./ServiceFile.js"
 
@@ -29,7 +29,8 @@ export interface Given {
   readonly env?: string | undefined
 }
 
-const names = { org: OrgName, project: ProjectName, env: EnvName } as const
+/** Not the schemas of these names: a client that must start fast does not load schemas. */
+const forms = { org: orgNameForm, project: projectNameForm, env: envNameForm } as const
 const words = { org: "organization", project: "project", env: "environment" } as const
 const variables = {
   server_url: "SERVICE_SERVER_URL",
@@ -82,25 +83,24 @@ export const loadSettings = Effect.fnUntraced(function* (
     )
   })
 
-  const name = <A>(
+  const name = <B extends string>(
     key: SettingName,
-    schema: Schema.Schema<A, string>
-  ): Effect.Effect<A, BadSetting | MissingSettings> =>
-    Effect.suspend((): Either.Either<A, BadSetting | MissingSettings> => {
+    form: Form<B>
+  ): Effect.Effect<string & Brand.Brand<B>, BadSetting | MissingSettings> =>
+    Effect.suspend((): Either.Either<string & Brand.Brand<B>, BadSetting | MissingSettings> => {
       const found = find(key, key, given[key])
       if (found === undefined) {
         const message = `no ${words[key]} is given: pass ${spell(key)}, set ${variables[key]}, or write "${key}: …" in ${serviceFileName}`
         return Either.left(new MissingSettings({ names: [key], message }))
       }
-      return Either.mapLeft(
-        Schema.decodeEither(schema)(found.text),
-        ({ message }) => new BadSetting({ message: `${JSON.stringify(found.text)} (${found.where}): ${message}` })
-      )
+      const { text, where } = found
+      if (form.is(text)) return Either.right(text)
+      return Either.left(new BadSetting({ message: `${JSON.stringify(text)} (${where}): ${form.rule}` }))
     })
 
-  const org = name("org", names.org)
-  const project = name("project", names.project)
-  const environment = name("env", names.env)
+  const org = name("org", forms.org)
+  const project = name("project", forms.project)
+  const environment = name("env", forms.env)
 
   return {
     server,

@@ -3,37 +3,20 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import { Duration, Effect, FiberRef, Option, Redacted, Schedule, Schema } from "effect"
+import { Duration, Effect, FiberRef, Option, Redacted } from "effect"
 import { errorCodes } from "../Errors.js"
-import { type ClientError, ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
+import { type ClientError, ServerUnreachable, type UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
 import type { Credential } from "./Credentials.js"
+import { judge, mayRetry, retrySchedule } from "./Judgement.js"
 import { isTransient, reason } from "./Reason.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
 /** What was answered last in a fiber: what a response was is not in the error that says it could not be decoded. */
 export const lastAnswer = FiberRef.unsafeMake<Option.Option<UnexpectedResponse | UnknownApiError>>(Option.none())
 
-const decodeEnvelope = Schema.decodeOption(
-  Schema.parseJson(Schema.Struct({ error: Schema.Struct({ code: Schema.String, message: Schema.String }) }))
-)
-
-const originOf = (text: string | undefined, base: string) =>
-  text === undefined || !URL.canParse(text, base) ? undefined : new URL(text, base).origin
-
 /** What this answer is to a caller that did not expect it. */
-const judge = (url: string, { headers, status }: HttpClientResponse, body: string) =>
-  Option.match(decodeEnvelope(body), {
-    onNone: () => {
-      const redirect = status >= 300 && status < 400 ? originOf(headers["location"], url) : undefined
-      return new UnexpectedResponse({ url, status, ...(redirect === undefined ? {} : { redirect }) })
-    },
-    onSome: ({ error }) => new UnknownApiError({ status, code: error.code, message: error.message })
-  })
-
-const busy = new Set([502, 503, 504])
-
-const mayRetry = (error: ClientError) =>
-  error._tag === "ServerUnreachable" ? error.transient : error._tag === "UnexpectedResponse" && busy.has(error.status)
+const judgeResponse = (url: string, { headers, status }: HttpClientResponse, body: string) =>
+  judge({ url, status, location: headers["location"], body })
 
 const isGood = (status: number) => (status >= 200 && status < 300) || status === 304
 
@@ -63,7 +46,7 @@ export const transport = (
     // Read here whatever it is, so that a connection that breaks in the middle is known as such.
     const body = yield* Effect.mapError(response.arrayBuffer, unreachable)
     const text = isGood(response.status) ? "" : new TextDecoder().decode(body)
-    const answer = judge(url, response, text)
+    const answer = judgeResponse(url, response, text)
     yield* FiberRef.set(lastAnswer, Option.some(answer))
     if (isGood(response.status) || (answer._tag === "UnknownApiError" && errorCodes.has(answer.code))) return response
     return yield* answer
@@ -96,7 +79,7 @@ export const transport = (
         }),
         Effect.retry({
           times: reading ? 2 : 0,
-          schedule: Schedule.jittered(Schedule.exponential("150 millis")),
+          schedule: retrySchedule,
           while: mayRetry
         })
       )

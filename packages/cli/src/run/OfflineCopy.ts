@@ -1,0 +1,87 @@
+import type { BundleRequest, BundleSecret } from "@coffer/domain/client/PlainBundle"
+import { Option, Predicate, Redacted } from "effect"
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
+
+/**
+ * An encrypted copy of a bundle: AES-256-GCM (NIST SP 800-38D) under a key that is derived from the credential by
+ * HKDF-SHA-256 (RFC 5869) with a salt of its own, so that no key is ever used twice and nothing but the credential opens
+ * it. What it is a copy of, and when it was made, is authenticated with it.
+ */
+const format = "coffer offline copy 1"
+
+const derive = ({ credential }: BundleRequest, salt: Buffer) =>
+  Buffer.from(hkdfSync("sha256", Redacted.value(credential.secret), salt, format, 32))
+
+const context = ({ credential, keys, path, server }: BundleRequest, savedAt: number) =>
+  Buffer.from(
+    JSON.stringify([
+      format,
+      savedAt,
+      server.base,
+      path.org_name,
+      path.project_name,
+      path.env_name,
+      [...keys].sort(),
+      credential.type
+    ])
+  )
+
+/** The text of the file. @param savedAt when the server gave the secrets, in milliseconds since 1970. */
+export const sealCopy = (request: BundleRequest, secrets: ReadonlyArray<BundleSecret>, savedAt: number): string => {
+  const salt = randomBytes(32)
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv("aes-256-gcm", derive(request, salt), nonce).setAAD(context(request, savedAt))
+  const plain = JSON.stringify(secrets.map(({ key, value }) => [key, Redacted.value(value)]))
+  const data = Buffer.concat([cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()])
+  const text = (bytes: Buffer) => bytes.toString("base64")
+  return `${JSON.stringify({ format, savedAt, salt: text(salt), nonce: text(nonce), data: text(data) })}\n`
+}
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+const bytesOf = (found: unknown, name: string, length?: number): Option.Option<Buffer> => {
+  if (!Predicate.hasProperty(found, name)) return Option.none()
+  const text = found[name]
+  if (typeof text !== "string") return Option.none()
+  const bytes = Buffer.from(text, "base64")
+  return length === undefined || bytes.length === length ? Option.some(bytes) : Option.none()
+}
+
+const isArray = (u: unknown): u is ReadonlyArray<unknown> => Array.isArray(u)
+
+const decodeSecret = (pair: unknown): Option.Option<BundleSecret> => {
+  if (!isArray(pair)) return Option.none()
+  const [key, value] = pair
+  return typeof key === "string" && typeof value === "string"
+    ? Option.some({ key, value: Redacted.make(value) })
+    : Option.none()
+}
+
+const tagLength = 16
+
+const decrypt = Option.liftThrowable((key: Buffer, nonce: Buffer, aad: Buffer, data: Buffer) => {
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagLength })
+    .setAAD(aad)
+    .setAuthTag(data.subarray(data.length - tagLength))
+  const plain = decipher.update(data.subarray(0, data.length - tagLength))
+  return Buffer.concat([plain, decipher.final()]).toString("utf8")
+})
+
+/** What a copy holds and when it was made; none where it is another place's or credential's, or not as it was written. */
+export const openCopy = (
+  request: BundleRequest,
+  text: string
+): Option.Option<{ readonly savedAt: number; readonly secrets: ReadonlyArray<BundleSecret> }> =>
+  Option.gen(function* () {
+    const found = yield* parse(text)
+    const salt = yield* bytesOf(found, "salt", 32)
+    const nonce = yield* bytesOf(found, "nonce", 12)
+    const data = yield* bytesOf(found, "data")
+    if (!Predicate.hasProperty(found, "savedAt") || typeof found.savedAt !== "number" || data.length < tagLength) {
+      return yield* Option.none()
+    }
+    const { savedAt } = found
+    const pairs = yield* Option.flatMap(decrypt(derive(request, salt), nonce, context(request, savedAt), data), parse)
+    if (!isArray(pairs)) return yield* Option.none()
+    return { savedAt, secrets: yield* Option.all(pairs.map(decodeSecret)) }
+  })

@@ -1,0 +1,58 @@
+import type { BundleSecret } from "@coffer/domain/client/PlainBundle"
+import { Variables } from "@coffer/domain/client/Settings"
+import { Effect, Option, Redacted } from "effect"
+import { note } from "../Output.js"
+import { childEnvironment } from "./ChildEnvironment.js"
+import { findExecutable } from "./Executable.js"
+import { sizeProblem, totalLimit } from "./Limits.js"
+import type { RunArgv } from "./RunArgv.js"
+import { NotStarted, type Program } from "./Start.js"
+
+export type RunCommand = Extract<RunArgv, { type: "run" }>
+
+/** Fails with a problem, where there is one. */
+export const refuse = (problem: Option.Option<string>): Effect.Effect<void, NotStarted> =>
+  Option.match(problem, {
+    onNone: () => Effect.void,
+    onSome: (message) => Effect.fail(new NotStarted({ code: 125, message }))
+  })
+
+const commandEnvironment = Effect.fnUntraced(function* (
+  secrets: ReadonlyArray<BundleSecret>,
+  allowed: ReadonlyArray<string>
+) {
+  const plain = secrets.map(({ key, value }) => ({ key, value: Redacted.value(value) }))
+  const { dangerous, env, unnameable, withNul } = childEnvironment(yield* Variables, plain, new Set(allowed))
+  if (withNul.length > 0) {
+    return yield* new NotStarted({
+      code: 125,
+      message: `${withNul.join(", ")}: the value holds a NUL byte, which no environment variable can; choose other keys with --only`
+    })
+  }
+  if (unnameable.length > 0) yield* note(`left out ${unnameable.join(", ")}: no environment variable can be called so`)
+  if (dangerous.length > 0) {
+    const flags = dangerous.map((key) => `--allow-env ${key}`).join(" ")
+    yield* note(`left out ${dangerous.join(", ")}, which can make other programs run code; to pass it on: ${flags}`)
+  }
+  return env
+})
+
+const locate = (command: string, path: string | undefined) => {
+  const lookup = findExecutable(command, path)
+  if (lookup.type === "found") return Effect.succeed(lookup)
+  return lookup.type === "not_found"
+    ? Effect.fail(new NotStarted({ code: 127, message: `${command}: there is no such command` }))
+    : Effect.fail(new NotStarted({ code: 126, message: `${command} cannot be executed: ${lookup.problem}` }))
+}
+
+/** What is to be started: the command, found in the PATH that it will see, with the secrets over what was inherited. */
+export const prepare = Effect.fnUntraced(function* (
+  { args, command, options }: RunCommand,
+  secrets: ReadonlyArray<BundleSecret>
+) {
+  const env = yield* commandEnvironment(secrets, options.allowEnv)
+  const { forShell, path, sure } = yield* locate(command, env["PATH"])
+  yield* refuse(sizeProblem([command, ...args], env, totalLimit()))
+  const program: Program = { path, command, args, env, forShell, sure }
+  return program
+})

@@ -1,0 +1,53 @@
+import { credentialFor } from "@coffer/domain/client/Credentials"
+import {
+  type BundleFailure,
+  type BundleRequest,
+  type BundleSecret,
+  readBundle
+} from "@coffer/domain/client/PlainBundle"
+import { warnOfClearText } from "@coffer/domain/client/ServerUrl"
+import { loadSettings } from "@coffer/domain/client/Settings"
+import { secretKeyForm } from "@coffer/domain/NameForms"
+import { Effect } from "effect"
+import { describe, type Failure, WrongUsage } from "../Failures.js"
+import { Version } from "../Version.js"
+import type { RunOptions } from "./RunArgv.js"
+import { NotStarted } from "./Start.js"
+
+/** What the command is to see, and how to ask whether it has changed. */
+export interface Fetched {
+  readonly etag: string | undefined
+  readonly secrets: ReadonlyArray<BundleSecret>
+}
+
+/** Where the secrets come from: server, place and credential, from flags, variables, `service.yml` and the session. */
+export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
+  const settings = yield* loadSettings(options)
+  const path = yield* settings.envPath
+  const server = yield* settings.server
+  const keys = options.only
+  if (!keys.every((key) => secretKeyForm.is(key))) {
+    return yield* new WrongUsage({ message: "--only takes secret keys, separated by commas" })
+  }
+  const credential = yield* credentialFor(server)
+  yield* warnOfClearText(server)
+  const request: BundleRequest = { server, credential, path, keys, version: yield* Version }
+  return request
+})
+
+/** What goes wrong before the command starts has one code of its own, so that it is never taken for the command's. */
+export const beforeStart = (failure: Failure): NotStarted =>
+  new NotStarted({ code: 125, message: describe(failure).sentence })
+
+const loadOffline = Effect.promise(() => import("./Offline.js"))
+
+/** Reads the secrets; from the copy where that is wanted and the server cannot be reached. */
+export const fetchSecrets = (
+  request: BundleRequest,
+  { offline }: RunOptions
+): Effect.Effect<Fetched, BundleFailure | NotStarted> => {
+  const bundle = readBundle(request)
+  return offline === undefined
+    ? bundle
+    : Effect.flatMap(loadOffline, ({ withFallback }) => withFallback(bundle, request, offline.maxAge))
+}

@@ -1,0 +1,193 @@
+import {
+  type BundleAnswer,
+  type BundleFailure,
+  type BundleRequest,
+  type BundleSecret,
+  pollBundle
+} from "@coffer/domain/client/PlainBundle"
+import { type Clock, Duration, Effect, Option, Random, Redacted } from "effect"
+import { describe } from "../Failures.js"
+import { note } from "../Output.js"
+import { dropWhenRefused, keepCopy } from "./Offline.js"
+import { prepare, type RunCommand } from "./Prepare.js"
+import type { WatchOptions } from "./RunArgv.js"
+import type { Signals } from "./Signals.js"
+import type { Fetched } from "./Source.js"
+import { type Child, isToldByKernel, type NotStarted, type Outcome, type Program, startBeside } from "./Start.js"
+
+/** What the command was started with. */
+interface Current extends Fetched {
+  readonly program: Program
+}
+
+interface Watching {
+  readonly command: RunCommand
+  readonly request: BundleRequest
+  readonly signals: Signals
+  readonly options: WatchOptions
+  readonly first: Current
+}
+
+/** Failures make the questions rarer, up to this. */
+const rarest = 60_000
+
+/** Before the command is started again, nothing may have changed for so long. */
+const calm = 1000
+
+const isSame = (one: ReadonlyArray<BundleSecret>, other: ReadonlyArray<BundleSecret>) =>
+  one.length === other.length &&
+  one.every(({ key, value }, at) => {
+    const match = other[at]
+    return match?.key === key && Redacted.value(match.value) === Redacted.value(value)
+  })
+
+const pause = (milliseconds: number) =>
+  Effect.flatMap(Random.nextRange(0.8, 1.2), (factor) => Effect.sleep(Duration.millis(milliseconds * factor)))
+
+/** Asks until the answer stays the same for a moment, so that many changes at once are one. */
+const settle = (request: BundleRequest, answer: Fetched, times = 10): Effect.Effect<Fetched, BundleFailure> =>
+  Effect.gen(function* () {
+    yield* Effect.sleep(Duration.millis(calm))
+    const next = yield* pollBundle(request, answer.etag)
+    if (next.type === "unchanged" || times <= 1) return next.type === "unchanged" ? answer : next.bundle
+    return yield* settle(request, next.bundle, times - 1)
+  })
+
+/** One question. None where nothing has changed. */
+const ask = Effect.fnUntraced(function* ({ command, request }: Watching, current: Fetched) {
+  const answer: BundleAnswer = yield* pollBundle(request, current.etag)
+  const latest = answer.type === "unchanged" ? current : yield* settle(request, answer.bundle)
+  if (command.options.offline !== undefined) yield* keepCopy(request, latest.secrets)
+  return latest === current ? Option.none() : Option.some(latest)
+})
+
+const describeTrouble = (failure: BundleFailure) => {
+  const back = failure._tag === "UnknownApiError" ? "" : " until the server is back"
+  return `changes are not followed${back}: ${describe(failure).sentence}`
+}
+
+/** Waits for a change that the command can be started with. */
+const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Current) {
+  const { command, options, request } = watching
+  let known: Fetched = current
+  let wait = options.interval
+  let trouble: string | undefined
+  for (;;) {
+    yield* pause(wait)
+    const asked = yield* Effect.either(ask(watching, known))
+    if (asked._tag === "Left") {
+      const sentence = describeTrouble(asked.left)
+      if (sentence !== trouble) yield* note(sentence)
+      trouble = sentence
+      wait = Math.min(wait * 2, Math.max(rarest, options.interval))
+      if (command.options.offline !== undefined) yield* dropWhenRefused(request, asked.left)
+      continue
+    }
+    if (trouble !== undefined) yield* note("changes are followed again")
+    trouble = undefined
+    wait = options.interval
+    if (Option.isNone(asked.right)) continue
+    known = asked.right.value
+    // Another secret of the environment may have changed, or one may have got the value that it has.
+    if (isSame(known.secrets, current.secrets)) continue
+    const program = yield* Effect.either(prepare(command, known.secrets))
+    if (program._tag === "Right") return { ...known, program: program.right }
+    yield* note(`the environment has changed, and the command goes on as it was: ${program.left.message}`)
+  }
+})
+
+/** Ends the command: asks first, and does not ask twice. */
+const stop = (child: Child, { stopSignal, stopTimeout }: WatchOptions): Effect.Effect<Outcome, NotStarted> =>
+  Effect.gen(function* () {
+    child.kill(stopSignal)
+    const ended = yield* Effect.timeoutOption(child.ended, Duration.millis(stopTimeout))
+    if (Option.isSome(ended)) return ended.value
+    yield* note(`the command has not ended within ${stopTimeout / 1000} s of ${stopSignal}: it is killed`)
+    child.kill("SIGKILL")
+    return yield* child.ended
+  })
+
+const ending = new Set<NodeJS.Signals>(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+
+/**
+ * Who gets the signals that come to this process: the command. One that is to end it also keeps it from being started
+ * again; not for ever, because some commands live on after a ctrl-C.
+ */
+const makeReceiver = (signals: Signals, clock: Clock.Clock, patience: number) => {
+  let child: Child | undefined
+  let restarting = false
+  let asked: number | undefined
+  signals.giveTo((signal) => {
+    // A command may take HUP for "read your configuration again".
+    if (ending.has(signal) && (restarting || signal !== "SIGHUP")) asked = clock.unsafeCurrentTimeMillis()
+    if (!isToldByKernel(signal)) child?.kill(signal)
+  })
+  return {
+    started: (next: Child) => {
+      child = next
+      restarting = false
+    },
+    restarts: () => {
+      restarting = true
+    },
+    /** Whether a signal that is to end it all came a short while ago. */
+    asked: () => asked !== undefined && clock.unsafeCurrentTimeMillis() - asked <= patience
+  }
+}
+
+/**
+ * Follows the environment while the command runs: answers how the command ended, or what it is to be started with now.
+ */
+const follow = Effect.fnUntraced(function* (
+  watching: Watching,
+  started: Current,
+  child: Child,
+  receiver: ReturnType<typeof makeReceiver>
+) {
+  const { options } = watching
+  const ended = Effect.map(child.ended, (outcome) => ({ type: "ended", outcome }) as const)
+  const change = (current: Current) =>
+    Effect.raceFirst(
+      ended,
+      Effect.map(nextChange(watching, current), (next) => ({ type: "changed", next }) as const)
+    )
+  let current = started
+  for (;;) {
+    const event = yield* change(current)
+    if (event.type === "ended") return event
+    current = event.next
+    if (options.signal !== undefined) {
+      yield* note(`the environment has changed: the command is sent ${options.signal}`)
+      child.kill(options.signal)
+      continue
+    }
+    // A command that was told to end is given the time to do so.
+    if (receiver.asked()) {
+      const outcome = yield* Effect.timeoutOption(child.ended, Duration.millis(options.stopTimeout))
+      if (Option.isSome(outcome)) return { type: "ended", outcome: outcome.value } as const
+    }
+    yield* note("the environment has changed: the command is started again")
+    receiver.restarts()
+    const outcome = yield* stop(child, options)
+    return receiver.asked() ? ({ type: "ended", outcome } as const) : ({ type: "changed", next: current } as const)
+  }
+})
+
+/**
+ * Runs the command beside this process and follows its environment: starts it again, or sends it a signal, when a value
+ * that it sees has changed. The command's own end is the end. While the server cannot be asked the command runs on.
+ */
+export const watch = Effect.fnUntraced(function* (watching: Watching) {
+  const { first, options, signals } = watching
+  const receiver = makeReceiver(signals, yield* Effect.clock, options.stopTimeout)
+  let current = first
+  for (;;) {
+    const child = yield* startBeside(current.program)
+    receiver.started(child)
+    const event = yield* follow(watching, current, child, receiver).pipe(
+      Effect.onError(() => Effect.ignore(stop(child, options)))
+    )
+    if (event.type === "ended") return event.outcome
+    current = event.next
+  }
+})

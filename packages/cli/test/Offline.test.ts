@@ -1,0 +1,164 @@
+import { createServer } from "node:http"
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { once } from "node:events"
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
+import { type Desk, Server } from "./support/Programs.js"
+
+let server: Server
+let desk: Desk
+let apiKey: string
+let accountId: string
+
+const coffer = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await desk.coffer(args)
+  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+  return stdout
+}
+
+const grant = ["--project-pattern", "webshop", "--env-pattern", "dev", "--permission", "read"]
+
+const createAccount = async (name: string) => {
+  const { api_key: key, id } = JSON.parse(await coffer("service-account", "create", name, "--json"))
+  await coffer("acl", "grant", "--service-account", id, ...grant)
+  return { id, key }
+}
+
+beforeAll(async () => {
+  server = await Server.start()
+  desk = await server.login("ada@example.com")
+  for (const args of [
+    ["org", "create", "acme"],
+    ["project", "create", "webshop", "--org", "acme"],
+    ["init", "--org", "acme", "--project", "webshop", "--env", "dev"],
+    ["secret", "set", "COLOUR", "canary-red"]
+  ]) {
+    await coffer(...args)
+  }
+  const account = await createAccount("offline")
+  apiKey = account.key
+  accountId = account.id
+}, 60_000)
+
+afterAll(async () => {
+  desk?.remove()
+  await server?.stop()
+})
+
+const run = (options: ReadonlyArray<string> = [], env: Record<string, string> = {}) =>
+  desk.coffer(["run", "--offline-fallback", ...options, "--", "printenv", "COLOUR"], {
+    env: { SERVICE_API_KEY: apiKey, ...env }
+  })
+
+const folder = () => join(desk.home, ".local/state/coffer/offline")
+const copies = () =>
+  readdirSync(folder(), { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name))
+
+describe("run --offline-fallback", () => {
+  beforeEach(async () => {
+    const { code, stderr } = await run()
+    assert.strictEqual(code, 0, stderr)
+    assert.strictEqual(stderr, "")
+  })
+
+  it("keeps a copy for its owner alone that shows nothing", () => {
+    const [copy = ""] = copies()
+    assert.strictEqual(statSync(copy).mode & 0o777, 0o600)
+    assert.strictEqual(statSync(folder()).mode & 0o777, 0o700)
+    const text = readFileSync(copy, "utf8")
+    for (const word of ["canary", "COLOUR", "acme", "webshop", apiKey]) assert.notInclude(copy + text, word)
+  })
+
+  it("keeps none without being told to", async () => {
+    const before = copies().length
+    await coffer("run", "--only", "COLOUR", "true")
+    assert.lengthOf(copies(), before)
+  })
+
+  it("is used when the server is away, says its age, and not without the option, another credential or in time", async () => {
+    const other = await createAccount("other")
+    await server.kill()
+    const used = await run()
+    assert.strictEqual(used.stdout, "canary-red\n", used.stderr)
+    assert.match(
+      used.stderr,
+      /^coffer: cannot reach .*connection refused; using the copy of its secrets, [0-9]+ s old\n$/
+    )
+    const without = await desk.coffer(["run", "--", "printenv", "COLOUR"], { env: { SERVICE_API_KEY: apiKey } })
+    assert.deepStrictEqual([without.code, without.stdout], [125, ""])
+    const another = await run([], { SERVICE_API_KEY: other.key })
+    assert.deepStrictEqual([another.code, another.stdout], [125, ""])
+    assert.match(another.stderr, /and offline: the copy was made with another credential, or is damaged/)
+    const keys = await run(["--only", "COLOUR"])
+    assert.match(keys.stderr, /and offline: there is no copy yet/)
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    const old = await run(["--offline-max-age", "1s"])
+    assert.deepStrictEqual([old.code, old.stdout], [125, ""])
+    assert.match(old.stderr, /and offline: the copy is [0-9]+ s old and may be 1 s old/)
+    await server.restart()
+  })
+
+  it("is not used when an answer came, and stays", async () => {
+    const page = createServer((_, response) => response.writeHead(502).end("<h1>bad gateway</h1>"))
+    const { port } = new URL(server.url)
+    await server.kill()
+    await once(page.listen(Number(port), "127.0.0.1"), "listening")
+    const { code, stderr, stdout } = await run()
+    await new Promise((resolve) => page.close(resolve))
+    assert.deepStrictEqual([code, stdout], [125, ""])
+    assert.match(stderr, /answered 502/)
+    assert.isNotEmpty(copies())
+    await server.restart()
+  })
+
+  it("is removed when the server says that the caller may not", async () => {
+    assert.isNotEmpty(copies())
+    const { code } = await run([], { SERVICE_API_KEY: "svc_sa_unknown00000000000000000000000000000000" })
+    assert.strictEqual(code, 125)
+    assert.isEmpty(copies())
+  })
+
+  it("is removed when the environment is gone for the caller", async () => {
+    const rules = JSON.parse(await coffer("acl", "list", "--json")).data
+    const { id } = rules.find((rule: { subject_id: string }) => rule.subject_id === accountId)
+    await coffer("acl", "revoke", id, "--yes")
+    const { code, stderr } = await run()
+    assert.strictEqual(code, 125, stderr)
+    assert.isEmpty(copies())
+    await coffer("acl", "grant", "--service-account", accountId, ...grant)
+  })
+
+  it("starts the command all the same when no copy can be kept", async () => {
+    const file = join(desk.home, "not-a-folder")
+    writeFileSync(file, "")
+    const { code, stderr, stdout } = await run([], { XDG_STATE_HOME: file })
+    assert.deepStrictEqual([code, stdout], [0, "canary-red\n"])
+    assert.match(stderr, /^coffer: no copy is kept for --offline-fallback: .*not-a-folder/)
+  })
+
+  it("is renewed and dropped while the environment is followed", async () => {
+    const client = desk.start(["run", "--offline-fallback", "--watch", "--watch-interval", "200ms", "sleep", "60"], {
+      env: { SERVICE_API_KEY: apiKey }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const before = copies().map((copy) => readFileSync(copy, "utf8"))
+    await coffer("secret", "set", "COLOUR", "canary-blue")
+    await new Promise((resolve) => setTimeout(resolve, 3000))
+    assert.notDeepEqual(
+      copies().map((copy) => readFileSync(copy, "utf8")),
+      before
+    )
+    await server.kill()
+    assert.strictEqual((await run()).stdout, "canary-blue\n")
+    await server.restart()
+    await coffer("service-account", "revoke", "offline", "--yes")
+    for (let tries = 0; copies().length > 0 && tries < 100; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    assert.isEmpty(copies())
+    client.kill("SIGTERM")
+    await once(client, "exit")
+  })
+})

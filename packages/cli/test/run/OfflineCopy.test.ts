@@ -1,0 +1,93 @@
+import type { BundleRequest } from "@coffer/domain/client/PlainBundle"
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Redacted } from "effect"
+import { showAge } from "../../src/run/Offline.js"
+import { openCopy, sealCopy } from "../../src/run/OfflineCopy.js"
+
+const request: BundleRequest = {
+  server: { base: "https://a.example", origin: "https://a.example", local: false, secure: true, source: "flag" },
+  credential: { type: "api_key", secret: Redacted.make("svc_sa_one") },
+  path: { org_name: "acme", project_name: "webshop", env_name: "prod" },
+  keys: ["B", "A"],
+  version: "1.0.0"
+}
+const secrets = [
+  { key: "A", value: Redacted.make("canary-value") },
+  { key: "B", value: Redacted.make("") },
+  { key: "__proto__", value: Redacted.make("ünïcödé\n") }
+]
+
+const opened = (other: BundleRequest, text: string) =>
+  Option.map(openCopy(other, text), (copy) => ({
+    savedAt: copy.savedAt,
+    secrets: copy.secrets.map(({ key, value }) => [key, Redacted.value(value)])
+  }))
+
+describe("the copy of a bundle", () => {
+  it("gives back what it was made of, whatever the order of its keys", () => {
+    const text = sealCopy(request, secrets, 1_700_000_000_000)
+    const whole = {
+      savedAt: 1_700_000_000_000,
+      secrets: secrets.map(({ key, value }) => [key, Redacted.value(value)])
+    }
+    assert.deepStrictEqual(opened(request, text), Option.some(whole))
+    assert.deepStrictEqual(opened({ ...request, keys: ["A", "B"] }, text), Option.some(whole))
+  })
+
+  it("shows nothing of what it holds", () => {
+    const text = sealCopy(request, secrets, 0)
+    for (const word of ["canary", "acme", "webshop", "svc_sa", Buffer.from("canary-value").toString("base64")]) {
+      assert.notInclude(text, word)
+    }
+    assert.notStrictEqual(sealCopy(request, secrets, 0), text)
+  })
+
+  it("is opened for the same server, place, keys and credential alone", () => {
+    const text = sealCopy(request, secrets, 0)
+    const { credential, path, server } = request
+    const others: ReadonlyArray<BundleRequest> = [
+      { ...request, server: { ...server, base: "https://b.example" } },
+      { ...request, server: { ...server, base: "https://a.example/coffer" } },
+      { ...request, path: { ...path, org_name: "acme2" } },
+      { ...request, path: { ...path, project_name: "other" } },
+      { ...request, path: { ...path, env_name: "dev" } },
+      { ...request, keys: [] },
+      { ...request, keys: ["A"] },
+      { ...request, credential: { type: "api_key", secret: Redacted.make("svc_sa_two") } },
+      { ...request, credential: { ...credential, type: "session" } }
+    ]
+    for (const other of others) assert.deepStrictEqual(opened(other, text), Option.none())
+  })
+
+  it("is refused when one bit of it has changed, its time too", () => {
+    const text = sealCopy(request, secrets, 1_700_000_000_000)
+    const { data, nonce, salt, savedAt, format } = JSON.parse(text)
+    const flips = (base64: string) => {
+      const bytes = Buffer.from(base64, "base64")
+      return Array.from(bytes, (byte, at) => {
+        const flipped = Buffer.from(bytes)
+        flipped[at] = byte ^ 1
+        return flipped.toString("base64")
+      })
+    }
+    const changed = [
+      ...flips(data).map((other) => ({ format, savedAt, salt, nonce, data: other })),
+      ...flips(nonce).map((other) => ({ format, savedAt, salt, nonce: other, data })),
+      ...flips(salt).map((other) => ({ format, savedAt, salt: other, nonce, data })),
+      { format, savedAt: savedAt + 1, salt, nonce, data },
+      { format, salt, nonce, data },
+      { format, savedAt, salt, nonce, data: "" }
+    ]
+    for (const other of changed) assert.deepStrictEqual(opened(request, JSON.stringify(other)), Option.none())
+    for (const other of ["", "{", "null", "[]", text.slice(0, -20)]) {
+      assert.deepStrictEqual(opened(request, other), Option.none())
+    }
+  })
+
+  it("has an age that people can read", () => {
+    assert.strictEqual(showAge(0), "0 s")
+    assert.strictEqual(showAge(59_999), "59 s")
+    assert.strictEqual(showAge(3 * 3_600_000 + 12 * 60_000 + 5000), "3 h 12 min")
+    assert.strictEqual(showAge(86_400_000 + 1000), "1 d 1 s")
+  })
+})

@@ -1,0 +1,35 @@
+/**
+ * The rules of names, apart from their schemas, for a client that must start fast and cannot load those. `Names` makes
+ * the schemas of them.
+ */
+import type { Brand } from "effect"
+
+export interface Form<B extends string> {
+  readonly pattern: RegExp
+  /** What a person reads when a text breaks it. */
+  readonly rule: string
+  readonly is: (text: string) => text is string & Brand.Brand<B>
+}
+
+const form = <const B extends string>(_brand: B, pattern: RegExp, rule: string): Form<B> => ({
+  pattern,
+  rule,
+  is: (text): text is string & Brand.Brand<B> => pattern.test(text)
+})
+
+const name = <const B extends string>(brand: B, what: string) =>
+  form(
+    brand,
+    /^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$/,
+    `${what} has 2 to 50 characters: lowercase letters, digits and hyphens, with a letter or digit first and last`
+  )
+
+export const orgNameForm = name("OrgName", "an organization name")
+export const projectNameForm = name("ProjectName", "a project name")
+export const envNameForm = name("EnvName", "an environment name")
+
+export const secretKeyForm = form(
+  "SecretKey",
+  /^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/,
+  "a secret key has 1 to 100 characters: a letter or underscore first, then letters, digits, underscores, dots and hyphens"
+)

@@ -1,0 +1,44 @@
+import { Option, Predicate, Schedule } from "effect"
+import { type ClientError, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
+
+/** An answer, as far as it matters to a caller that did not expect it. */
+export interface Unexpected {
+  readonly url: string
+  readonly status: number
+  readonly location: string | undefined
+  readonly body: string
+}
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+/** Code and message of the service's own envelope; none where it is another program's answer. */
+const decodeEnvelope = (body: string): Option.Option<{ readonly code: string; readonly message: string }> =>
+  Option.flatMap(parse(body), (found) => {
+    if (!Predicate.hasProperty(found, "error")) return Option.none()
+    const { error } = found
+    if (!Predicate.hasProperty(error, "code") || typeof error.code !== "string") return Option.none()
+    if (!Predicate.hasProperty(error, "message") || typeof error.message !== "string") return Option.none()
+    return Option.some({ code: error.code, message: error.message })
+  })
+
+const originOf = (text: string | undefined, base: string) =>
+  text === undefined || !URL.canParse(text, base) ? undefined : new URL(text, base).origin
+
+/** What this answer is to a caller that did not expect it. */
+export const judge = ({ body, location, status, url }: Unexpected): UnexpectedResponse | UnknownApiError =>
+  Option.match(decodeEnvelope(body), {
+    onNone: () => {
+      const redirect = status >= 300 && status < 400 ? originOf(location, url) : undefined
+      return new UnexpectedResponse({ url, status, ...(redirect === undefined ? {} : { redirect }) })
+    },
+    onSome: ({ code, message }) => new UnknownApiError({ status, code, message })
+  })
+
+const busy = new Set([502, 503, 504])
+
+/** Whether a read that failed so may be tried again at once. */
+export const mayRetry = (error: ClientError): boolean =>
+  error._tag === "ServerUnreachable" ? error.transient : error._tag === "UnexpectedResponse" && busy.has(error.status)
+
+/** How long to wait before a read is tried again. */
+export const retrySchedule = Schedule.jittered(Schedule.exponential("150 millis"))

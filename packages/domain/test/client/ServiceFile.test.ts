@@ -1,0 +1,66 @@
+import { parseSimpleServiceFile } from "@coffer/domain/client/ServiceFile"
+import { parseServiceYaml } from "@coffer/domain/client/ServiceYaml"
+import { assert, describe, it } from "@effect/vitest"
+import { Either, Option } from "effect"
+import * as fc from "fast-check"
+
+const key = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom("server_url", "org", "project", "env") },
+  fc.constantFrom("other", "__proto__", "Org")
+)
+const bare = fc.stringMatching(/^[a-z0-9:/._ #"'-]{0,12}$/)
+const value = fc.oneof(
+  bare,
+  fc.constantFrom(
+    "acme",
+    "123",
+    "null",
+    "~",
+    "yes",
+    "1e3",
+    "http://localhost:7100",
+    "https://a.b/c",
+    "a: b",
+    "a #b",
+    "a:"
+  ),
+  bare.map((text) => `"${text}"`),
+  bare.map((text) => `'${text}'`)
+)
+const line = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.tuple(key, fc.constantFrom(": ", ":", ":  ", " : "), value).map((parts) => parts.join(""))
+  },
+  fc.constantFrom("", "# a comment", "  ", "---", "...", "- a", "\t", "{}", "#", "? a", "&a b", "org: acme\r")
+)
+
+describe("a service.yml", () => {
+  it("that is simple enough to need no parser says what the parser would say", () => {
+    let simple = 0
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
+        const source = lines.join("\n")
+        const found = parseSimpleServiceFile(source)
+        if (Option.isNone(found)) return
+        simple++
+        assert.deepStrictEqual(Either.getOrThrow(parseServiceYaml(source)), found.value, source)
+      }),
+      { numRuns: 20_000 }
+    )
+    assert.isAbove(simple, 200)
+  })
+
+  it("as `coffer init` writes it is simple enough", () => {
+    const source = 'server_url: "http://127.0.0.1:7100"\norg: "acme"\nproject: webshop\n# where we are\nenv: dev\n'
+    assert.deepStrictEqual(
+      parseSimpleServiceFile(source),
+      Option.some({
+        server_url: { text: "http://127.0.0.1:7100", line: 1 },
+        org: { text: "acme", line: 2 },
+        project: { text: "webshop", line: 3 },
+        env: { text: "dev", line: 5 }
+      })
+    )
+  })
+})
