@@ -61,7 +61,15 @@ describe("the copy of a bundle", () => {
 
   it("is refused when one bit of it has changed, its time too", () => {
     const text = sealCopy(request, secrets, 1_700_000_000_000)
-    const { data, nonce, salt, savedAt, format } = JSON.parse(text)
+    const {
+      data,
+      format,
+      nonce,
+      salt,
+      savedAt
+    }: Record<"data" | "format" | "nonce" | "salt", string> & {
+      savedAt: number
+    } = JSON.parse(text)
     const flips = (base64: string) => {
       const bytes = Buffer.from(base64, "base64")
       return Array.from(bytes, (byte, at) => {

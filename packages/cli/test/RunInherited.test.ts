@@ -1,0 +1,123 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Desk, finish, node, Server } from "./support/Programs.js"
+
+let server: Server
+let desk: Desk
+
+beforeAll(async () => {
+  server = await Server.start()
+  desk = await server.login("ada@example.com")
+  for (const args of [
+    ["org", "create", "acme"],
+    ["project", "create", "webshop", "--org", "acme"],
+    ["init", "--org", "acme", "--project", "webshop", "--env", "dev"],
+    ["secret", "set", "GREETING", "hello world"]
+  ]) {
+    const { code, stderr } = await desk.coffer(args)
+    assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+  }
+}, 60_000)
+
+afterAll(async () => {
+  desk?.remove()
+  await server?.stop()
+})
+
+const output = async (script: string) => {
+  const { code, stderr, stdout } = await desk.shell(script)
+  assert.strictEqual(code, 0, stderr)
+  return stdout
+}
+
+describe("the command inherits", () => {
+  it("the umask, the working directory, the limits and the priority", async () => {
+    const ask = "'umask; pwd; ulimit -n; nice'"
+    const settings = "umask 027; cd /usr; ulimit -n 333; exec nice -n 3"
+    const place = "--org acme --project webshop --env dev"
+    const mine = await output(`${settings} $COFFER run ${place} -- sh -c ${ask}`)
+    assert.strictEqual(mine, await output(`${settings} sh -c ${ask}`))
+    assert.match(mine, /^0027\n\/usr\n333\n3\n$/)
+  })
+
+  it("no signal that is blocked or ignored, and no process of the client's", async () => {
+    const { stdout } = await desk.coffer(["run", "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"])
+    // A shell as control: what whoever runs the tests ignores is not Coffer's.
+    assert.strictEqual(stdout.replaceAll(/[1-9a-f]/g, "").match(/0/g)?.length, 32, stdout)
+    const children = await desk.coffer([
+      "run",
+      "--",
+      "sh",
+      "-c",
+      "read -r children < /proc/$$/task/$$/children; echo [$children]"
+    ])
+    assert.strictEqual(children.stdout, "[]\n")
+  })
+
+  it("no ignored SIGHUP from nohup: docs/run.md says that it is lost", async () => {
+    const status = await output("exec nohup $COFFER run -- grep SigIgn /proc/self/status 2>/dev/null")
+    assert.match(status, /^SigIgn:\t0+\n$/)
+  })
+})
+
+describe("the command never sees", () => {
+  it("the API key that fetched its secrets, from the variable or from the file", async () => {
+    const created = await desk.coffer(["service-account", "create", "runner", "--json"])
+    const { api_key: key, id } = JSON.parse(created.stdout)
+    const grant = ["--project-pattern", "*", "--env-pattern", "*", "--permission", "read"]
+    assert.strictEqual((await desk.coffer(["acl", "grant", "--service-account", id, ...grant])).code, 0)
+    const file = join(desk.home, "key")
+    writeFileSync(file, `${key}\n`, { mode: 0o600 })
+    for (const env of [{ SERVICE_API_KEY: key }, { SERVICE_API_KEY_FILE: file }]) {
+      const { code, stderr, stdout } = await desk.coffer(["run", "--", "env"], { env })
+      assert.strictEqual(code, 0, stderr)
+      assert.include(stdout, "GREETING=hello world\n")
+      assert.notInclude(stdout, key)
+      assert.notInclude(stdout, "SERVICE_API_KEY")
+    }
+  })
+})
+
+/** A shell with job control on a terminal of its own, where a person stops the command and lets it go on. */
+const jobControl = `
+import os, pty, select, sys, time
+pid, fd = pty.fork()
+if pid == 0: os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+out = b""
+def until(text, seconds=15):
+    global out
+    end = time.time() + seconds
+    while text not in out:
+        if time.time() > end: sys.exit("waited in vain for %r in %r" % (text, out))
+        if select.select([fd], [], [], 0.05)[0]: out += os.read(fd, 65536)
+    out = out[out.index(text) + len(text):]
+def type(text): os.write(fd, text.encode())
+type("PS1='$ '; stty -echo\\n"); time.sleep(0.5)
+type(sys.argv[1] + "\\n"); until(b"ready"); time.sleep(0.3)
+type("\\x1a"); until(b"Stopped")
+type("echo shell is $((40 + 2))\\n"); until(b"shell is 42")
+type("fg\\n"); until(b"continued")
+type("echo code $?\\n"); until(b"code 9")
+type("exit\\n"); os.waitpid(pid, 0)
+print("ok")
+`
+
+const resumable = `
+import signal, sys, time
+def go_on(*_): print("continued", flush=True); sys.exit(9)
+signal.signal(signal.SIGCONT, go_on)
+print("ready", flush=True)
+time.sleep(20)
+`
+
+describe("on a terminal with job control", () => {
+  it("ctrl-Z stops both and fg lets both go on", async () => {
+    writeFileSync(join(desk.home, "resumable.py"), resumable)
+    const coffer = join(import.meta.dirname, "../bin/coffer.js")
+    const result = await finish(
+      desk.spawn("python3", ["-c", jobControl, `${node} ${coffer} run -- python3 resumable.py`])
+    )
+    assert.strictEqual(result.stdout, "ok\n", result.stderr)
+  }, 60_000)
+})
