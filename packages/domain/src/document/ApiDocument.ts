@@ -56,7 +56,7 @@ const describeOperation = (operation: Node, components: unknown): Node => {
     ...(request !== undefined && {
       requestBody: {
         ...nodeOf(operation["requestBody"]),
-        content: withExample(media, describeRequest(request), call.request)
+        content: withExample(media, describeRequest(request, id), call.request)
       }
     }),
     responses: mapNode(operation["responses"], (response, status) => {

@@ -38,8 +38,8 @@ const opened = (schema: unknown): unknown =>
 export const describeComponents = (schemas: unknown): Node =>
   mapNode(schemas, (schema, name) => withExample(nodeOf(opened(withFields(schema, name)))))
 
-/** A body's schema, described. */
-export const describeRequest = (schema: unknown): unknown => withFields(schema, "")
+/** The schema of a call's body, described. */
+export const describeRequest = (schema: unknown, call: string): unknown => withFields(schema, call)
 
 /** An answer's schema, described; by its name where it is one of the named ones. */
 export const describeAnswer = (components: unknown) => {
