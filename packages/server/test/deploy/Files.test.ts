@@ -86,7 +86,7 @@ describe("deploy/Dockerfile", () => {
   })
 
   it("compiles SQLite from its source", () => {
-    assert.match(dockerfile, /npm rebuild better-sqlite3 --build-from-source/)
+    assert.match(dockerfile, /npm_config_build_from_source=true .*npm rebuild better-sqlite3/)
   })
 })
 

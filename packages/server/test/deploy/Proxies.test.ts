@@ -78,7 +78,7 @@ const addressSeen = async (
   assert.strictEqual(verified.status, 200)
   const token: string = verified.body.token
   const sessions = await call("GET", "/api/auth/sessions", { headers: { ...forged, authorization: `Bearer ${token}` } })
-  return sessions.body.data[0].ip_address as string
+  return String(sessions.body.data[0].ip_address)
 }
 
 /** A proxy of its own in front of a server of its own. */
@@ -112,7 +112,7 @@ abstract class Proxy {
   async json(method: string, path: string, options?: Options) {
     const { body, status } = await this.ask(method, path, options)
     const text = body.toString()
-    return { status, body: (text === "" ? undefined : JSON.parse(text)) as Json }
+    return { status, body: (text === "" ? undefined : JSON.parse(text)) }
   }
 
   async stop() {
