@@ -1,6 +1,6 @@
 /**
- * Bundles the two clients so that they start fast: one small entry file each, and chunks for what they import lazily.
- * Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
+ * Bundles the two clients so that they start fast: one small entry file each, and chunks for what they import lazily. Then
+ * makes the server's documents. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
  */
 import { readFile, readdir, rm } from "node:fs/promises"
 import { extname, join, resolve } from "node:path"
@@ -87,3 +87,5 @@ await Promise.all([bundle("cli", ["run/main"]), bundle("mcp")]).catch(() => {
   // esbuild has printed what is wrong.
   process.exitCode = 1
 })
+
+await import("./documents.mjs")

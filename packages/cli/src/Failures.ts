@@ -58,7 +58,6 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   LockedOut: { exit: "failed" },
   DecryptionFailed: { exit: "failed", next: "tell whoever runs the server" },
   InternalError: { exit: "failed", next: "tell whoever runs the server: its log has the details" },
-  NotImplemented: { exit: "failed", next: "update the server, or ask whoever runs it" },
   BackupFailed: { exit: "failed" },
   BackupsDisabled: { exit: "failed" },
   NotReady: { exit: "failed", next: "try again in a moment" },

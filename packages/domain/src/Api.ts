@@ -15,7 +15,6 @@ import {
   InternalError,
   MethodNotAllowed,
   NotFound,
-  NotImplemented,
   PayloadTooLarge,
   UnsupportedMediaType,
   ValidationError
@@ -60,12 +59,12 @@ export class Api extends HttpApi.make("coffer")
   .addError(PayloadTooLarge)
   .addError(UnsupportedMediaType)
   .addError(InternalError)
-  .addError(NotImplemented)
   .annotate(OpenApi.Title, "Coffer")
   .annotate(OpenApi.Version, "0.1.0")
   .annotate(
     OpenApi.Description,
     'Secrets, encrypted at rest, organized as organization / project / environment / key. Every error is an envelope: {"error":{"code","message"}}.'
   )
-  .annotate(OpenApi.License, { name: "Apache-2.0" })
+  .annotate(OpenApi.License, { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" })
+  .annotate(OpenApi.Servers, [{ url: "/", description: "The server that this document comes from" }])
   .annotate(OpenApi.Transform, (document) => Record.map(document, withoutToolkitError)) {}

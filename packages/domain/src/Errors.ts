@@ -91,12 +91,6 @@ export class InternalError extends ApiError<InternalError>()("InternalError", {
   description: "A defect; the details are in the server's log, under the request id"
 }) {}
 
-export class NotImplemented extends ApiError<NotImplemented>()("NotImplemented", {
-  code: "NOT_IMPLEMENTED",
-  status: 501,
-  description: "A call of the contract that this server does not offer yet"
-}) {}
-
 export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {
   code: "BACKUP_FAILED",
   status: 502,
@@ -132,7 +126,6 @@ export const errors = [
   LockedOut,
   DecryptionFailed,
   InternalError,
-  NotImplemented,
   BackupFailed,
   BackupsDisabled,
   NotReady

@@ -20,7 +20,6 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["LOCKED_OUT", 429, "LockedOut"],
   ["DECRYPTION_FAILED", 500, "DecryptionFailed"],
   ["INTERNAL_ERROR", 500, "InternalError"],
-  ["NOT_IMPLEMENTED", 501, "NotImplemented"],
   ["BACKUP_FAILED", 502, "BackupFailed"],
   ["BACKUPS_DISABLED", 503, "BackupsDisabled"],
   ["NOT_READY", 503, "NotReady"]

@@ -52,7 +52,6 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   LOCKED_OUT: wait,
   DECRYPTION_FAILED: operator,
   INTERNAL_ERROR: operator,
-  NOT_IMPLEMENTED: newerServer,
   BACKUP_FAILED: operator,
   BACKUPS_DISABLED: operator,
   NOT_READY: wait

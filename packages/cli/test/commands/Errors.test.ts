@@ -363,17 +363,6 @@ const cases: ReadonlyArray<Case> = [
     says: /BACKUP_S3_ENDPOINT/
   },
   {
-    what: "a call that the server does not offer",
-    args: ["backup", "create"],
-    env: async () => {
-      const error = { code: "NOT_IMPLEMENTED", message: "this server does not offer this call yet" }
-      return to(await listen(json(501, { error })))
-    },
-    code: 1,
-    names: /this server does not offer this call/,
-    says: /update the server, or ask whoever runs it/
-  },
-  {
     what: "an answer of a newer server",
     args: ["backup", "create"],
     env: async () => to(await listen(json(418, { error: { code: "TEAPOT", message: "short and stout" } }))),

@@ -18,7 +18,7 @@ export const node = process.env["COFFER_TEST_NODE"] ?? process.execPath
 /** What a program sees of the environment: nothing of whoever runs the tests. */
 const bare = { PATH: process.env["PATH"] ?? "", TMPDIR: tmpdir() }
 
-const freePort = async () => {
+export const freePort = async () => {
   const probe = createServer().listen(0, "127.0.0.1")
   await once(probe, "listening")
   const address = probe.address()

@@ -65,4 +65,8 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(OpenApi.Summary, "Revoke an access rule")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Access rules") {}
+  .annotate(OpenApi.Title, "Access rules")
+  .annotate(
+    OpenApi.Description,
+    "Permissions of people and service accounts by patterns over names: without one, developers, members and accounts reach no secret"
+  ) {}

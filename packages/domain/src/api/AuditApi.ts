@@ -73,4 +73,5 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .annotate(OpenApi.Summary, "Check the log of what belongs to no organization, or one organization's")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Audit log") {}
+  .annotate(OpenApi.Title, "Audit log")
+  .annotate(OpenApi.Description, "Who did what, when and from where: entries are only ever added") {}

@@ -39,4 +39,5 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .annotate(OpenApi.Description, "The live database is untouched: stop the server, swap the files, start it.")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Backups") {}
+  .annotate(OpenApi.Title, "Backups")
+  .annotate(OpenApi.Description, "Encrypted snapshots in an object store, for superadmins") {}

@@ -125,4 +125,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Which keys differ between two environments, without values")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Environments") {}
+  .annotate(OpenApi.Title, "Environments")
+  .annotate(
+    OpenApi.Description,
+    "Stages of a project, and all secrets of one at once: read, written, copied, compared"
+  ) {}

@@ -50,4 +50,5 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotate(OpenApi.Summary, "Remove a member, with the access rules about it")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Members") {}
+  .annotate(OpenApi.Title, "Members")
+  .annotate(OpenApi.Description, "People in an organization, each in one role: owner, admin, developer or member") {}

@@ -52,4 +52,5 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Description, "Everything in it is out of reach at once, and its name is free again.")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Organizations") {}
+  .annotate(OpenApi.Title, "Organizations")
+  .annotate(OpenApi.Description, "The tenants: whatever belongs to one is out of sight for all others") {}

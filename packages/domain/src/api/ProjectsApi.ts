@@ -58,4 +58,5 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .annotate(OpenApi.Summary, "Remove a project")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Projects") {}
+  .annotate(OpenApi.Title, "Projects")
+  .annotate(OpenApi.Description, "Groups of secrets in an organization") {}

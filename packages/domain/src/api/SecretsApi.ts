@@ -118,4 +118,5 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .annotate(OpenApi.Description, "That they existed stays on record. The current version is never erased.")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Secrets") {}
+  .annotate(OpenApi.Title, "Secrets")
+  .annotate(OpenApi.Description, "One secret at a time, with its versions") {}

@@ -67,4 +67,5 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotate(OpenApi.Summary, "Revoke a service account, with its access rules")
   )
   .middleware(Authentication)
-  .annotate(OpenApi.Title, "Service accounts") {}
+  .annotate(OpenApi.Title, "Service accounts")
+  .annotate(OpenApi.Description, "Machines and agents, each with a key of its own") {}

@@ -43,4 +43,5 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "The whole documentation as plain text")
   )
-  .annotate(OpenApi.Title, "System") {}
+  .annotate(OpenApi.Title, "System")
+  .annotate(OpenApi.Description, "Health, and this contract in its forms: no credential needed") {}

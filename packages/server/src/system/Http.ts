@@ -1,9 +1,9 @@
 import { Api } from "@coffer/domain/Api"
 import { NotReady } from "@coffer/domain/Errors"
-import { HttpApiBuilder, OpenApi } from "@effect/platform"
+import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Schema } from "effect"
 import { Reader } from "../database/Reader.js"
-import { notYet } from "../http/NotYet.js"
+import { docs, llms, llmsFull, openApi } from "./Documents.js"
 
 const OneRow = Schema.Struct({ one: Schema.Number })
 const ok = { status: "ok" } as const
@@ -12,7 +12,6 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
   Effect.gen(function* () {
     const reader = yield* Reader
     const ask = reader.rows(OneRow)
-    const contract = OpenApi.fromApi(Api)
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
@@ -21,9 +20,9 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
           Effect.catchAllCause(() => new NotReady({ message: "the database does not answer" }))
         )
       )
-      .handle("openApi", () => Effect.succeed(contract))
-      .handle("docs", () => notYet)
-      .handle("llms", () => notYet)
-      .handle("llmsFull", () => notYet)
+      .handle("openApi", () => openApi)
+      .handle("docs", () => docs)
+      .handle("llms", () => llms)
+      .handle("llmsFull", () => llmsFull)
   })
 )

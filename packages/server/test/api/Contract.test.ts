@@ -190,7 +190,6 @@ describe("the closed set of errors", () => {
       INTERNAL_ERROR: 500,
       BACKUPS_DISABLED: 503,
       NOT_READY: 503,
-      NOT_IMPLEMENTED: 501,
       BACKUP_FAILED: 502
     })
   })

@@ -116,6 +116,3 @@ export const requestOf = (endpoint: Endpoint, about: About, ask: Ask = askOf(end
     ...(ask.body !== undefined && { body: ask.body })
   }
 }
-
-/** Calls that the server does not offer yet: 401 for who has no credential, and 501 for everyone else. */
-export const notYet: ReadonlyArray<string> = ["GET /docs", "GET /llms.txt", "GET /llms-full.txt"]

@@ -7,7 +7,7 @@ declare module "s3rver" {
       readonly port: number
       readonly silent: boolean
       readonly directory: string
-      readonly vhostBuckets: boolean
+      readonly vhostBuckets?: boolean
       readonly configureBuckets: ReadonlyArray<{ readonly name: string }>
     })
     run(): Promise<AddressInfo>

@@ -1,0 +1,137 @@
+import { copyFileSync, readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { parse, parseAllDocuments } from "yaml"
+import { type Block, blocksOf, pages, shownIn } from "../support/Documents.js"
+import { Stage } from "../support/Stage.js"
+
+/** Recorded by a script, whose own test runs it anew. */
+const recorded = ["docs/cli.md"]
+
+/** Pages whose reader has an organization and a project already, and `service.yml` in the working directory. */
+const furnished = ["docs/integrations.md", "docs/mcp.md", "docs/operations.md", "docs/observability.md", "docs/run.md"]
+
+const isShell = ({ language }: Block) => ["sh", "bash", "shell", "console"].includes(language)
+const isTested = ({ info }: Block) => !info.startsWith("no-test")
+
+const written = pages.filter(({ path }) => !recorded.includes(path))
+const shell = written.flatMap(blocksOf).filter(isShell)
+
+it("leaves few blocks of commands out, each for a reason that the page shows", () => {
+  const left = shell.filter((block) => !isTested(block))
+  for (const { info, line, path } of shell) assert.match(info, /^(no-test \([^)]{8,}\))?$/, `${path}:${line}`)
+  assert.isAtMost(left.length, shell.length * 0.6)
+})
+
+const withCommands = written.filter((page) => blocksOf(page).some((block) => isShell(block) && isTested(block)))
+
+describe.each(withCommands)("the commands of $path", (page) => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    stage = await Stage.set({ furnished: furnished.includes(page.path) })
+    const exports = fileURLToPath(new URL("exports/", import.meta.url))
+    for (const file of readdirSync(exports)) copyFileSync(exports + file, `${stage.desk.home}/${file}`)
+  })
+  afterAll(() => stage.clear())
+
+  it("do what the page says, in its order", { timeout: 180_000 }, async () => {
+    for (const block of blocksOf(page).filter((one) => isShell(one) && isTested(one))) {
+      const where = `${block.path}:${block.line}`
+      if (block.language !== "console") {
+        const { code, stderr, stdout } = await stage.run(block.text)
+        assert.strictEqual(code, 0, `${where}\n${block.text}\n${stdout}${stderr}`)
+        continue
+      }
+      for (const { command, output } of shownIn(block.text)) {
+        if (await stage.loggedIn(command, output)) continue
+        const { code, stdout } = await stage.run(`exec 2>&1; ${command}`)
+        assert.strictEqual(code, 0, `${where}: ${command}\n${stdout}`)
+        assert.strictEqual(stage.asWritten(stdout.trimEnd()), stage.asWritten(output), `${where}: ${command}`)
+      }
+    }
+    if (page.path === "docs/integrations.md") await check(stage)
+  })
+})
+
+/** The recipes that are no commands of ours: what another program would do with them is done here. */
+const check = async (stage: Stage) => {
+  const integrations = pages.find(({ path }) => path === "docs/integrations.md")!
+  const yaml = blocksOf(integrations).filter(({ language }) => language === "yaml")
+  const exported = async (env: string) => {
+    const { stdout } = await stage.run(`coffer secret export --env ${env} --format json`)
+    return JSON.parse(stdout) as Record<string, string>
+  }
+
+  // What the three exports hold, to the byte.
+  const prod = await exported("prod")
+  assert.deepStrictEqual(prod, {
+    API_KEY: "k-8c1f$HOME`id`",
+    DATABASE_URL: "postgres://app:p%40ss@db.internal:5432/shop?sslmode=verify-full",
+    EMPTY: "",
+    GREETING: "Grüße, \"you\" & 'them' \\n",
+    LIMITS: '{"rps":50}',
+    PORT: "8443",
+    TLS_KEY: "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIH\n-----END PRIVATE KEY-----\n"
+  })
+  assert.deepStrictEqual(await exported("staging"), {
+    DATABASE_URL: "postgres://app@db.internal/shop",
+    QUOTES: 'it\'s "quoted" = #not a comment',
+    SSH_KEY: "line one\nline two\n"
+  })
+  assert.deepStrictEqual(await exported("dev"), {
+    API_KEY: "k-8c1f",
+    DATABASE_URL: "postgres://app@db.internal/shop",
+    FEATURES: '{"beta":true}',
+    PADDED: "  spaces around  "
+  })
+
+  // The last step of the workflow, as a runner would run it.
+  const workflow = parse(yaml.find(({ text }) => text.includes("runs-on"))!.text)
+  const { env, run } = workflow.jobs.deploy.steps.at(-1)
+  const { stdout: key } = await stage.run("cat deploy.key")
+  const variables = Object.entries<string>(env).map(
+    ([name, value]) => `export ${name}='${value.replace("${{ secrets.COFFER_API_KEY }}", key.trim())}'`
+  )
+  const deployed = await stage.run(
+    `rm service.yml; printf '#!/bin/sh\\necho "$LIMITS $SERVICE_API_KEY"' > deploy.sh; chmod +x deploy.sh
+    mkdir runner; ln -s /opt/coffer runner/coffer; export RUNNER_TEMP=runner; ${variables.join("\n")}\n${run}`
+  )
+  assert.strictEqual(deployed.stdout, '{"rps":50} \n', deployed.stderr)
+
+  // The request of the webhook provider, and what it takes of the answer.
+  const [, store, external] = parseAllDocuments(yaml.find(({ text }) => text.includes("SecretStore"))!.text)
+  const { headers, result, url } = (store!.toJS() as { spec: { provider: { webhook: Webhook } } }).spec.provider.webhook
+  assert.strictEqual(result.jsonPath, "$.value")
+  const [wanted] = (external!.toJS() as { spec: { data: ReadonlyArray<Wanted> } }).spec.data
+  const answer = await fetch(stage.here(url).replace("{{ .remoteRef.key }}", wanted!.remoteRef.key), {
+    headers: { "X-API-Key": headers["X-API-Key"].replace("{{ .auth.key }}", key.trim()) }
+  })
+  assert.deepInclude(await answer.json(), { value: prod["DATABASE_URL"] })
+}
+
+interface Webhook {
+  readonly url: string
+  readonly headers: { readonly "X-API-Key": string }
+  readonly result: { readonly jsonPath: string }
+}
+
+interface Wanted {
+  readonly remoteRef: { readonly key: string }
+}
+
+describe("the other blocks", () => {
+  const blocks = written.flatMap(blocksOf)
+
+  it("are YAML and JSON where they say so", () => {
+    for (const { language, line, path, text } of blocks) {
+      if (language === "json") assert.doesNotThrow(() => JSON.parse(text), `${path}:${line}`)
+      if (language !== "yaml") continue
+      for (const document of parseAllDocuments(text)) assert.deepStrictEqual(document.errors, [], `${path}:${line}`)
+    }
+  })
+
+  it("say what language they are in", () => {
+    for (const { language, line, path } of blocks) assert.notStrictEqual(language, "", `${path}:${line}`)
+  })
+})

@@ -1,0 +1,154 @@
+import { randomBytes } from "node:crypto"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import S3rver from "s3rver"
+import { root } from "./Documents.js"
+import { Desk, finish, freePort, node, until } from "./Programs.js"
+
+/**
+ * The machine of somebody who follows the pages: the programs are in the path and the server is a service, with its files
+ * where the pages say. What differs between that machine and this one is replaced: `/opt/coffer`, `/etc/coffer`,
+ * `/var/lib/coffer`, the server's address; `systemctl` starts and stops the server, and `sudo` goes on as the same user.
+ */
+export class Stage {
+  private constructor(
+    private readonly folder: string,
+    private readonly url: string,
+    private readonly store: S3rver,
+    readonly desk: Desk
+  ) {}
+
+  static async set({ furnished }: { readonly furnished: boolean }): Promise<Stage> {
+    const folder = mkdtempSync(join(realpathSync(tmpdir()), "coffer-stage-"))
+    for (const name of ["etc", "lib", "bin", "store"]) mkdirSync(join(folder, name))
+    const store = new S3rver({
+      address: "127.0.0.1",
+      port: 0,
+      silent: true,
+      directory: join(folder, "store"),
+      configureBuckets: [{ name: "coffer-backups" }]
+    })
+    const { port: storePort } = await store.run()
+    const port = await freePort()
+    const stage = new Stage(folder, `http://127.0.0.1:${port}`, store, new Desk(`http://127.0.0.1:${port}`))
+    stage.install(port, storePort)
+    await stage.must("systemctl start coffer")
+    if (furnished) {
+      await stage.logIn("ada@example.com")
+      await stage.must(
+        "coffer org create acme && coffer project create webshop --org acme && coffer init --org acme --project webshop --env dev"
+      )
+    }
+    return stage
+  }
+
+  private install(port: number, storePort: number) {
+    writeFileSync(join(this.folder, "etc/master.key"), `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 })
+    writeFileSync(
+      join(this.folder, "etc/coffer.env"),
+      [
+        "SMTP_HOST=log",
+        `SERVICE_PORT=${port}`,
+        "SUPERADMIN_EMAIL_0=ada@example.com",
+        `BACKUP_S3_ENDPOINT=http://127.0.0.1:${storePort}`,
+        "BACKUP_S3_BUCKET=coffer-backups",
+        "BACKUP_S3_ACCESS_KEY=S3RVER",
+        "BACKUP_S3_SECRET_KEY=S3RVER"
+      ].join("\n")
+    )
+    const server = `${node} ${root}packages/server/bin/coffer-server.js`
+    const pid = join(this.folder, "pid")
+    this.program("coffer", `exec ${node} ${root}packages/cli/bin/coffer.js "$@"`)
+    this.program("npx", 'exec "$@"')
+    this.program("sudo", 'shift 2; exec env "$@"')
+    this.program(
+      "systemctl",
+      `case "$1" in
+  start)
+    cd ${this.folder}/lib
+    set -a; . ${this.folder}/etc/coffer.env; set +a
+    SERVICE_MASTER_KEY_FILE=${this.folder}/etc/master.key SERVICE_DB_PATH=${this.folder}/lib/service.db \\
+      nohup ${server} >/dev/null 2>>${this.folder}/log </dev/null & echo $! > ${pid}
+    exec ${node} -e 'const look = () => fetch("${this.url}/health").then(() => {}, () => setTimeout(look, 50)); look()' ;;
+  stop) kill "$(cat ${pid})"; while kill -0 "$(cat ${pid})" 2>/dev/null; do sleep 0.05; done ;;
+  *) exit 1 ;;
+esac`
+    )
+  }
+
+  private program(name: string, script: string) {
+    writeFileSync(join(this.folder, "bin", name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(this.folder, "bin", name), 0o755)
+  }
+
+  /** Text of a page as it is to be on this machine. */
+  here(text: string): string {
+    return text
+      .replaceAll("https://coffer.example.com", this.url)
+      .replaceAll("/opt/coffer", root.slice(0, -1))
+      .replaceAll("/etc/coffer", join(this.folder, "etc"))
+      .replaceAll("/var/lib/coffer", join(this.folder, "lib"))
+  }
+
+  /** Output as a page shows it: the same for all ids, and with the names of the page's machine. */
+  asWritten(text: string): string {
+    return text
+      .replaceAll(this.url, "http://localhost:7100")
+      .replaceAll(realpathSync(this.desk.home), "/home/ada")
+      .replaceAll(this.desk.home, "/home/ada")
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
+  }
+
+  run(script: string) {
+    const env = {
+      PATH: `${join(this.desk.home, ".local/bin")}:${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`
+    }
+    return finish(this.desk.spawn("/bin/sh", ["-euc", this.here(script)], { env }))
+  }
+
+  private async must(script: string) {
+    const { code, stderr } = await this.run(script)
+    if (code !== 0) throw new Error(`${script}: ${stderr}${this.log}`)
+  }
+
+  private get log(): string {
+    const file = join(this.folder, "log")
+    return existsSync(file) ? readFileSync(file, "utf8") : ""
+  }
+
+  private async logIn(email: string) {
+    await this.must(`coffer login --email ${email}`)
+    const code = await until(
+      () => new RegExp(`login code for ${email}: ([0-9]{6})`).exec(this.log)?.[1],
+      "a login code"
+    )
+    await this.must(`coffer login --email ${email} --code ${code}`)
+  }
+
+  /** Logs in where a page shows that at a terminal, which asks for the code. Answers whether it was that. */
+  async loggedIn(command: string, output: string): Promise<boolean> {
+    const email = /^(?:npx )?coffer login --email (\S+)$/.exec(command)?.[1]
+    if (email === undefined) return false
+    const asks = `Code: [0-9]{6}\nlogged in to http://localhost:7100 as ${email.replaceAll(".", "\\.")}$`
+    if (!new RegExp(asks).test(output)) throw new Error(`this is not what a login looks like: ${output}`)
+    await this.logIn(email)
+    return true
+  }
+
+  async clear() {
+    await this.run("systemctl stop coffer || true")
+    await this.store.close()
+    this.desk.remove()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

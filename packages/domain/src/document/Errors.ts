@@ -1,0 +1,34 @@
+import type { ErrorCode } from "../Errors.js"
+
+/** A sentence that each error may come with. */
+export const messages: Readonly<Record<ErrorCode, string>> = {
+  VALIDATION_ERROR: "project: a project name has 2 to 50 characters: lowercase letters, digits and hyphens",
+  UNAUTHORIZED: "no credential, or one that is unknown, expired or revoked",
+  INVALID_CODE: "the code is not valid: ask for a new one",
+  FORBIDDEN: "this needs the permission write for webshop/prod",
+  NOT_FOUND: "secret DATABASE_URL is not there",
+  METHOD_NOT_ALLOWED: "this path does not take POST: it takes GET, HEAD",
+  CONFLICT: "secret DATABASE_URL is at version 3, and version 2 was expected",
+  LAST_OWNER: "the organization would be left without an owner",
+  LIMIT_EXCEEDED: "an environment has at most 2,000 secrets",
+  PAYLOAD_TOO_LARGE: "the body is larger than 1 MiB",
+  UNSUPPORTED_MEDIA_TYPE: "the body must be application/json",
+  RATE_LIMITED: "too many login requests for this e-mail: try again in 600 seconds",
+  LOCKED_OUT: "too many failed verifications for this e-mail: try again in 3000 seconds",
+  DECRYPTION_FAILED: "what is stored does not authenticate",
+  INTERNAL_ERROR: "something went wrong in the server; its log has the details under the request id",
+  BACKUP_FAILED: "the object store cannot be reached",
+  BACKUPS_DISABLED: "no S3 endpoint is configured",
+  NOT_READY: "the database does not answer"
+}
+
+const header = (description: string, example: string) => ({ description, schema: { type: "string" }, example })
+
+/** The headers of answers, as the document's components. */
+export const headers = {
+  RequestId: header("the request's id, under which the server's log has it", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+  ETag: header("what the environment is now, for If-Match and If-None-Match; opaque", '"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"'),
+  RetryAfter: header("how long to wait, in whole seconds", "600"),
+  Allow: header("the methods that the path takes", "GET, HEAD"),
+  Challenge: header("what credential is asked for", 'Bearer realm="coffer"')
+}

@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto"
+import { apiDocument } from "@coffer/domain/document/ApiDocument"
+import { readdirSync, readFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { cleanUp, Program } from "../support/Program.js"
+
+const docs = new URL("../../../../docs/", import.meta.url)
+const pages = readdirSync(docs).filter((file) => file.endsWith(".md") && file !== "licences.md")
+
+const stale = "the build is older than the sources: run npm run build"
+
+describe("what the server hands out about itself", () => {
+  let server: Program
+  const get = (path: string, method = "GET") => fetch(`${server.url}${path}`, { method })
+
+  beforeAll(async () => {
+    server = await Program.start()
+  })
+  afterAll(cleanUp)
+
+  it("is the contract, at /openapi.json", async () => {
+    const answer = await get("/openapi.json")
+    assert.strictEqual(answer.status, 200)
+    assert.strictEqual(answer.headers.get("content-type"), "application/json")
+    assert.deepStrictEqual(await answer.json(), JSON.parse(JSON.stringify(apiDocument())), stale)
+  })
+
+  it("is an index in the form of llmstxt.org, at /llms.txt", async () => {
+    const answer = await get("/llms.txt")
+    assert.strictEqual(answer.headers.get("content-type"), "text/plain; charset=utf-8")
+    const lines = (await answer.text()).split("\n").filter((line) => line !== "")
+    assert.strictEqual(lines[0], "# Coffer")
+    assert.match(lines[1] ?? "", /^> \S/)
+    const first = lines.findIndex((line) => line.startsWith("## "))
+    assert.isFalse(lines.slice(2, first).some((line) => line.startsWith("#")))
+    for (const line of lines.slice(first)) assert.match(line, /^(## \S.*|- \[[^\]]+\]\(\/[^)]+\): \S.*)$/)
+    assert.deepStrictEqual(
+      lines.filter((line) => line.startsWith("## ")),
+      ["## Documentation", "## API", "## Optional"]
+    )
+  })
+
+  it("links nothing in the index that is not there", async () => {
+    const index = await (await get("/llms.txt")).text()
+    const links = new Set([...index.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => link))
+    const full = await (await get("/llms-full.txt")).text()
+    for (const link of links) {
+      const [path = "", page] = link.split("#")
+      assert.strictEqual((await get(path, "HEAD")).status, 200, link)
+      if (page !== undefined) assert.include(full, `<!-- docs/${page}.md -->`)
+    }
+    assert.isAbove(links.size, pages.length)
+  })
+
+  it("is every page of the documentation, whole, at /llms-full.txt", async () => {
+    const answer = await get("/llms-full.txt")
+    assert.strictEqual(answer.headers.get("content-type"), "text/plain; charset=utf-8")
+    const full = await answer.text()
+    for (const page of pages) assert.isTrue(full.includes(readFileSync(new URL(page, docs), "utf8").trim()), stale)
+  })
+
+  it("is a page that loads nothing from elsewhere and runs only its own program, at /docs", async () => {
+    const answer = await get("/docs")
+    assert.strictEqual(answer.status, 200)
+    assert.strictEqual(answer.headers.get("content-type"), "text/html; charset=utf-8")
+    const html = await answer.text()
+    assert.notMatch(html, /<(script|link|img|iframe)[^>]*\s(src|href)=["']?(https?:)?\/\//)
+    const policy = new Map(
+      (answer.headers.get("content-security-policy") ?? "").split("; ").map((directive) => {
+        const [name = "", ...values] = directive.split(" ")
+        return [name, values]
+      })
+    )
+    assert.deepStrictEqual(policy.get("default-src"), ["'none'"])
+    assert.deepStrictEqual(policy.get("frame-ancestors"), ["'none'"])
+    assert.deepStrictEqual(policy.get("connect-src"), ["'self'"])
+    const programs = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+      ([, program = ""]) => `'sha256-${createHash("sha256").update(program).digest("base64")}'`
+    )
+    assert.isAtLeast(programs.length, 1)
+    assert.deepStrictEqual(policy.get("script-src"), programs)
+    assert.include(html, "/api/orgs/{org_name}/acl/explain")
+  })
+
+  it("asks for no credential, answers HEAD without a body, and keeps the server's own headers", async () => {
+    for (const path of ["/openapi.json", "/docs", "/llms.txt", "/llms-full.txt"]) {
+      const body = Buffer.from(await (await get(path)).arrayBuffer())
+      const answer = await get(path, "HEAD")
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(answer.headers.get("content-length"), String(body.length), path)
+      assert.strictEqual((await answer.arrayBuffer()).byteLength, 0)
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
+      assert.isNotNull(answer.headers.get("x-request-id"))
+    }
+  })
+
+  it("leaves no file open behind readers that hang up", async () => {
+    const open = () => readdirSync(`/proc/${server.pid}/fd`).length
+    const before = open()
+    for (let round = 0; round < 20; round++) {
+      const controller = new AbortController()
+      const answer = await fetch(`${server.url}/docs`, { signal: controller.signal })
+      assert.strictEqual(answer.status, 200)
+      controller.abort()
+    }
+    for (let tries = 0; open() > before + 5 && tries < 100; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    assert.isAtMost(open(), before + 5)
+  })
+})

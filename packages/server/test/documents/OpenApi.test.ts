@@ -1,0 +1,175 @@
+import { Api } from "@coffer/domain/Api"
+import { apiDocument } from "@coffer/domain/document/ApiDocument"
+import { fields, parameters } from "@coffer/domain/document/Fields"
+import { errors } from "@coffer/domain/Errors"
+import { HttpApi } from "@effect/platform"
+import { createConfig, lintFromString } from "@redocly/openapi-core"
+import { Either, Option, Schema, SchemaAST } from "effect"
+import { assert, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
+
+const document: Json = JSON.parse(JSON.stringify(apiDocument()))
+const text = JSON.stringify(document)
+
+const decoded = (ast: SchemaAST.AST, example: unknown) => {
+  const result = Schema.decodeUnknownEither(Schema.make<unknown>(ast), { onExcessProperty: "error" })(example)
+  return Either.match(result, { onLeft: String, onRight: () => "decodes" })
+}
+
+const partsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> => {
+  switch (ast._tag) {
+    case "TypeLiteral":
+      return [...ast.propertySignatures.map(({ type }) => type), ...ast.indexSignatures.map(({ type }) => type)]
+    case "TupleType":
+      return [...ast.elements, ...ast.rest].map(({ type }) => type)
+    case "Union":
+      return ast.types
+    case "Refinement":
+      return [ast.from]
+    case "Transformation":
+      return [ast.from, ast.to]
+    case "Declaration":
+      return ast.typeParameters
+    default:
+      return []
+  }
+}
+
+/** Every schema of the contract that has a name. */
+const named = new Map<string, SchemaAST.AST>()
+const collect = (ast: SchemaAST.AST): void => {
+  const name = Option.getOrUndefined(SchemaAST.getJSONIdentifier(ast))
+  if (name !== undefined && !named.has(name)) named.set(name, ast)
+  partsOf(ast).forEach(collect)
+}
+
+interface Endpoint {
+  readonly id: string
+  readonly operation: Json
+  readonly payload: SchemaAST.AST | undefined
+  readonly successes: ReadonlyMap<number, SchemaAST.AST | undefined>
+  readonly parameters: ReadonlyMap<string, SchemaAST.AST>
+}
+
+const endpoints: Array<Endpoint> = []
+HttpApi.reflect(Api, {
+  onGroup: () => undefined,
+  onEndpoint: ({ endpoint, errors: failures, group, successes }) => {
+    const astOf = (schema: Option.Option<Schema.Schema.All>) => Option.getOrUndefined(schema)?.ast
+    const path = endpoint.path.replace(/:([a-z_]+)/g, "{$1}")
+    const parameterAsts = [endpoint.pathSchema, endpoint.urlParamsSchema, endpoint.headersSchema].flatMap((schema) => {
+      const ast = astOf(schema)
+      const struct = ast?._tag === "Refinement" ? ast.from : ast
+      return struct?._tag === "TypeLiteral" ? struct.propertySignatures : []
+    })
+    const asts = new Map([...successes].map(([status, { ast }]) => [status, Option.getOrUndefined(ast)]))
+    endpoints.push({
+      id: `${group.identifier}.${endpoint.name}`,
+      operation: document.paths[path][endpoint.method.toLowerCase()],
+      payload: astOf(endpoint.payloadSchema),
+      successes: asts,
+      parameters: new Map(parameterAsts.map(({ name, type }) => [String(name), type]))
+    })
+    for (const ast of [...asts.values(), astOf(endpoint.payloadSchema), ...parameterAsts.map(({ type }) => type)]) {
+      if (ast !== undefined) collect(ast)
+    }
+    for (const { ast } of failures.values()) if (Option.isSome(ast)) collect(ast.value)
+  }
+})
+
+it("passes Redocly's recommended rules, none of them left out, and its checks of examples", async () => {
+  const config = await createConfig({
+    extends: ["recommended"],
+    rules: {
+      "no-invalid-schema-examples": "error",
+      "no-invalid-media-type-examples": "error",
+      "no-invalid-parameter-examples": "error"
+    }
+  })
+  const problems = await lintFromString({ source: text, config, absoluteRef: "/openapi.json" })
+  assert.deepStrictEqual(
+    problems.map(({ location, message, ruleId }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ""}`),
+    []
+  )
+})
+
+describe.each(endpoints)("the description of $id", ({ operation, parameters: asts, payload, successes }) => {
+  it("has words for the call, its parameters and its answers", () => {
+    assert.match(operation.summary, /^[A-Z].{5,}[^.]$/)
+    assert.match(operation.description, /^\S.{10,}\.$/s)
+    for (const parameter of operation.parameters) assert.match(parameter.description, /^\S.{5,}/)
+    for (const { description } of Object.values<Json>(operation.responses)) {
+      assert.match(description, /^[A-Z].{2,}/)
+      assert.notMatch(description, /^(Success|Error)$|undefined/)
+    }
+  })
+
+  it("has examples that decode with the schemas of the contract", () => {
+    assert.strictEqual(operation.requestBody === undefined, payload === undefined)
+    if (payload !== undefined) {
+      assert.strictEqual(decoded(payload, operation.requestBody.content["application/json"].example), "decodes")
+    }
+    for (const [status, ast] of successes) {
+      const media = operation.responses[status].content?.["application/json"]
+      if (media === undefined || operation.operationId === "system.openApi") continue
+      assert.isDefined(ast)
+      assert.strictEqual(decoded(ast, media.example), "decodes", String(status))
+    }
+    assert.sameMembers(
+      operation.parameters.map(({ name }: Json) => name),
+      [...asts.keys()]
+    )
+    for (const { example, name } of operation.parameters) {
+      assert.isDefined(example, name)
+      assert.strictEqual(decoded(asts.get(name)!, String(example)), "decodes", name)
+    }
+  })
+})
+
+describe("the named schemas", () => {
+  const schemas = Object.entries<Json>(document.components.schemas)
+
+  it.each(schemas)("%s has examples that decode, if any", (name, schema) => {
+    const ast = named.get(name)
+    assert.isDefined(ast)
+    for (const example of schema.examples ?? []) assert.strictEqual(decoded(ast, example), "decodes")
+  })
+
+  it("have an example for each error", () => {
+    const codes = schemas.flatMap(([, schema]) => schema.examples?.[0]?.error?.code ?? [])
+    assert.sameMembers(
+      codes,
+      errors.map(({ code }) => code)
+    )
+  })
+
+  const walk = (node: Json, where: string, visit: (name: string, field: Json, where: string) => void): void => {
+    if (typeof node !== "object" || node === null) return
+    for (const [name, field] of Object.entries<Json>(node.properties ?? {})) visit(name, field, where)
+    for (const [name, child] of Object.entries<Json>(node)) walk(child, `${where}.${name}`, visit)
+  }
+
+  it("and every body have a description for each field, and no description is of a field that is gone", () => {
+    const seen = new Set<string>()
+    walk(document, "", (name, field, where) => {
+      seen.add(name)
+      assert.isString(field.description, `${where}.${name}`)
+    })
+    assert.deepStrictEqual(
+      Object.keys(fields).filter((name) => !seen.has(name.split(".").at(-1) ?? "")),
+      []
+    )
+    const inUse = new Set(endpoints.flatMap(({ operation }) => operation.parameters.map(({ name }: Json) => name)))
+    assert.sameMembers(Object.keys(parameters), [...inUse])
+  })
+
+  it("close the bodies of requests and leave answers open", () => {
+    for (const { operation } of endpoints) {
+      const schema = operation.requestBody?.content["application/json"].schema
+      for (const body of schema === undefined ? [] : (schema.anyOf ?? [schema])) {
+        assert.isFalse(body.additionalProperties, operation.operationId)
+      }
+    }
+    assert.notInclude(JSON.stringify(document.components.schemas), '"additionalProperties":false')
+  })
+})

@@ -1,0 +1,68 @@
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url))
+const lockfile: Json = JSON.parse(readFileSync(`${root}/package-lock.json`, "utf8"))
+const entries = Object.entries<Json>(lockfile.packages)
+const fetched = entries.filter(([path, { link }]) => path.includes("node_modules/") && link !== true)
+
+const script = (...args: ReadonlyArray<string>) => spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" })
+
+describe("the lockfile", () => {
+  it("pins every package by the hash of its content", () => {
+    assert.isAbove(fetched.length, 300)
+    for (const [path, { integrity }] of fetched) assert.match(integrity ?? "", /^sha512-[A-Za-z0-9+/]{86}==$/, path)
+  })
+
+  it("holds no address: where packages come from is not its business", () => {
+    for (const [path, { link, resolved }] of entries) {
+      if (link === true) assert.match(resolved, /^packages\/[a-z]+$/, path)
+      else assert.isUndefined(resolved, path)
+    }
+  })
+})
+
+describe("the pages that scripts write", () => {
+  it("are what the contract and the settings are: docs/api.md, docs/configuration.md", () => {
+    const { status, stderr } = script("scripts/reference.mjs", "--check")
+    assert.strictEqual(stderr, "")
+    assert.strictEqual(status, 0)
+  })
+
+  it("are what the lockfile holds, of licences that are on the list: docs/licences.md", () => {
+    const { status, stderr } = script("scripts/licences.mjs", "--check")
+    assert.strictEqual(stderr, "")
+    assert.strictEqual(status, 0)
+  })
+})
+
+describe("npm run sbom", () => {
+  it("prints a CycloneDX bill of materials: every package that runs, with its licence, and none that only builds", () => {
+    const { status, stderr, stdout } = script("scripts/sbom.mjs")
+    assert.strictEqual(status, 0, stderr)
+    const bill: Json = JSON.parse(stdout)
+    assert.strictEqual(bill.bomFormat, "CycloneDX")
+    const names = bill.components.map(({ name, version }: Json) => `${name} ${version}`)
+    const namesOf = (wanted: (entry: Json) => boolean) =>
+      fetched
+        .filter(([, entry]) => wanted(entry))
+        .map(([path, { version }]) => `${path.slice(path.lastIndexOf("node_modules/") + 13)} ${version}`)
+    const running = new Set(namesOf(({ dev }) => dev !== true))
+    assert.includeMembers(
+      names,
+      namesOf(({ dev, optional }) => dev !== true && optional !== true)
+    )
+    assert.deepStrictEqual(
+      names.filter((name: string) => !running.has(name) && !name.startsWith("@coffer/")),
+      []
+    )
+    for (const { hashes, licenses, name } of bill.components) {
+      if (name.startsWith("@coffer/")) continue
+      assert.isNotEmpty(licenses, name)
+      assert.isNotEmpty(hashes, name)
+    }
+  })
+})

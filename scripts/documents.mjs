@@ -1,0 +1,127 @@
+/**
+ * Makes what the server hands out about itself, in packages/server/dist/documents: the contract as OpenAPI, a page to read
+ * it, and `llms.txt` and `llms-full.txt` from the pages of `docs/`. Runs after `tsc -b`. The server streams these files
+ * when it is asked and keeps nothing of them in memory.
+ */
+import { createHash } from "node:crypto"
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { HttpApi, HttpApiBuilder, HttpApiSwagger, HttpApp, HttpRouter, OpenApi } from "@effect/platform"
+import { Context, Effect, Layer } from "effect"
+import { Api } from "../packages/domain/dist/Api.js"
+import { apiDocument } from "../packages/domain/dist/document/ApiDocument.js"
+
+const root = new URL("../", import.meta.url)
+const target = new URL("packages/server/dist/documents/", root)
+
+/** The pages in the order in which somebody new reads them; others follow by name. */
+const order = ["getting-started", "concepts", "cli", "run", "mcp", "integrations", "api", "configuration", "operations"]
+/** Not about Coffer itself: linked, and left out of the full text. */
+const apart = ["licences", "README"]
+
+const document = apiDocument()
+
+/** The toolkit's page for a contract, with everything it needs in it. */
+const page = () => {
+  const described = Api.annotate(OpenApi.Transform, () => document)
+  const contract = Layer.succeed(HttpApi.Api, { api: described, context: Context.empty() })
+  const layer = HttpApiSwagger.layer().pipe(Layer.provideMerge(HttpApiBuilder.Router.Live), Layer.provide(contract))
+  return Effect.gen(function* () {
+    const app = yield* HttpRouter.toHttpApp(yield* HttpApiBuilder.Router.router)
+    const response = yield* Effect.promise(() => HttpApp.toWebHandler(app)(new Request("http://localhost/docs")))
+    return yield* Effect.promise(() => response.text())
+  }).pipe(Effect.provide(layer), Effect.scoped, Effect.runPromise)
+}
+
+const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
+const inline = (html, tag) =>
+  [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, "g"))].map(([, text]) => hash(text))
+
+/** Only what is in the page may run or load, and its requests go to this server alone. */
+const policy = (html) =>
+  [
+    "default-src 'none'",
+    `script-src ${inline(html, "script").join(" ")}`,
+    // The page's own program sets styles on elements; without scripts from elsewhere they can do nothing.
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length)
+
+const readPages = async () => {
+  const names = (await readdir(new URL("docs/", root)))
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => file.slice(0, -3))
+  const pages = await Promise.all(
+    names.map(async (name) => ({ name, text: await readFile(new URL(`docs/${name}.md`, root), "utf8") }))
+  )
+  return pages.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name))
+}
+
+const plain = (markdown) =>
+  markdown
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+    .replace(/\s+/g, " ")
+    .trim()
+
+/** A page's title, and the first sentence under it. */
+const headOf = ({ name, text }) => {
+  const [, title = name] = /^# (.+)$/m.exec(text) ?? []
+  const [, paragraph = title] = /^# .+\n+([^\n#|<>-][^\n]*)/m.exec(text) ?? []
+  const [sentence] = /^.*?[.:](?= |$)/.exec(plain(paragraph)) ?? [plain(paragraph)]
+  return { name, title: plain(title), sentence: sentence.replace(/[.:]$/, "") }
+}
+
+const summary =
+  "Coffer is a secrets manager: values under keys, in the environments of a project of an organization, encrypted at rest under a key that only the operator has. One server process with an embedded database, a REST API over JSON, the command-line client `coffer`, and the MCP server `coffer-mcp` with 15 tools."
+
+const notes = `- Credentials: a person's session token as \`Authorization: Bearer svc_st_…\`, a service account's key as \`X-API-Key: svc_sa_…\`.
+- Every error is \`{"error":{"code","message"}}\`, with a code of a closed set.
+- Programs get secrets as environment variables by \`coffer run -- COMMAND\`. Prefer it to reading values.
+- An agent should have a service account of its own, with \`--no-reveal\` where it needs no values.`
+
+const index = (pages) =>
+  [
+    "# Coffer",
+    `> ${summary}`,
+    notes,
+    "## Documentation",
+    [
+      "- [All pages as plain text](/llms-full.txt): everything below in one file",
+      ...pages
+        .filter(({ name }) => !apart.includes(name))
+        .map(headOf)
+        .map(({ name, sentence, title }) => `- [${title}](/llms-full.txt#${name}): ${sentence}`)
+    ].join("\n"),
+    "## API",
+    [
+      "- [OpenAPI 3.1](/openapi.json): every call with schemas, descriptions and examples",
+      ...document.tags.map(({ description, name }) => `- [${name}](/openapi.json): ${description}`)
+    ].join("\n"),
+    "## Optional",
+    "- [The API as a page for people](/docs): the same contract, in a browser"
+  ].join("\n\n") + "\n"
+
+const full = (pages) =>
+  [
+    `# Coffer\n\n> ${summary}\n\n${notes}`,
+    ...pages
+      .filter(({ name }) => !apart.includes(name))
+      .map(({ name, text }) => `<!-- docs/${name}.md -->\n\n${text.trim()}`)
+  ].join("\n\n---\n\n") + "\n"
+
+const [html, pages] = await Promise.all([page(), readPages()])
+await mkdir(target, { recursive: true })
+await Promise.all(
+  Object.entries({
+    "openapi.json": `${JSON.stringify(document)}\n`,
+    "docs.html": html,
+    "docs.csp": policy(html),
+    "llms.txt": index(pages),
+    "llms-full.txt": full(pages)
+  }).map(([name, text]) => writeFile(new URL(name, target), text))
+)

@@ -1,0 +1,236 @@
+/**
+ * Writes docs/api.md from the contract and docs/configuration.md from the settings' own rules and descriptions. With
+ * `--check` it writes nothing and says which page is stale. Runs after the build.
+ */
+import { readFile, writeFile } from "node:fs/promises"
+import { HttpApi } from "@effect/platform"
+import { Context, Effect, Option } from "effect"
+import { format, resolveConfig } from "prettier"
+import { Api } from "../packages/domain/dist/Api.js"
+import { BodyLimit, Requires } from "../packages/domain/dist/api/Requirement.js"
+import { apiDocument } from "../packages/domain/dist/document/ApiDocument.js"
+import { errors } from "../packages/domain/dist/Errors.js"
+import { needs } from "../packages/domain/dist/Permissions.js"
+import { loadConfig } from "../packages/server/dist/Config.js"
+import { described } from "../packages/server/dist/config/Descriptions.js"
+
+const document = apiDocument()
+const generated = (from) => `<!-- Written by scripts/reference.mjs from ${from}: change that, then run the script. -->`
+
+const cell = (text) => String(text).replaceAll("|", "\\|").replaceAll("\n", " ")
+const table = (titles, rows) =>
+  [titles, titles.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n")
+
+/** What a call asks of its caller, in words. */
+const requirement = (requires) => {
+  if (requires === "nothing") return "nothing"
+  if (requires === "credential") return "a credential"
+  if (requires === "superadmin") return "superadmin"
+  const need = needs[requires]
+  if ("permission" in need) return `\`${need.permission}\` here`
+  const account = { any: ", or any service account", manager: ", or an unscoped account with an `admin` rule" }
+  return `role ${need.role}${account[need.account] ?? ""}`
+}
+
+const required = new Map()
+const limits = new Map()
+HttpApi.reflect(Api, {
+  onGroup: () => undefined,
+  onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
+    const id = `${group.identifier}.${endpoint.name}`
+    required.set(id, Option.getOrThrow(Context.getOption(mergedAnnotations, Requires)))
+    Option.map(Context.getOption(mergedAnnotations, BodyLimit), (bytes) => limits.set(id, bytes))
+  }
+})
+
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ ...operation, call: `${method.toUpperCase()} ${path}` }))
+)
+
+const resolve = (schema) =>
+  schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split("/").at(-1)]
+
+const typeOf = (schema) => {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split("/").at(-1)
+    const target = resolve(schema)
+    return target.type === "object" && target.properties !== undefined
+      ? `[${name}](#${name.toLowerCase()})`
+      : typeOf(target)
+  }
+  if (schema.allOf !== undefined) return typeOf(schema.allOf[0])
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(" or ")
+  if (schema.enum !== undefined) return schema.enum.map((word) => `\`${word}\``).join(", ")
+  if (schema.type === "array") return `list of ${typeOf(schema.items)}`
+  return schema.format ?? schema.type ?? "any"
+}
+
+const fieldRows = (schema) =>
+  Object.entries(schema.properties ?? {}).map(([name, field]) => [
+    `\`${name}\`${schema.required?.includes(name) ? "" : " (optional)"}`,
+    typeOf(field),
+    field.description ?? ""
+  ])
+
+const json = (value) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
+
+const callSection = (operation) => {
+  const body = operation.requestBody?.content["application/json"]
+  const bodies = body === undefined ? [] : (body.schema.anyOf ?? [body.schema]).map(resolve)
+  const parameters = operation.parameters.filter((parameter) => parameter.in !== "path")
+  const answers = Object.entries(operation.responses).filter(([status]) => Number(status) < 400)
+  const limit = limits.get(operation.operationId)
+  return [
+    `### ${operation.summary}`,
+    `\`${operation.call}\` needs ${requirement(required.get(operation.operationId))}. ${operation.description}`,
+    parameters.length === 0
+      ? ""
+      : table(
+          ["parameter", "in", "meaning", "example"],
+          parameters.map(({ description, example, in: where, name }) => [
+            `\`${name}\``,
+            where,
+            description,
+            `\`${example}\``
+          ])
+        ),
+    ...bodies.map((schema) => table(["field of the body", "type", "meaning"], fieldRows(schema))),
+    limit === undefined ? "" : `The body has at most ${limit / 1024} KiB.`,
+    body === undefined ? "" : json(body.example),
+    answers
+      .map(([status, { content, description }]) => {
+        const media = content?.["application/json"]
+        return `Answers ${status}: ${description}.${media?.example === undefined ? "" : `\n\n${json(media.example)}`}`
+      })
+      .filter((text, index, all) => all.findIndex((other) => other.slice(12) === text.slice(12)) === index)
+      .join("\n\n")
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n")
+}
+
+const isRecord = ([, schema]) =>
+  schema.type === "object" && schema.properties !== undefined && schema.properties.error === undefined
+
+const api = () =>
+  [
+    "# The HTTP API",
+    "Every call, record and error of the REST API, in tables made from the contract itself.",
+    generated("the contract in packages/domain"),
+    'Bodies are JSON, in UTF-8, with `Content-Type: application/json`; an unknown field is refused. Lists are `{"data":[…]}`. Times are ISO 8601 in UTC. The same contract is served as [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.0) at `/openapi.json`, and as a page at `/docs`. Clients must live with fields, words and error codes that are new to them.',
+    `A credential is a person's session token (\`Authorization: Bearer svc_st_…\`) or a service account's key (\`X-API-Key: svc_sa_…\`). "\`read\` here" means: owners and admins of the organization, and whoever an access rule gives that permission for this project and environment. A superadmin may do everything. See [concepts](concepts.md).`,
+    "A body has at most 1 MiB unless its call says otherwise. Every answer bears `X-Request-Id`, under which the server's log has it.",
+    "## The calls",
+    table(
+      ["call", "does", "needs"],
+      operations.map(({ call, operationId, summary }) => [
+        `\`${call}\``,
+        summary,
+        requirement(required.get(operationId))
+      ])
+    ),
+    ...document.tags.flatMap(({ description, name }) => [
+      `## ${name}`,
+      `${description}.`,
+      ...operations.filter(({ tags }) => tags.includes(name)).map(callSection)
+    ]),
+    "## Records",
+    ...Object.entries(document.components.schemas)
+      .filter(isRecord)
+      .sort(([a], [b]) => a.localeCompare(b))
+      .flatMap(([name, schema]) => [`### ${name}`, table(["field", "type", "meaning"], fieldRows(schema))]),
+    "## Errors",
+    'Every answer that is not 2xx or 304 is `{"error":{"code","message"}}`. The message is for people and may change; it never holds a value.',
+    table(
+      ["code", "status", "when"],
+      errors.map(({ code, status }) => {
+        const schema = Object.values(document.components.schemas).find((one) => one.examples?.[0]?.error?.code === code)
+        return [`\`${code}\``, status, schema.description]
+      })
+    )
+  ].join("\n\n")
+
+const everything = {
+  SERVICE_MASTER_KEY: "0".repeat(64),
+  SMTP_HOST: "mail.example.com",
+  SMTP_FROM: "coffer@example.com",
+  BACKUP_S3_ENDPOINT: "https://s3.example.com",
+  BACKUP_S3_BUCKET: "backups",
+  BACKUP_S3_ACCESS_KEY: "key",
+  BACKUP_S3_SECRET_KEY: "secret"
+}
+
+/** The rule that a variable is read by: what the server says of a value that breaks every rule. */
+const ruleOf = async (variable) => {
+  const attempts = ["\u0000", ":memory:"].map((wrong) =>
+    Effect.runPromise(
+      Effect.match(loadConfig({ ...everything, [variable]: wrong }), {
+        onFailure: ({ problems }) => problems.find((problem) => problem.variable === variable)?.rule,
+        onSuccess: () => undefined
+      })
+    )
+  )
+  const rule = (await Promise.all(attempts)).find((found) => found !== undefined)
+  return rule === undefined ? "any text" : rule.replace(/^must be |^must /, "")
+}
+
+const clients = [
+  ["SERVICE_SERVER_URL", "the server's address; flag `--server-url`, key `server_url`", "`http://localhost:7100`"],
+  ["SERVICE_ORG", "the organization; flag `--org`, key `org`", ""],
+  ["SERVICE_PROJECT", "the project; flag `--project`, key `project`", ""],
+  ["SERVICE_ENV", "the environment; flag `--env`, key `env`", ""],
+  [
+    "SERVICE_API_KEY",
+    "a service account's key; goes before a session. `SERVICE_API_KEY_FILE` names a file that holds it",
+    ""
+  ]
+]
+
+const configuration = async () => {
+  const groups = await Promise.all(
+    described.map(async ({ title, variables }) => {
+      const rows = await Promise.all(
+        variables.map(async ({ default: fallback, file, meaning, required: when, variable }) => [
+          `\`${variable}\`${file ? ", `…_FILE`" : ""}`,
+          meaning,
+          await ruleOf(variable),
+          when !== undefined ? `required ${when}` : fallback === undefined ? "none" : `\`${fallback}\``
+        ])
+      )
+      return `### ${title}\n\n${table(["variable", "meaning", "form", "default"], rows)}`
+    })
+  )
+  return [
+    "# Configuration",
+    "Every setting of the server and of the clients is an environment variable.",
+    generated("the settings in packages/server/src/config"),
+    "## The server",
+    "`coffer-server` reads environment variables alone; `npm start` reads `.env` beside them. All are checked at once when it starts, and what is wrong is named without its value. A variable that is set to nothing counts as not set. A `SERVICE_…` variable that is none is named on standard error and ignored. `…_FILE` names a file that holds the value, less one newline at its end; giving both forms is an error.",
+    ...groups,
+    "### For the offline commands",
+    "`coffer-server session` and `coffer-server restore` need `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH` alone. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE`), or from standard input: see [operations](operations.md#rotate-the-master-key).",
+    "## The clients",
+    "`coffer` and `coffer-mcp` take each setting from the first that has it: the flag or the tool's parameter, the variable, `service.yml` in the working directory.",
+    table(
+      ["variable", "meaning", "default"],
+      clients.map(([name, meaning, fallback]) => [`\`${name}\``, meaning, fallback || "none"])
+    ),
+    "Those of `coffer-mcp` alone (`SERVICE_MCP_READ_ONLY`, `SERVICE_MCP_REVEAL`, `SERVICE_MCP_PIN`) are on [its page](mcp.md#configuration). The session of `coffer login` is in `${XDG_CONFIG_HOME:-~/.config}/coffer/session`, for each server its own.",
+    "`service.yml` may hold these keys and no other:",
+    '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\n```',
+    "An API key goes to a server that only `service.yml` names when that is this machine or was trusted before, by `coffer login`, `coffer init` or `coffer trust URL`: a cloned repository does not choose who gets the key."
+  ].join("\n\n")
+}
+
+const pages = { "docs/api.md": api(), "docs/configuration.md": await configuration() }
+const stale = []
+for (const [name, text] of Object.entries(pages)) {
+  const file = new URL(`../${name}`, import.meta.url)
+  const formatted = await format(text, { ...(await resolveConfig(file)), parser: "markdown" })
+  if (!process.argv.includes("--check")) await writeFile(file, formatted)
+  else if (formatted !== (await readFile(file, "utf8").catch(() => ""))) stale.push(name)
+}
+if (stale.length > 0) {
+  process.stderr.write(`stale: ${stale.join(", ")}; run: npm run build && node scripts/reference.mjs\n`)
+  process.exitCode = 1
+}
