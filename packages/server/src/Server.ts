@@ -23,6 +23,7 @@ import { LoggingLive } from "./Logging.js"
 import { Mailer } from "./mail/Mailer.js"
 import { MaintenanceLive } from "./maintenance/Maintenance.js"
 import { MembersHttp } from "./members/Http.js"
+import { MetricsLive } from "./metrics/Metrics.js"
 import { OrganizationsHttp } from "./organizations/Http.js"
 import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
@@ -71,6 +72,7 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.merge(SuperadminsLive),
   Layer.merge(MaintenanceLive),
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
+  Layer.provide(MetricsLive),
   Layer.provide(Access.Default),
   Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
   Layer.provide(InstanceLive),

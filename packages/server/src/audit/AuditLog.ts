@@ -149,7 +149,13 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     yield* Effect.addFinalizer(() => flush)
     yield* Effect.forkScoped(Effect.forever(worker))
 
-    return { write, read, flush } as const
+    return {
+      write,
+      read,
+      flush,
+      /** How many entries of reads wait to be written. */
+      queued: Queue.size(queue)
+    } as const
   }),
   dependencies: [AuditRepo.Default]
 }) {}
