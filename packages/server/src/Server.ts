@@ -29,6 +29,7 @@ import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
 import { ServiceAccountsHttp } from "./service-accounts/Http.js"
 import { SystemHttp } from "./system/Http.js"
+import { TracingLive } from "./tracing/Tracing.js"
 
 /** Every group of the contract with its handlers. */
 const ApiLive = HttpApiBuilder.api(Api).pipe(
@@ -63,6 +64,7 @@ const announce = Layer.effectDiscard(
  * flight are answered, then the audit queue, and the database last.
  */
 export const ServerLive = HttpApiBuilder.serve().pipe(
+  // The toolkit's own span would hold headers and whole addresses: the boundary makes one.
   HttpMiddleware.withTracerDisabledWhen(() => true),
   Layer.provide(RouterConfigLive),
   Layer.provide(BoundaryLive),
@@ -79,6 +81,6 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.provide(Reader.Default),
   Layer.provide(DatabaseLive),
   Layer.provide(KeyringLive),
-  Layer.provide(LoggingLive),
-  Layer.provide(Layer.setTracerEnabled(false))
+  Layer.provide(TracingLive),
+  Layer.provide(LoggingLive)
 )

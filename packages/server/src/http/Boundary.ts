@@ -20,6 +20,7 @@ import { readBody } from "./Body.js"
 import { toApiError, toResponse } from "./Failure.js"
 import { RequestInfo, requestId, type RequestInfoShape } from "./RequestInfo.js"
 import { RequestObserver } from "./RequestObserver.js"
+import { withRequestSpan } from "./RequestSpan.js"
 import { bodyLimitOf, routeOf } from "./Routes.js"
 
 const asAddress = (text: string | undefined): string | null => {
@@ -114,11 +115,12 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) => {
 export const BoundaryLive = HttpApiBuilder.middleware(
   Api,
   Effect.gen(function* () {
-    const cors = corsFor((yield* ServerConfig).corsAllowedOrigins)
+    const { corsAllowedOrigins, tracing } = yield* ServerConfig
+    const cors = corsFor(corsAllowedOrigins)
     const observe = yield* RequestObserver
     return (app: HttpApp.Default) => {
       const guarded = cors(app)
-      return Effect.gen(function* () {
+      const handled = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const started = performance.now()
         const info = infoOf(request)
@@ -139,6 +141,7 @@ export const BoundaryLive = HttpApiBuilder.middleware(
         yield* logAccess(request.method, info, answer.status, millis)
         return HttpServerResponse.setHeaders(answer, { ...standardHeaders, "x-request-id": info.id })
       })
+      return tracing === null ? handled : withRequestSpan(handled)
     }
   })
 )
