@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { Access } from "./access/Access.js"
 import { AclHttp } from "./acl/Http.js"
 import { AuditLog } from "./audit/AuditLog.js"
+import { AuditStreamLive } from "./audit/AuditStream.js"
 import { AuditHttp } from "./audit/Http.js"
 import { AuthHttp } from "./auth/Http.js"
 import { AuthenticationLive } from "./auth/Authenticator.js"
@@ -77,6 +78,8 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.provide(MetricsLive),
   Layer.provide(Access.Default),
   Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
+  // It ends after the audit queue is flushed, with all of it.
+  Layer.provide(AuditStreamLive),
   Layer.provide(InstanceLive),
   Layer.provide(Reader.Default),
   Layer.provide(DatabaseLive),
