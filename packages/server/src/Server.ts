@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { Access } from "./access/Access.js"
 import { AclHttp } from "./acl/Http.js"
 import { AuditLog } from "./audit/AuditLog.js"
+import { AuditStreamLive } from "./audit/AuditStream.js"
 import { AuditHttp } from "./audit/Http.js"
 import { AuthHttp } from "./auth/Http.js"
 import { AuthenticationLive } from "./auth/Authenticator.js"
@@ -23,11 +24,13 @@ import { LoggingLive } from "./Logging.js"
 import { Mailer } from "./mail/Mailer.js"
 import { MaintenanceLive } from "./maintenance/Maintenance.js"
 import { MembersHttp } from "./members/Http.js"
+import { MetricsLive } from "./metrics/Metrics.js"
 import { OrganizationsHttp } from "./organizations/Http.js"
 import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
 import { ServiceAccountsHttp } from "./service-accounts/Http.js"
 import { SystemHttp } from "./system/Http.js"
+import { TracingLive } from "./tracing/Tracing.js"
 
 /** Every group of the contract with its handlers. */
 const ApiLive = HttpApiBuilder.api(Api).pipe(
@@ -62,6 +65,7 @@ const announce = Layer.effectDiscard(
  * flight are answered, then the audit queue, and the database last.
  */
 export const ServerLive = HttpApiBuilder.serve().pipe(
+  // The toolkit's own span would hold headers and whole addresses: the boundary makes one.
   HttpMiddleware.withTracerDisabledWhen(() => true),
   Layer.provide(RouterConfigLive),
   Layer.provide(BoundaryLive),
@@ -71,12 +75,15 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.merge(SuperadminsLive),
   Layer.merge(MaintenanceLive),
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
+  Layer.provide(MetricsLive),
   Layer.provide(Access.Default),
   Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
+  // It ends after the audit queue is flushed, with all of it.
+  Layer.provide(AuditStreamLive),
   Layer.provide(InstanceLive),
   Layer.provide(Reader.Default),
   Layer.provide(DatabaseLive),
   Layer.provide(KeyringLive),
-  Layer.provide(LoggingLive),
-  Layer.provide(Layer.setTracerEnabled(false))
+  Layer.provide(TracingLive),
+  Layer.provide(LoggingLive)
 )

@@ -6,6 +6,7 @@ import { rule } from "@coffer/domain/Rule"
 import { Effect, Option, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
 import { note, printJson, printLine, renderTable, toTerminal, write } from "../Output.js"
+import { follow } from "./Follow.js"
 import { atOrg, connect, settingsOf } from "./Shared.js"
 
 /** What an entry is about, in short: the names and numbers of its metadata. */
@@ -49,7 +50,10 @@ const filters = {
     Options.optional
   ),
   limit: number("limit", 100, "How many entries; 20 when left out, 100 at most"),
-  all: Options.boolean("all").pipe(Options.withDescription("Every entry, page after page"))
+  all: Options.boolean("all").pipe(Options.withDescription("Every entry, page after page")),
+  follow: Options.boolean("follow").pipe(
+    Options.withDescription("The newest entries, oldest first, and then each new one as it comes, until ctrl-C")
+  )
 }
 
 const given = <Name extends string, A>(name: Name, option: Option.Option<A>) =>
@@ -64,6 +68,9 @@ const list = Command.make("list", { ...atOrg, ...filters }, (options) =>
   Effect.gen(function* () {
     if (options.all && Option.isSome(options.limit)) {
       return yield* new WrongUsage({ message: "--all lists every entry: leave --limit out" })
+    }
+    if (options.follow && (options.all || Option.isSome(options.after))) {
+      return yield* new WrongUsage({ message: "--follow goes on from the newest entries: leave --all and --after out" })
     }
     const settings = yield* settingsOf(options)
     const path = yield* settings.orgPath
@@ -81,6 +88,13 @@ const list = Command.make("list", { ...atOrg, ...filters }, (options) =>
           }
         })
       )
+    if (options.follow) {
+      const print = (entries: ReadonlyArray<AuditEntry>) =>
+        options.json
+          ? write(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""))
+          : write(renderTable(titles, entries.map(row), false))
+      return yield* follow(read, options.limit, print)
+    }
     if (!options.all) {
       const page = yield* read(options.limit, options.after)
       if (options.json) return yield* printJson(page)

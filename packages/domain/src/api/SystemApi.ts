@@ -17,7 +17,7 @@ export class SystemApi extends HttpApiGroup.make("system")
       .addSuccess(Health)
       .addError(NotReady)
       .annotate(Requires, "nothing")
-      .annotate(OpenApi.Summary, "Whether the server is up and its database answers")
+      .annotate(OpenApi.Summary, "Whether the database answers and the audit trail can be written")
   )
   .add(
     HttpApiEndpoint.get("openApi", "/openapi.json")

@@ -1,7 +1,7 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
-import { Array, Clock, Effect, Metric, Queue } from "effect"
+import { Array, Clock, Data, Effect, Metric, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
@@ -24,6 +24,11 @@ export interface AuditSource {
   readonly orgId: OrgId | null
   readonly via?: string
 }
+
+/** Rolls an entry back that was only tried. */
+class TakenBack extends Data.TaggedError("TakenBack") {}
+
+const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
 
 type Draft = Omit<ChainedEntry, "seq" | "created_at">
 
@@ -50,6 +55,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const queue = yield* Queue.bounded<Draft>(queueCapacity)
     const waiting = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
+    let failing = false
 
     const draft = Effect.fnUntraced(function* (source: AuditSource, event: AuditEvent) {
       const request = yield* RequestInfo
@@ -103,17 +109,33 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
           )
         )
         .pipe(
-          Effect.tapErrorCause((cause) =>
-            Effect.zipRight(
+          Effect.tap(() => {
+            failing = false
+          }),
+          Effect.tapErrorCause((cause) => {
+            failing = true
+            return Effect.zipRight(
               Metric.incrementBy(auditFailures, drafts.length),
               Effect.logError("audit entries could not be written", cause)
             )
-          ),
+          }),
           Effect.uninterruptible
         )
 
     /** As `appendAll`; a failure of the audit alone never fails what it tells of. */
     const append = (drafts: ReadonlyArray<Draft>) => Effect.catchAllCause(appendAll(drafts), () => Effect.void)
+
+    /** Whether the tables take entries again: one is written and taken back, then a head is written as it was. */
+    const attempt = sql.withTransaction(
+      Effect.gen(function* () {
+        const head = yield* repo.head(systemLog)
+        const entry = yield* draft(probe, { action: "auth.login", resource_type: "server", resource_id: null })
+        yield* sql
+          .withTransaction(Effect.zipRight(appendTo(systemLog, [entry]), new TakenBack()))
+          .pipe(Effect.catchTag("TakenBack", () => Effect.void))
+        if (head !== undefined) yield* repo.setHead(head)
+      })
+    )
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.flatMap(
@@ -149,7 +171,19 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     yield* Effect.addFinalizer(() => flush)
     yield* Effect.forkScoped(Effect.forever(worker))
 
-    return { write, read, flush } as const
+    return {
+      write,
+      read,
+      flush,
+      /** Whether entries can be written: while the last ones could, that is not tried. */
+      working: Effect.suspend(() =>
+        failing
+          ? Effect.match(Effect.sandbox(attempt), { onSuccess: () => true, onFailure: () => false })
+          : Effect.succeed(true)
+      ),
+      /** How many entries of reads wait to be written. */
+      queued: Queue.size(queue)
+    } as const
   }),
   dependencies: [AuditRepo.Default]
 }) {}

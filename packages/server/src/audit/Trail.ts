@@ -26,7 +26,8 @@ export interface VerifyRequest {
   readonly chain?: string
 }
 
-const recordOf = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
+/** An entry as the API shows it. */
+export const recordOf = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
   Effect.map(Effect.orDie(decodeMetadata(metadata)), (decoded): AuditEntry => ({ ...entry, metadata: decoded }))
 
 /** Reads the audit trail and checks that it is whole. */

@@ -38,6 +38,7 @@ const EndRow = Schema.Struct({
 })
 
 const TotalRow = Schema.Struct({ total: Schema.NullOr(Schema.Number) })
+const IdRow = Schema.Struct({ id: Schema.String })
 const ChainRow = Schema.Struct({ chain: Schema.String })
 
 const columns = `position, id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type, resource_id,
@@ -68,6 +69,7 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
     const ends = reader.rows(EndRow)
     const totals = reader.rows(TotalRow)
     const chains = reader.rows(ChainRow)
+    const ids = reader.rows(IdRow)
 
     return {
       /** Entries newest first, below a position in commit order when one is given. Within a log that is the order of `seq`. */
@@ -97,6 +99,13 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
           to,
           limit
         ]),
+
+      /** Entries of every log in the order of their commit, behind a position. */
+      behind: (position: number, limit: number) =>
+        entries(`SELECT ${columns} FROM audit_entries WHERE position > ? ORDER BY position LIMIT ?`, [position, limit]),
+
+      idAt: (position: number) =>
+        Effect.map(ids(`SELECT id FROM audit_entries WHERE position = ?`, [position]), (rows) => rows[0]?.id),
 
       /** A log's head and the numbers of its first and last entries, as they stand at one moment. */
       end: (log: string) =>

@@ -1,6 +1,6 @@
 import { InvalidCode, LockedOut, RateLimited } from "@coffer/domain/Errors"
 import type { Email } from "@coffer/domain/Names"
-import { Clock, Effect, type Redacted } from "effect"
+import { Clock, Effect, Metric, type Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { ServerConfig } from "../Config.js"
@@ -20,6 +20,10 @@ const requestWindow = 15 * minute
 const maxRequests = 5
 const failureWindow = 60 * minute
 const maxFailures = 10
+
+/** Failed verifications, over all addresses: guessing shows here. */
+export const loginFailures = Metric.counter("coffer_login_failures_total", { incremental: true })
+export const lockouts = Metric.counter("coffer_login_lockouts_total", { incremental: true })
 
 const invalidCode = new InvalidCode({
   message: "the code is wrong, used, expired or was never requested: ask for a new one"
@@ -124,6 +128,10 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       const { claimed, failures, id } = yield* attempt(email, millis)
       const expected = claimed?.mac ?? randomBytes(32)
       const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected)
+      if (!right) {
+        yield* Metric.increment(loginFailures)
+        if (failures >= maxFailures) yield* Metric.increment(lockouts)
+      }
       return yield* transaction(
         Effect.gen(function* () {
           if (claimed === undefined || !right) {

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises"
 import type { Backup, Restore } from "@coffer/domain/Backup"
 import { BackupFailed, BackupsDisabled, Conflict, NotFound } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Names"
-import { Clock, Effect, Fiber, Option, Order, Array } from "effect"
+import { Clock, Effect, Exit, Fiber, Option, Order, Array } from "effect"
 import type { Everywhere } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { sourceOfActor } from "../auth/Sessions.js"
@@ -14,6 +14,7 @@ import { uuidV7 } from "../database/Uuid.js"
 import { Instance } from "../keys/Instance.js"
 import { Keyring, nonceBytes } from "../keys/Keyring.js"
 import { overheadBytes, sealBackup } from "./BackupFile.js"
+import { noteNewest, noteOutcome } from "./BackupMetrics.js"
 import { type LocalFailure, localFailure } from "./LocalFailure.js"
 import { backupOf, objectName } from "./ObjectName.js"
 import { makeObjectStore, type StoreFailure } from "./ObjectStore.js"
@@ -101,14 +102,21 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
           .abandonUploads(`${instance.id}/`)
           .pipe(Effect.catchAll(({ message }) => Effect.logDebug(`unfinished uploads were not looked for: ${message}`)))
         return backup
-      }).pipe(Effect.scoped, oneBackup.withPermits(1), Effect.catchTags(failed("the backup")))
+      }).pipe(
+        Effect.scoped,
+        oneBackup.withPermits(1),
+        Effect.catchTags(failed("the backup")),
+        Effect.onExit((exit) => noteOutcome(exit))
+      )
 
     const all = Effect.gen(function* () {
       const objects = yield* (yield* configured).list
       return Array.sort(Array.getSomes(objects.map(({ name, size }) => backupOf(name, size))), newestFirst)
     }).pipe(Effect.catchTag("StoreFailure", storeFailed("the list of backups")))
 
-    const own = Effect.map(all, (backups) => backups.filter((backup) => backup.instance === instance.id))
+    const own = Effect.map(all, (backups) => backups.filter((backup) => backup.instance === instance.id)).pipe(
+      Effect.tap(([newest]) => noteNewest(newest))
+    )
 
     /** Backs the database up now. A second call waits for the first. */
     const create = Effect.fn("Backups.create")((everywhere: Everywhere) =>
@@ -148,12 +156,15 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       )
     })
 
-    /** When the newest scheduled backup of this instance was made, in milliseconds since 1970. */
+    /**
+     * When the newest scheduled backup of this instance was made, in milliseconds since 1970. A store that cannot tell is a
+     * backup that failed.
+     */
     const lastScheduled = Effect.map(own, (backups) =>
       Option.map(Option.fromNullable(backups.find(({ trigger }) => trigger === "scheduled")), ({ created_at }) =>
         Date.parse(created_at)
       )
-    )
+    ).pipe(Effect.onError((cause) => noteOutcome(Exit.failCause(cause))))
 
     /** Deletes what the retention rule no longer keeps, of this instance alone. */
     const tidy = Effect.gen(function* () {

@@ -10,10 +10,15 @@ const retryMillis = Duration.toMillis("15 minutes")
  */
 export const BackupScheduleLive = Layer.scopedDiscard(
   Effect.gen(function* () {
-    const { backups: settings } = yield* ServerConfig
-    if (settings === null || settings.scheduleHours === 0) return
-    const interval = Duration.toMillis(Duration.hours(settings.scheduleHours))
+    const { backups: settings, metricsPort } = yield* ServerConfig
+    if (settings === null) return
     const backups = yield* Backups
+    if (settings.scheduleHours === 0) {
+      // Nobody else asks the store at the start, and whoever watches wants to know how old the newest backup is.
+      if (metricsPort !== null) yield* Effect.forkScoped(Effect.ignore(backups.lastScheduled))
+      return
+    }
+    const interval = Duration.toMillis(Duration.hours(settings.scheduleHours))
 
     /** Answers how many milliseconds it is until the next turn. */
     const turn = Effect.gen(function* () {

@@ -19,6 +19,8 @@ import { logAccess } from "./AccessLog.js"
 import { readBody } from "./Body.js"
 import { toApiError, toResponse } from "./Failure.js"
 import { RequestInfo, requestId, type RequestInfoShape } from "./RequestInfo.js"
+import { RequestObserver } from "./RequestObserver.js"
+import { withRequestSpan } from "./RequestSpan.js"
 import { bodyLimitOf, routeOf } from "./Routes.js"
 
 const asAddress = (text: string | undefined): string | null => {
@@ -112,11 +114,13 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) => {
  */
 export const BoundaryLive = HttpApiBuilder.middleware(
   Api,
-  Effect.map(ServerConfig, ({ corsAllowedOrigins }) => {
+  Effect.gen(function* () {
+    const { corsAllowedOrigins, tracing } = yield* ServerConfig
     const cors = corsFor(corsAllowedOrigins)
+    const observe = yield* RequestObserver
     return (app: HttpApp.Default) => {
       const guarded = cors(app)
-      return Effect.gen(function* () {
+      const handled = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const started = performance.now()
         const info = infoOf(request)
@@ -132,9 +136,12 @@ export const BoundaryLive = HttpApiBuilder.middleware(
           Effect.provideService(RequestInfo, info)
         )
         info.route ??= routeOf(request.method, request.url)
-        yield* logAccess(request.method, info, answer.status, performance.now() - started)
+        const millis = performance.now() - started
+        observe?.(request.method, info.route, answer.status, millis)
+        yield* logAccess(request.method, info, answer.status, millis)
         return HttpServerResponse.setHeaders(answer, { ...standardHeaders, "x-request-id": info.id })
       })
+      return tracing === null ? handled : withRequestSpan(handled)
     }
   })
 )

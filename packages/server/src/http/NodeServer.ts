@@ -1,4 +1,4 @@
-import { HttpRouter } from "@effect/platform"
+import { HttpRouter, type HttpServerError } from "@effect/platform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http"
@@ -110,18 +110,20 @@ const makeServer = (): Server =>
     )
   )
 
+/** Says in one sentence why a socket cannot be had. */
+export const cannotListen =
+  (host: string, port: number) =>
+  ({ cause }: HttpServerError.ServeError) =>
+    Layer.fail(
+      new StartupError({
+        message: `${host}:${port} cannot be listened on: ${cause instanceof Error ? cause.message : "unknown reason"}`
+      })
+    )
+
 /** The listening socket: names are matched to the letter, and what the parser refuses gets the envelope too. */
 export const NodeServerLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ host, port }) =>
-    NodeHttpServer.layer(makeServer, { host, port }).pipe(
-      Layer.catchAll(({ cause }) =>
-        Layer.fail(
-          new StartupError({
-            message: `${host}:${port} cannot be listened on: ${cause instanceof Error ? cause.message : "unknown reason"}`
-          })
-        )
-      )
-    )
+    NodeHttpServer.layer(makeServer, { host, port }).pipe(Layer.catchAll(cannotListen(host, port)))
   )
 )
 

@@ -1,13 +1,19 @@
 import type { Email } from "@coffer/domain/Names"
-import { Clock, Data, Duration, Effect, Fiber, Mailbox, Predicate, Redacted, Schedule } from "effect"
+import { Clock, Data, Duration, Effect, Fiber, Mailbox, Metric, Predicate, Redacted, Schedule } from "effect"
 import type { SMTPTransportOptions } from "nodemailer"
 import { createTransport } from "nodemailer"
 import type { SmtpSettings } from "../Config.js"
 import { ServerConfig } from "../Config.js"
+import { RequestInfo } from "../http/RequestInfo.js"
+
+/** Login codes that did not reach the mail server. */
+export const mailFailures = Metric.counter("coffer_mail_failures_total", { incremental: true })
 
 interface LoginMail {
   readonly to: Email
   readonly code: Redacted.Redacted
+  /** The id of the request that asked for it, for the log. */
+  readonly request: string
   /** Milliseconds since the epoch. */
   readonly queuedAt: number
 }
@@ -107,15 +113,21 @@ const smtpSender = (smtp: SmtpSettings) =>
       Effect.gen(function* () {
         const age = (yield* Clock.currentTimeMillis) - mail.queuedAt
         if (age > Duration.toMillis(lifetime)) {
+          yield* Metric.increment(mailFailures)
           return yield* Effect.logError("a login code was not mailed: it expired while the mail server was slow")
         }
         yield* attempt(mail).pipe(Effect.retry({ schedule: retries, while: (failure) => !failure.permanent }))
       }).pipe(
         Effect.catchAll(({ code, responseCode }) =>
           Effect.logError("a login code was not mailed").pipe(
-            Effect.annotateLogs({ smtp_error: code, ...(responseCode === null ? {} : { smtp_response: responseCode }) })
+            Effect.annotateLogs({
+              smtp_error: code,
+              ...(responseCode === null ? {} : { smtp_response: responseCode })
+            }),
+            Effect.zipLeft(Metric.increment(mailFailures))
           )
-        )
+        ),
+        Effect.annotateLogs({ request: mail.request })
       )
 
     const worker = Effect.forever(Effect.flatMap(queue.take, deliver)).pipe(
@@ -141,8 +153,10 @@ const smtpSender = (smtp: SmtpSettings) =>
 
     return (to: Email, code: Redacted.Redacted) =>
       Effect.gen(function* () {
-        const taken = yield* queue.offer({ to, code, queuedAt: yield* Clock.currentTimeMillis })
+        const { id } = yield* RequestInfo
+        const taken = yield* queue.offer({ to, code, request: id, queuedAt: yield* Clock.currentTimeMillis })
         if (!taken) {
+          yield* Metric.increment(mailFailures)
           yield* Effect.logError("a login code was not mailed: too many mails wait for the mail server")
         }
       })

@@ -1,23 +1,27 @@
 import { Api } from "@coffer/domain/Api"
 import { NotReady } from "@coffer/domain/Errors"
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect, Schema } from "effect"
+import { Effect, identity, Schema } from "effect"
+import { AuditLog } from "../audit/AuditLog.js"
 import { Reader } from "../database/Reader.js"
 import { docs, llms, llmsFull, openApi } from "./Documents.js"
 
-const OneRow = Schema.Struct({ one: Schema.Number })
+const CountRow = Schema.Struct({ count: Schema.Number })
 const ok = { status: "ok" } as const
 
 export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
   Effect.gen(function* () {
     const reader = yield* Reader
-    const ask = reader.rows(OneRow)
+    const audit = yield* AuditLog
+    const ask = reader.rows(CountRow)
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
-        ask("SELECT 1 AS one", []).pipe(
-          Effect.as(ok),
-          Effect.catchAllCause(() => new NotReady({ message: "the database does not answer" }))
+        ask("SELECT count(*) AS count FROM instance", []).pipe(
+          Effect.catchAllCause(() => new NotReady({ message: "the database does not answer" })),
+          Effect.zipRight(audit.working),
+          Effect.filterOrFail(identity, () => new NotReady({ message: "the audit trail cannot be written" })),
+          Effect.as(ok)
         )
       )
       .handle("openApi", () => openApi)

@@ -1,0 +1,125 @@
+import { once } from "node:events"
+import { connect, createServer, type Server as Listener, type Socket } from "node:net"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Desk, Server, until } from "../support/Programs.js"
+
+/** A way to the server that can be closed for a while. */
+class Bridge {
+  #listener: Listener | undefined
+  readonly #sockets = new Set<Socket>()
+  port = 0
+
+  constructor(readonly target: number) {}
+
+  async open(): Promise<void> {
+    this.#listener = createServer((socket) => {
+      const onward = connect(this.target, "127.0.0.1")
+      for (const end of [socket, onward]) this.#sockets.add(end.on("error", () => end.destroy()))
+      socket.pipe(onward).pipe(socket)
+    }).listen(this.port, "127.0.0.1")
+    await once(this.#listener, "listening")
+    const address = this.#listener.address()
+    this.port = typeof address === "object" && address !== null ? address.port : 0
+  }
+
+  close(): void {
+    this.#listener?.close()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}
+
+let server: Server
+let bridge: Bridge
+let desk: Desk
+
+const ok = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await desk.coffer(args)
+  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+  return stdout
+}
+
+/** Starts the client and collects what it says. */
+const following = (...args: ReadonlyArray<string>) => {
+  const child = desk.start(["audit", "list", "--follow", ...args])
+  const said = { out: "", err: "" }
+  child.stdout?.on("data", (chunk: Buffer) => (said.out += chunk.toString()))
+  child.stderr?.on("data", (chunk: Buffer) => (said.err += chunk.toString()))
+  const lines = () => said.out.split("\n").slice(0, -1)
+  return {
+    said,
+    lines,
+    count: (count: number) => until(() => (lines().length >= count ? true : undefined), `${count} lines`),
+    interrupt: async () => {
+      child.kill("SIGINT")
+      await once(child, "close")
+      return child.exitCode
+    }
+  }
+}
+
+beforeAll(async () => {
+  server = await Server.start()
+  bridge = new Bridge(Number(new URL(server.url).port))
+  await bridge.open()
+  desk = new Desk(`http://127.0.0.1:${bridge.port}`)
+  await ok("login", "--email", "root@example.com")
+  await ok("login", "--email", "root@example.com", "--code", await server.code("root@example.com"))
+  await ok("org", "create", "acme")
+  await ok("project", "create", "webshop", "--org", "acme")
+  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
+}, 60_000)
+
+afterAll(async () => {
+  desk?.remove()
+  bridge?.close()
+  await server?.stop()
+})
+
+describe("coffer audit list --follow", () => {
+  it("prints each entry once and in order, as a JSON line with --json, while the server comes and goes", async () => {
+    await ok("secret", "set", "A", "1")
+    const started = following("--json", "--limit", "1")
+    await started.count(1)
+    await ok("secret", "set", "B", "2")
+    await ok("secret", "set", "C", "3")
+    await started.count(3)
+    bridge.close()
+    await until(() => /still trying/.exec(started.said.err) ?? undefined, "the complaint")
+    await bridge.open()
+    await ok("secret", "set", "D", "4")
+    await started.count(4)
+    assert.strictEqual(await started.interrupt(), 130)
+    const entries = started.lines().map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      entries.map(({ metadata }) => metadata.key),
+      ["A", "B", "C", "D"]
+    )
+    assert.deepStrictEqual(
+      entries.map(({ seq }) => seq - entries[0].seq),
+      [0, 1, 2, 3]
+    )
+    assert.match(started.said.err, /^coffer: cannot reach .*; still trying\ncoffer: the server answers again\n$/)
+  })
+
+  it("prints a line an entry for people, of what is asked for alone", async () => {
+    await ok("secret", "set", "E", "5")
+    const started = following("--action", "secret.delete")
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await ok("secret", "set", "F", "6")
+    await ok("secret", "delete", "F", "--yes")
+    await started.count(1)
+    assert.strictEqual(await started.interrupt(), 130)
+    assert.lengthOf(started.lines(), 1)
+    assert.match(started.lines()[0] ?? "", /^\S+Z\troot@example\.com\tsecret\.delete\tsecret .*key=F/)
+    assert.strictEqual(started.said.err, "")
+  })
+
+  it("ends with the client's own code for what does not pass by itself, and takes no page", async () => {
+    for (const extra of [["--all"], ["--after", "p5"]]) {
+      const { code, stderr } = await desk.coffer(["audit", "list", "--follow", ...extra])
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /leave --all and --after out/)
+    }
+    assert.strictEqual((await desk.coffer(["audit", "list", "--follow", "--org", "nobody"])).code, 4)
+  })
+})

@@ -1,0 +1,29 @@
+import type { Backup } from "@coffer/domain/Backup"
+import { Cause, Effect, Exit, Metric } from "effect"
+
+export const backupsMade = Metric.counter("coffer_backups_made_total", { incremental: true })
+export const backupsFailed = Metric.counter("coffer_backups_failed_total", { incremental: true })
+
+/** When the newest good backup of this instance was made, in milliseconds since 1970; 0 while that is not known. */
+export const newestBackup = Metric.gauge("coffer_newest_backup_millis")
+
+/** How the last backup that this process tried ended: 1 well, -1 badly; 0 when it has tried none. */
+export const lastResult = Metric.gauge("coffer_backup_last_result")
+
+export const noteNewest = (backup: Backup | undefined): Effect.Effect<void> =>
+  backup === undefined ? Effect.void : Metric.set(newestBackup, Date.parse(backup.created_at))
+
+/** Counts how a backup ended. One that was not tried, because backups are off or the server ends, is none. */
+export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>): Effect.Effect<void> => {
+  if (Exit.isSuccess(exit)) {
+    return Effect.all([Metric.increment(backupsMade), Metric.set(lastResult, 1), noteNewest(exit.value)], {
+      discard: true
+    })
+  }
+  const off = Cause.failures(exit.cause).pipe((failures) =>
+    [...failures].some(({ _tag }) => _tag === "BackupsDisabled")
+  )
+  return off || Cause.isInterruptedOnly(exit.cause)
+    ? Effect.void
+    : Effect.all([Metric.increment(backupsFailed), Metric.set(lastResult, -1)], { discard: true })
+}

@@ -1,0 +1,107 @@
+import type { MetricState } from "effect"
+import { Clock, Effect, Metric } from "effect"
+import { stat } from "node:fs/promises"
+import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client"
+import { AuditLog, auditFailures } from "../audit/AuditLog.js"
+import { lockouts, loginFailures } from "../auth/Login.js"
+import { backupsFailed, backupsMade, lastResult, newestBackup } from "../backups/BackupMetrics.js"
+import { ServerConfig } from "../Config.js"
+import { mailFailures } from "../mail/Mailer.js"
+import { requestObserver } from "./Requests.js"
+
+const counterOf = (registry: Registry, name: string, help: string) => {
+  const counter = new Counter({ name, help, registers: [registry] })
+  return (value: number) => {
+    counter.reset()
+    counter.inc(value)
+  }
+}
+
+/** A gauge that is left out of the answer while there is nothing to tell. */
+const gaugeOf = (registry: Registry, name: string, help: string) => {
+  const gauge = new Gauge({ name, help, registers: [registry] })
+  return (value: number | null) => {
+    if (value === null) gauge.remove()
+    else gauge.set(value)
+  }
+}
+
+const count = (counter: Metric.Metric.Counter<number>): Effect.Effect<number> =>
+  Effect.map(Metric.value(counter), ({ count }: MetricState.MetricState.Counter<number>) => count)
+
+const level = (gauge: Metric.Metric.Gauge<number>): Effect.Effect<number> =>
+  Effect.map(Metric.value(gauge), ({ value }: MetricState.MetricState.Gauge<number>) => value)
+
+const sizeOf = (path: string): Effect.Effect<number | null> =>
+  Effect.orElseSucceed(
+    Effect.map(
+      Effect.tryPromise(() => stat(path)),
+      ({ size }) => size
+    ),
+    () => null
+  )
+
+/** What the operator can watch: how it is fed by requests, and how it is read, as Prometheus' text format. */
+export const makeInstruments = Effect.gen(function* () {
+  const { backups, dbPath } = yield* ServerConfig
+  const audit = yield* AuditLog
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const observe = requestObserver(registry)
+
+  const failedLogins = counterOf(
+    registry,
+    "coffer_login_failures_total",
+    "Codes that were wrong, used, expired or never requested, over all addresses"
+  )
+  const locked = counterOf(registry, "coffer_login_lockouts_total", "Addresses that failed ten times within an hour")
+  const unmailed = counterOf(registry, "coffer_mail_failures_total", "Login codes that the mail server did not take")
+  const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads that wait to be written")
+  const unwritten = counterOf(registry, "coffer_audit_write_failures_total", "Audit entries that could not be written")
+  const database = gaugeOf(registry, "coffer_database_size_bytes", "Size of the database file")
+  const wal = gaugeOf(registry, "coffer_database_wal_size_bytes", "Size of the write-ahead log beside it")
+
+  const aboutBackups =
+    backups === null
+      ? null
+      : {
+          made: counterOf(registry, "coffer_backups_total", "Backups that this process made"),
+          failed: counterOf(registry, "coffer_backup_failures_total", "Backups that this process could not make"),
+          age: gaugeOf(
+            registry,
+            "coffer_backup_age_seconds",
+            "Age of this instance's newest backup; absent while none is known"
+          ),
+          result: gaugeOf(
+            registry,
+            "coffer_backup_last_result",
+            "Whether the last backup that was tried succeeded: 1 or 0; absent before the first"
+          )
+        }
+
+  const readBackups = Effect.gen(function* () {
+    if (aboutBackups === null) return
+    aboutBackups.made(yield* count(backupsMade))
+    aboutBackups.failed(yield* count(backupsFailed))
+    const newest = yield* level(newestBackup)
+    aboutBackups.age(newest === 0 ? null : Math.max(0, (yield* Clock.currentTimeMillis) - newest) / 1000)
+    const last = yield* level(lastResult)
+    aboutBackups.result(last === 0 ? null : Math.max(0, last))
+  })
+
+  const scrape = Effect.gen(function* () {
+    failedLogins(yield* count(loginFailures))
+    locked(yield* count(lockouts))
+    unmailed(yield* count(mailFailures))
+    queued(yield* audit.queued)
+    unwritten(yield* count(auditFailures))
+    database(yield* sizeOf(dbPath))
+    wal(yield* sizeOf(`${dbPath}-wal`))
+    yield* readBackups
+    const text = yield* Effect.promise(() => registry.metrics())
+    // The format's word is NaN; the library capitalizes JavaScript's by its own rule.
+    return text.replace(/ Nan$/gm, " NaN")
+  })
+
+  return { observe, scrape, contentType: registry.contentType }
+})

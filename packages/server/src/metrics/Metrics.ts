@@ -1,0 +1,50 @@
+import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import { createServer } from "node:http"
+import { ServerConfig } from "../Config.js"
+import { cannotListen } from "../http/NodeServer.js"
+import { type Observe, RequestObserver } from "../http/RequestObserver.js"
+
+const host = "127.0.0.1"
+
+const announce = HttpServer.addressWith((address) =>
+  address._tag === "TcpAddress"
+    ? Effect.logInfo(`metrics are at http://${address.hostname}:${address.port}/metrics`)
+    : Effect.void
+)
+
+/** Serves what is asked for at `/metrics` on this machine alone, and nothing else. */
+const serve = <E, R>(scrape: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>, port: number) =>
+  HttpServer.serve(
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
+      method === "GET" && url.split("?", 1)[0] === "/metrics"
+        ? Effect.withTracerEnabled(scrape, false)
+        : HttpServerResponse.text("GET /metrics is all that there is\n", { status: 404 })
+    )
+  ).pipe(
+    HttpMiddleware.withTracerDisabledWhen(() => true),
+    Layer.merge(Layer.effectDiscard(announce)),
+    Layer.provide(
+      NodeHttpServer.layerServer(() => createServer(), { host, port }).pipe(Layer.catchAll(cannotListen(host, port)))
+    )
+  )
+
+/** Off: nothing is loaded, and no request is counted. */
+const off = Layer.succeed(RequestObserver, null)
+
+const on = (port: number) =>
+  Layer.unwrapScoped(
+    Effect.gen(function* () {
+      // Only where it is wanted: the library costs memory and time at the start.
+      const { makeInstruments } = yield* Effect.promise(() => import("./Instruments.js"))
+      const { contentType, observe, scrape } = yield* makeInstruments
+      const page = Effect.map(scrape, (text) => HttpServerResponse.text(text, { contentType }))
+      return Layer.merge(serve(page, port), Layer.succeed(RequestObserver, observe satisfies Observe))
+    })
+  )
+
+/** Prometheus' page on a listener of its own, when a port for it is configured. */
+export const MetricsLive = Layer.unwrapEffect(
+  Effect.map(ServerConfig, ({ metricsPort }) => (metricsPort === null ? off : on(metricsPort)))
+)

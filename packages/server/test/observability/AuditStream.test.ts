@@ -1,0 +1,213 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, describe, it } from "vitest"
+import { cleanUp, freshFolder, type Json, masterKey, Program } from "../support/Program.js"
+
+const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
+const secret = "/api/orgs/acme/projects/webshop/envs/dev/secrets/KEY"
+const superadmin = { SUPERADMIN_EMAIL_0: "root@example.com" }
+
+afterAll(cleanUp)
+
+const linesIn = (text: string): ReadonlyArray<Json> =>
+  text
+    .split("\n")
+    .slice(0, -1)
+    .map((line): Json => JSON.parse(line))
+
+/** Waits until something holds. */
+const until = async (holds: () => boolean, what: string): Promise<void> => {
+  const deadline = performance.now() + 15_000
+  while (!holds()) {
+    assert.isBelow(performance.now(), deadline, `in vain for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const start = async (folder = freshFolder()) => {
+  const file = join(folder, "audit.jsonl")
+  const program = await Program.start({ ...superadmin, SERVICE_AUDIT_STREAM: file }, folder)
+  return { program, file, token: await program.login("root@example.com") }
+}
+
+const makeProject = async (program: Program, token: string) => {
+  await program.call("POST", "/api/orgs", { token, body: { name: "acme" } })
+  await program.call("POST", "/api/orgs/acme/projects", { token, body: { name: "webshop" } })
+}
+
+const set = async (program: Program, token: string, value: string) => {
+  const answer = await program.call("PUT", secret, { token, body: { value } })
+  assert.strictEqual(answer.status, 200, answer.text)
+}
+
+/** Every entry that the API has, in the order of commit. */
+const allEntries = async (program: Program, token: string): Promise<ReadonlyArray<Json>> => {
+  const found: Array<Json> = []
+  for (let after = ""; ;) {
+    const { body } = await program.call("GET", `/api/audit-logs?limit=100${after}`, { token })
+    found.push(...body.data)
+    if (!body.pagination.has_next) return found.reverse()
+    after = `&after=${body.pagination.next_cursor}`
+  }
+}
+
+const ids = (entries: ReadonlyArray<Json>): ReadonlyArray<string> => entries.map(({ id }) => id)
+
+describe("the audit stream into a file", () => {
+  it("has each committed entry once, in the order of commit, as the API shows it, without a value, across restarts", async () => {
+    const first = await start()
+    await makeProject(first.program, first.token)
+    for (let at = 0; at < 5; at++) await set(first.program, first.token, `hunter2-${at}`)
+    await first.program.call("GET", secret, { token: first.token })
+    await until(() => readFileSync(first.file, "utf8").includes("secret.read"), "the read")
+    await first.program.call("GET", secret, { token: first.token })
+    assert.deepStrictEqual(await first.program.stop(), { code: 0, signal: null })
+    const atTheEnd = linesIn(readFileSync(first.file, "utf8"))
+    assert.lengthOf(
+      atTheEnd.filter(({ action }) => action === "secret.read"),
+      2,
+      "the queue was flushed into it"
+    )
+
+    const { file, program, token } = await start(first.program.folder)
+    await set(program, token, "hunter3")
+    const expected = await allEntries(program, token)
+    await until(() => linesIn(readFileSync(file, "utf8")).length === expected.length, "all entries")
+    const lines = linesIn(readFileSync(file, "utf8"))
+    assert.deepStrictEqual(
+      lines.map(({ chain: _chain, ...entry }) => entry),
+      expected
+    )
+    const { chain, seq } = lines.findLast(({ action }) => action === "secret.set")
+    const kept = await program.call("GET", `/api/orgs/acme/audit-logs/verify?seq=${seq}&chain=${chain}`, { token })
+    assert.strictEqual(kept.body.valid, true)
+    assert.notInclude(readFileSync(file, "utf8"), "hunter")
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    assert.strictEqual(statSync(`${program.file()}.audit-stream`).mode & 0o777, 0o600)
+    await program.remove()
+  })
+
+  it("loses nothing when the server is killed, and gives what comes twice the same id", async () => {
+    const first = await start()
+    await makeProject(first.program, first.token)
+    for (let at = 0; at < 20; at++) await set(first.program, first.token, String(at))
+    await first.program.stop("SIGKILL")
+    appendFileSync(first.file, '{"id":"cut in the mid')
+    const { file, program, token } = await start(first.program.folder)
+    const expected = ids(await allEntries(program, token))
+    const streamed = () =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .flatMap((line) => /^\{"id":"([0-9a-f-]{36})".*\}$/.exec(line)?.[1] ?? [])
+    await until(() => streamed().at(-1) === expected.at(-1), "the last entry")
+    assert.deepStrictEqual([...new Set(streamed())], expected)
+    assert.match(readFileSync(file, "utf8"), /^\{"id":"cut in the mid$/m)
+    await program.remove()
+  })
+
+  it("that cannot be written stops nobody, is told once, and goes on where it stopped", async () => {
+    const { file, program, token } = await start()
+    await makeProject(program, token)
+    await until(() => readFileSync(file, "utf8").includes("project.create"), "the project")
+    renameSync(file, `${file}.1`)
+    mkdirSync(file)
+    for (let at = 0; at < 10; at++) await set(program, token, String(at))
+    await program.said(/the audit stream cannot be written \(EISDIR\)/)
+    await set(program, token, "last")
+    rmdirSync(file)
+    await program.said(/the audit stream goes on where it stopped/)
+    assert.lengthOf([...program.log.matchAll(/the audit stream cannot be written/g)], 1)
+    const lines = () => linesIn(readFileSync(`${file}.1`, "utf8") + readFileSync(file, "utf8"))
+    const expected = await allEntries(program, token)
+    assert.deepStrictEqual(ids(lines()), ids(expected))
+
+    renameSync(file, `${file}.2`)
+    await set(program, token, "after it was rotated")
+    await until(() => existsSync(file), "a new file")
+    await program.stop()
+    assert.deepStrictEqual(
+      linesIn(readFileSync(file, "utf8")).map(({ action }) => action),
+      ["secret.set"]
+    )
+  })
+
+  it("begins anew for a database that was restored, and says so", async () => {
+    const first = await start()
+    await makeProject(first.program, first.token)
+    await first.program.stop()
+    const before = ids(linesIn(readFileSync(first.file, "utf8")))
+    const memory = `${first.program.file()}.audit-stream`
+    writeFileSync(memory, JSON.stringify({ ...JSON.parse(readFileSync(memory, "utf8")), id: "another" }))
+    const { file, program } = await start(first.program.folder)
+    assert.match(program.log, /the audit stream begins anew/)
+    await program.stop()
+    assert.deepStrictEqual(ids(linesIn(readFileSync(file, "utf8"))).slice(before.length, 2 * before.length), before)
+  })
+
+  it("must be a regular file that can be opened, or the server does not start", async () => {
+    for (const [file, message] of [
+      ["/nowhere/audit.jsonl", /SERVICE_AUDIT_STREAM: \/nowhere\/audit\.jsonl cannot be opened \(ENOENT\)/],
+      ["/dev/null", /SERVICE_AUDIT_STREAM: \/dev\/null is not a regular file/]
+    ] as const) {
+      const { code, log } = await Program.refused({ SERVICE_AUDIT_STREAM: file })
+      assert.strictEqual(code, 1)
+      assert.match(log, message)
+    }
+  })
+})
+
+describe("the audit stream on standard output", () => {
+  it("does not hold up the server when its reader hangs, and goes on when it reads again", async () => {
+    const folder = freshFolder()
+    const child = spawn(process.execPath, [bin], {
+      cwd: folder,
+      env: {
+        PATH: process.env["PATH"],
+        SERVICE_MASTER_KEY: masterKey,
+        SMTP_HOST: "log",
+        SERVICE_PORT: "0",
+        SERVICE_AUDIT_STREAM: "stdout",
+        ...superadmin
+      },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let log = ""
+    let out = ""
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (log += chunk))
+    child.stdout.setEncoding("utf8").pause()
+    await until(() => /listening on (\S+\d)/.test(log), "the server")
+    const url = /listening on (http:[\d./:]+\d)/.exec(log)?.[1] ?? ""
+    const attempts = 400
+    for (let at = 0; at < attempts; at++) {
+      const answer = await fetch(`${url}/api/auth/verify`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: `someone-with-a-long-address-${at}@example.com`, code: "000000" })
+      })
+      assert.strictEqual(answer.status, 401)
+    }
+    child.stdout.on("data", (chunk: string) => (out += chunk)).resume()
+    await until(() => out.split("\n").length - 1 >= attempts, "every line")
+    child.kill("SIGTERM")
+    await once(child, "close")
+    const lines = linesIn(out).filter(({ action }) => action === "auth.verify_failed")
+    assert.deepStrictEqual(
+      lines.map(({ seq }) => Number(seq) - Number(lines[0].seq)),
+      Array.from({ length: attempts }, (_, at) => at)
+    )
+    assert.include(log, "listening")
+    assert.strictEqual(child.exitCode, 0)
+  })
+})
