@@ -19,16 +19,19 @@ const wandering = (tick: number) => {
 export interface Progress {
   /** Shows how much is done. */
   readonly step: (share: number, doing: string) => Effect.Effect<void>
+  /** Takes what is shown away, before something else is written. */
+  readonly clear: Effect.Effect<void>
   /** Shows that something is being done, until it is. */
   readonly during: <A, E, R>(doing: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 const draw = (text: string) => Effect.sync(() => void process.stderr.write(`\r\x1b[K${text}`))
 
-const silent: Progress = { step: () => Effect.void, during: (_, effect) => effect }
+const silent: Progress = { step: () => Effect.void, clear: Effect.void, during: (_, effect) => effect }
 
 const shown: Progress = {
   step: (share, doing) => draw(`${bar(share)} ${doing}`),
+  clear: draw(""),
   during: (doing, effect) => {
     let tick = 0
     const next = Effect.zipRight(

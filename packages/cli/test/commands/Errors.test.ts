@@ -495,9 +495,9 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "the master key",
     args: ["master-key", "rotate", "--db", "service.db"],
-    code: 1,
-    names: /master key is rotated offline/,
-    says: /run it where the server is installed/
+    code: 2,
+    names: /SERVICE_MASTER_KEY is not set/,
+    says: /must hold the key that is in force now/
   }
 ]
 

@@ -148,7 +148,15 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
           size: backup.size_bytes,
           content: store.read(name)
         }).pipe(
-          Effect.map((file): Restore => ({ id, ...file })),
+          // Whoever restores can hold the live logs against them, and knows from where on kept heads are of other entries.
+          Effect.tap(({ heads }) =>
+            Effect.forEach(
+              heads,
+              ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`),
+              { discard: true }
+            )
+          ),
+          Effect.map(({ path, size_bytes }): Restore => ({ id, path, size_bytes })),
           Effect.tap(() => audit.write(sourceOf(everywhere), event("backup.restore", backup))),
           oneRestore.withPermits(1),
           Effect.catchTags(failed("the restore"))

@@ -45,7 +45,17 @@ const otherThanItsName = new DecryptionFailed({
   message: "what is in the object is not the backup that its name says: objects were renamed or swapped"
 })
 
-/** Checks what the snapshot says about itself, takes that out again, and gives the database a new epoch. */
+/** Where an audit log ended when the backup was made. */
+export interface Head {
+  readonly log: string
+  readonly seq: number
+  readonly chain: string
+}
+
+/**
+ * Checks what the snapshot says about itself, takes that out again, and gives the database a new epoch. Answers where its
+ * audit logs end.
+ */
 const settle = (path: string, mark: Mark) =>
   Effect.gen(function* () {
     const file = yield* opened(path, "r")
@@ -56,8 +66,11 @@ const settle = (path: string, mark: Mark) =>
       Effect.try({ try: () => new Sqlite(path, { fileMustExist: true }), catch: localFailure }),
       (connection) => Effect.sync(() => connection.close())
     )
-    const marks = yield* Effect.try({
-      try: () => database.prepare<[], Mark>("SELECT id, name FROM backup").all(),
+    const { heads, marks } = yield* Effect.try({
+      try: () => ({
+        marks: database.prepare<[], Mark>("SELECT id, name FROM backup").all(),
+        heads: database.prepare<[], Head>("SELECT log, seq, chain FROM audit_heads ORDER BY log").all()
+      }),
       catch: () => otherThanItsName
     })
     const [found] = marks
@@ -71,6 +84,7 @@ const settle = (path: string, mark: Mark) =>
       },
       catch: localFailure
     })
+    return heads
   }).pipe(Effect.scoped)
 
 interface RestoreRequest {
@@ -83,18 +97,18 @@ interface RestoreRequest {
 }
 
 /**
- * Decrypts a backup into `{dbPath}.restore.{id}` (0600): whole and checked, or not there. Answers its path and its size in
- * bytes. Fails with `DecryptionFailed` when the backup was edited, cut short or swapped with another.
+ * Decrypts a backup into `{dbPath}.restore.{id}` (0600): whole and checked, or not there. Answers its path, its size in
+ * bytes, and where its audit logs end. Fails with `DecryptionFailed` when the backup was edited, cut short or swapped with another.
  */
 export const restoreBeside = ({ content, dbPath, key, mark, size }: RestoreRequest) =>
   Effect.gen(function* () {
     const target = `${dbPath}.restore.${mark.id}`
     const path = yield* temporaryFile(dbPath, "restore")
     yield* Effect.scoped(Effect.flatMap(opened(path, "wx"), (file) => decrypt(key, content, size, file)))
-    yield* settle(path, mark)
+    const heads = yield* settle(path, mark)
     yield* flushToDisk(path)
     yield* local(() => rename(path, target))
     yield* flushToDisk(dirname(path))
     const { size: size_bytes } = yield* local(() => stat(target))
-    return { path: target, size_bytes }
+    return { path: target, size_bytes, heads }
   }).pipe(Effect.scoped)

@@ -1,8 +1,22 @@
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type SqlError } from "@effect/sql"
 import { Effect } from "effect"
-import { chmodSync, readdirSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { StartupError } from "../StartupError.js"
+
+const notKept = (reason: string) =>
+  new StartupError({
+    message: `the copy of the database before its migration cannot be kept (${reason}): nothing was changed`
+  })
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "unknown reason")
+
+/** Makes what was written, or renamed inside a folder, survive a loss of power: SQLite does not for a copy. */
+const flush = (path: string) => {
+  const descriptor = openSync(path, "r")
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}
 
 /**
  * Keeps a copy of the database beside it before a migration: `{path}.before-NNNN` (0600), whole or absent. Earlier copies are
@@ -14,22 +28,28 @@ export const keepCopy = (path: string, migration: number) =>
     const folder = dirname(path)
     const name = `${basename(path)}.before-${String(migration).padStart(4, "0")}`
     const temporary = join(folder, `.${name}.part`)
-    yield* Effect.sync(() => {
+    const remove = Effect.sync(() => {
       rmSync(temporary, { force: true })
     })
-    yield* sql`VACUUM INTO ${temporary}`
-    yield* Effect.try({
-      try: () => {
-        chmodSync(temporary, 0o600)
-        renameSync(temporary, join(folder, name))
-        for (const other of readdirSync(folder)) {
-          if (other.startsWith(`${basename(path)}.before-`) && other !== name) rmSync(join(folder, other))
-        }
-      },
-      catch: (cause) =>
-        new StartupError({
-          message: `the copy of the database before its migration cannot be kept: ${cause instanceof Error ? cause.message : "unknown reason"}`
+    yield* remove
+    yield* Effect.mapError(sql`VACUUM INTO ${temporary}`, ({ cause }: SqlError.SqlError) =>
+      notKept(reasonOf(cause))
+    ).pipe(
+      Effect.zipRight(
+        Effect.try({
+          try: () => {
+            chmodSync(temporary, 0o600)
+            flush(temporary)
+            renameSync(temporary, join(folder, name))
+            flush(folder)
+            for (const other of readdirSync(folder)) {
+              if (other.startsWith(`${basename(path)}.before-`) && other !== name) rmSync(join(folder, other))
+            }
+          },
+          catch: (cause) => notKept(reasonOf(cause))
         })
-    })
+      ),
+      Effect.onError(() => remove)
+    )
     yield* Effect.logInfo(`kept a copy of the database before migration ${migration}: ${join(folder, name)}`)
   })

@@ -24,7 +24,7 @@ export const pragmas = {
 } as const
 
 /** Sets every pragma and asserts that it took. */
-export const setPragmas = Effect.gen(function* () {
+const setPragmas = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [name, wanted] of Object.entries(pragmas)) {
     yield* sql.unsafe(`PRAGMA ${name} = ${wanted}`)
@@ -55,18 +55,29 @@ const openFailure = (path: string) => (defect: unknown) =>
     : Effect.die(defect)
 
 /**
+ * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection has
+ * every setting asserted.
+ */
+export const openDatabase = (dbPath: string, options: { readonly prepareCacheSize?: number } = {}) =>
+  Effect.gen(function* () {
+    yield* guardDatabaseFile(dbPath)
+    yield* lock(dbPath)
+    const client = yield* SqliteClient.make({ filename: dbPath, ...options }).pipe(
+      Effect.catchAllDefect(openFailure(dbPath))
+    )
+    yield* Effect.provideService(setPragmas, SqlClient.SqlClient, client)
+    return client
+  })
+
+/**
  * The one connection that writes: owned by this process alone, its settings asserted, its schema up to date. Closed last.
  */
 export const DatabaseLive = Layer.scoped(
   SqlClient.SqlClient,
   Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
-    yield* guardDatabaseFile(dbPath)
-    yield* lock(dbPath)
-    const client = yield* SqliteClient.make({ filename: dbPath, prepareCacheSize: 500 }).pipe(
-      Effect.catchAllDefect(openFailure(dbPath))
-    )
-    yield* Effect.zipRight(setPragmas, migrate(dbPath)).pipe(Effect.provideService(SqlClient.SqlClient, client))
+    const client = yield* openDatabase(dbPath, { prepareCacheSize: 500 })
+    yield* Effect.provideService(migrate(dbPath), SqlClient.SqlClient, client)
     return client
   })
 ).pipe(Layer.provide(Reactivity.layer))

@@ -1,5 +1,5 @@
 import { Migrator, SqlClient, type SqlError } from "@effect/sql"
-import { Effect, ParseResult, Schema } from "effect"
+import { Effect, Option, ParseResult, Schema } from "effect"
 import { StartupError } from "../StartupError.js"
 import { keepCopy } from "./Copy.js"
 import { isSqlError } from "./Writer.js"
@@ -10,7 +10,9 @@ export const migrations = {
   "0001_initial": initial
 }
 
-const newest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
+
+const newestOf = (all: Migrations): number => Math.max(...Object.keys(all).map((name) => Number.parseInt(name, 10)))
 
 const Found = Schema.Array(Schema.Struct({ migration_id: Schema.Number }))
 
@@ -25,7 +27,7 @@ const applied = Effect.gen(function* () {
   return found?.migration_id ?? 0
 })
 
-const refuseNewer = (found: number) =>
+const refuseNewer = (found: number, newest: number) =>
   found <= newest
     ? Effect.void
     : new StartupError({
@@ -52,8 +54,9 @@ const explained = <A, E extends { readonly _tag: string }, R>(
 
 /** Fails unless the schema is exactly this program's: an offline command changes no schema. */
 export const requireCurrentSchema = Effect.gen(function* () {
+  const newest = newestOf(migrations)
   const found = yield* applied
-  yield* refuseNewer(found)
+  yield* refuseNewer(found, newest)
   if (found < newest) {
     return yield* new StartupError({
       message: `the database has schema ${found} and this program ${newest}: start coffer-server once, then try again`
@@ -61,16 +64,28 @@ export const requireCurrentSchema = Effect.gen(function* () {
   }
 }).pipe(explained)
 
+const failed = (reason: string) =>
+  new StartupError({ message: `the database cannot be migrated (${reason}): it is as it was before` })
+
+/** What fails in a migration is a defect to the toolkit, and so is a commit; to an operator it is a sentence. */
+const failure = (defect: unknown): Option.Option<StartupError> => {
+  const cause = defect instanceof Migrator.MigrationError ? defect.cause : defect
+  return isSqlError(cause) ? Option.some(failed(reasonOf(cause.cause))) : Option.none()
+}
+
 /**
  * Brings the schema up to date, after keeping a copy of a database that has content; refuses a database that a newer program
  * has written.
  */
-export const migrate = (path: string) =>
+export const migrate = (path: string, all: Migrations = migrations) =>
   Effect.gen(function* () {
+    const newest = newestOf(all)
     const found = yield* applied
-    yield* refuseNewer(found)
+    yield* refuseNewer(found, newest)
     if (found > 0 && found < newest) yield* keepCopy(path, found + 1)
-    yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
+    yield* Migrator.make({})({ loader: Migrator.fromRecord(all) }).pipe(Effect.catchSomeDefect(failure))
+    // The toolkit goes on when it cannot note a migration: it takes another process to be at it.
+    if ((yield* applied) < newest) return yield* failed("its table of migrations cannot be written")
   }).pipe(explained)
 
 const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "unknown reason")

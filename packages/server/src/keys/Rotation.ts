@@ -1,14 +1,11 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqlClient } from "@effect/sql"
-import { SqliteClient } from "@effect/sql-sqlite-node"
+import { SqlClient, type SqlError } from "@effect/sql"
 import { EnvId, OrgId, ProjectId, SecretId, SecretKey } from "@coffer/domain/Names"
 import type { Redacted } from "effect"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { setPragmas } from "../database/Database.js"
-import { guardDatabaseFile } from "../database/Files.js"
-import { lock } from "../database/Lock.js"
+import { openDatabase } from "../database/Database.js"
 import { requireCurrentSchema } from "../database/Migrations.js"
 import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { isSqlError, rowsOf } from "../database/Writer.js"
@@ -50,6 +47,7 @@ export interface RotationOptions<E> {
   readonly newKey: Redacted.Redacted
   /** Shows the new key to the operator. Nothing is committed before it succeeds, or at all when it fails. */
   readonly publish: (newKey: Redacted.Redacted) => Effect.Effect<void, E>
+  /** How many of all steps are done. */
   readonly progress: (done: number, total: number) => Effect.Effect<void>
 }
 
@@ -58,6 +56,10 @@ export interface Rotated {
   readonly versions: number
   readonly oldFingerprint: string
   readonly newFingerprint: string
+  /** Whether the file was written anew, so that no data key under the old key is left in a gap of it. */
+  readonly isRewritten: boolean
+  /** The restored and replaced databases beside this one, which are under the old key still. */
+  readonly underOldKey: ReadonlyArray<string>
 }
 
 const wrongKey = new StartupError({
@@ -69,10 +71,16 @@ const damaged = (key: string, version: number) =>
     message: `version ${version} of secret ${key} does not authenticate: nothing was changed; restore a backup first`
   })
 
+const incomplete = new StartupError({
+  message: "the database has versions of secrets that belong nowhere: nothing was changed; restore a backup first"
+})
+
+const wrappedKeys = (sql: SqlClient.SqlClient) => sql`SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys`
+
 const rewrapItems = (from: Subkeys, to: Subkeys) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const rows = yield* rowsOf(WrappedRow)(sql`SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys`)
+    const rows = yield* rowsOf(WrappedRow)(wrappedKeys(sql))
     if (!rows.some(({ name }) => name === "check")) return yield* wrongKey
     for (const row of rows) {
       const bytes = yield* unwrapBytes(from, row.name, row).pipe(Effect.catchTag("DecryptionFailed", () => wrongKey))
@@ -96,12 +104,9 @@ const page = (secretId: string, version: number) =>
     )
   )
 
-const rewrapVersions = <E>(from: Subkeys, to: Subkeys, options: RotationOptions<E>) =>
+/** Does something with every version that can still be opened, in the order of the table; answers how many there are. */
+const eachVersion = <E, R>(visit: (binding: Binding, row: typeof VersionRow.Type) => Effect.Effect<void, E, R>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [{ count: total } = { count: 0 }] = yield* rowsOf(CountRow)(
-      sql`SELECT count(*) AS count FROM secret_versions WHERE destroyed_at IS NULL`
-    )
     let done = 0
     let last = { secret_id: "", version: 0 }
     for (;;) {
@@ -115,29 +120,75 @@ const rewrapVersions = <E>(from: Subkeys, to: Subkeys, options: RotationOptions<
           key: row.key,
           version: row.version
         }
-        const rewrapped = yield* rewrap(from, to, binding, row).pipe(
-          Effect.tap((sealed) => open(to, binding, sealed)),
-          Effect.catchTag("DecryptionFailed", () => damaged(row.key, row.version))
-        )
-        yield* sql`UPDATE secret_versions SET kek_id = ${rewrapped.kek_id}, wrapped_key = ${rewrapped.wrapped_key},
-            key_nonce = ${rewrapped.key_nonce}
-          WHERE secret_id = ${row.secret_id} AND version = ${row.version}`
+        yield* visit(binding, row)
         last = row
       }
       done += rows.length
-      yield* options.progress(done, total)
       if (rows.length < stride) return done
     }
   })
 
+const rewrapVersions = (from: Subkeys, to: Subkeys, tick: Effect.Effect<void>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    eachVersion((binding, row) =>
+      Effect.gen(function* () {
+        const rewrapped = yield* Effect.mapError(rewrap(from, to, binding, row), () => damaged(row.key, row.version))
+        yield* sql`UPDATE secret_versions SET kek_id = ${rewrapped.kek_id}, wrapped_key = ${rewrapped.wrapped_key},
+            key_nonce = ${rewrapped.key_nonce}
+          WHERE secret_id = ${row.secret_id} AND version = ${row.version}`
+        yield* tick
+      })
+    )
+  )
+
+/** Reads back what was written and opens all of it under the new key, values too. */
+const verify = (to: Subkeys, tick: Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const row of yield* rowsOf(WrappedRow)(wrappedKeys(sql))) {
+      yield* unwrapBytes(to, row.name, row).pipe(Effect.catchTag("DecryptionFailed", () => wrongKey))
+    }
+    return yield* eachVersion((binding, row) =>
+      Effect.zipLeft(
+        Effect.mapError(open(to, binding, row), () => damaged(row.key, row.version)),
+        tick
+      )
+    )
+  })
+
+/** The files beside a database that are copies of it of one kind. */
+const copies = (dbPath: string, ...kinds: ReadonlyArray<string>) => {
+  const folder = dirname(dbPath)
+  return readdirSync(folder)
+    .filter((name) => kinds.some((kind) => name.startsWith(`${basename(dbPath)}.${kind}`)))
+    .map((name) => join(folder, name))
+}
+
 /** Copies made before a migration are under the old key still. */
 const removeCopies = (dbPath: string) =>
   Effect.sync(() => {
-    const prefix = `${basename(dbPath)}.before-`
-    for (const name of readdirSync(dirname(dbPath))) {
-      if (name.startsWith(prefix)) rmSync(join(dirname(dbPath), name))
-    }
+    for (const path of copies(dbPath, "before-")) rmSync(path)
   })
+
+const reasonOf = ({ cause }: SqlError.SqlError): string => (cause instanceof Error ? cause.message : "unknown reason")
+
+/** A database that cannot be written is nobody's mistake in the program: a full disk, most likely. */
+const unchanged = (error: SqlError.SqlError) =>
+  new StartupError({ message: `the database cannot be written (${reasonOf(error)}): nothing was changed` })
+
+/**
+ * Writes the whole file anew: what moved between pages may have left copies of data keys under the old key in their gaps.
+ * Answers whether it could; the rotation itself is done.
+ */
+const rewriteFile = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* truncateWriteAheadLog
+  // Of a large database this is too much for memory.
+  yield* sql`PRAGMA temp_store = FILE`
+  yield* sql`VACUUM`
+  yield* truncateWriteAheadLog
+  return true
+}).pipe(Effect.catchAllCause(() => Effect.succeed(false)))
 
 /**
  * Puts a database under a new master key, offline: every data key is unwrapped, wrapped anew and tried out, in one
@@ -157,28 +208,41 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
     if (from.fingerprint === to.fingerprint) {
       return yield* new StartupError({ message: "the new master key is the old one: nothing was changed" })
     }
-    yield* guardDatabaseFile(dbPath)
-    yield* lock(dbPath)
-    const client = yield* SqliteClient.make({ filename: dbPath })
-    const versions = yield* Effect.gen(function* () {
-      yield* setPragmas
+    const client = yield* openDatabase(dbPath)
+    return yield* Effect.gen(function* () {
       yield* requireCurrentSchema
-      const rewrapped = yield* client.withTransaction(
-        Effect.gen(function* () {
-          yield* rewrapItems(from, to)
-          const count = yield* rewrapVersions(from, to, options)
-          yield* publish(newKey)
-          return count
-        })
+      const [{ count } = { count: 0 }] = yield* rowsOf(CountRow)(
+        client`SELECT count(*) AS count FROM secret_versions WHERE destroyed_at IS NULL`
       )
-      yield* truncateWriteAheadLog
-      return rewrapped
-    }).pipe(Effect.provideService(SqlClient.SqlClient, client))
-    yield* removeCopies(dbPath)
-    const rotated: Rotated = { versions, oldFingerprint: from.fingerprint, newFingerprint: to.fingerprint }
-    return rotated
-  }).pipe(
-    Effect.catchIf(isSqlError, (error) => Effect.die(error)),
-    Effect.scoped,
-    Effect.provide(Reactivity.layer)
-  )
+      let done = 0
+      // Each is written, and then read back.
+      const tick = Effect.suspend(() => options.progress(++done, 2 * count))
+      const versions = yield* (
+        client
+          .withTransaction(
+            Effect.gen(function* () {
+              yield* rewrapItems(from, to)
+              const rewrapped = yield* rewrapVersions(from, to, tick)
+              const verified = yield* verify(to, tick)
+              if (rewrapped !== count || verified !== count) return yield* incomplete
+              yield* publish(newKey)
+              return rewrapped
+            })
+          )
+          // A commit that fails is a defect to the toolkit.
+          .pipe(
+            Effect.catchSomeDefect((defect) => (isSqlError(defect) ? Option.some(unchanged(defect)) : Option.none()))
+          )
+      )
+      const isRewritten = yield* rewriteFile
+      yield* removeCopies(dbPath)
+      const rotated: Rotated = {
+        versions,
+        oldFingerprint: from.fingerprint,
+        newFingerprint: to.fingerprint,
+        isRewritten,
+        underOldKey: copies(dbPath, "restore.", "replaced-")
+      }
+      return rotated
+    }).pipe(Effect.catchIf(isSqlError, unchanged), Effect.provideService(SqlClient.SqlClient, client))
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))

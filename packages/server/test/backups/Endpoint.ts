@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import {
+  AbortMultipartUploadCommand,
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
@@ -80,7 +81,11 @@ const client = new S3Client({
 const prefixes = new Set<string>()
 
 afterAll(async () => {
-  for (const prefix of prefixes) for (const key of await keysBelow(prefix)) await removeObject(key)
+  for (const prefix of prefixes) {
+    for (const key of await keysBelow(prefix)) await removeObject(key)
+    // s3rver knows nothing of unfinished uploads.
+    if (!isOwnEndpoint) await abortUploadsBelow(prefix)
+  }
   client.destroy()
   await endpoint.close()
 })
@@ -130,4 +135,9 @@ export const beginUpload = async (Key: string): Promise<void> => {
 export const uploadsBelow = async (Prefix: string): Promise<ReadonlyArray<string>> => {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }))
   return Uploads.map(({ Key = "" }) => Key)
+}
+
+const abortUploadsBelow = async (Prefix: string): Promise<void> => {
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }))
+  for (const { Key, UploadId } of Uploads) await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
 }

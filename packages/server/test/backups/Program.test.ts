@@ -76,9 +76,13 @@ describe("backups of a real server", () => {
   it("bring the secrets back on a fresh machine, from the object and the master key alone", async () => {
     const settings = freshSettings()
     const first = await inUse(settings)
+    const headNow = async (): Promise<{ seq: number; chain: string }> =>
+      (await first.call("GET", "/api/audit-logs/verify")).head
+    const earlier = await headNow()
     const created = await first.program.call("POST", "/api/backups", { token: first.token })
     assert.strictEqual(created.status, 201, created.text)
     const backup = created.body
+    const later = await headNow()
     assert.deepStrictEqual(Object.keys(backup).sort(), [
       ..."created_at,id,instance,key_fingerprint,size_bytes,trigger".split(",")
     ])
@@ -115,6 +119,17 @@ describe("backups of a real server", () => {
     const root = await again.login("root@example.com")
     assert.strictEqual((await again.call("GET", "/api/audit-logs/verify", { token: root })).body.valid, true)
     assert.strictEqual((await again.call("GET", "/api/orgs/acme/audit-logs/verify", { token: root })).body.valid, true)
+    // A head that was kept before the backup is in the log still, as is the backup's own; a later one is not.
+    const verified = async (seq: unknown, chain: unknown) =>
+      (await again.call("GET", `/api/audit-logs/verify?seq=${String(seq)}&chain=${String(chain)}`, { token: root }))
+        .body
+    assert.isTrue((await verified(earlier.seq, earlier.chain)).valid)
+    const [, seq, chain] = await machine.said(
+      new RegExp(`audit head of system in backup ${backup.id}: (\\d+) ([0-9a-f]{64})`)
+    )
+    assert.isTrue((await verified(seq, chain)).valid)
+    assert.isAbove(later.seq, Number(seq))
+    assert.deepInclude(await verified(later.seq, later.chain), { valid: false, first_invalid_seq: later.seq })
     assert.notMatch(again.log, /NodeVersionSupport|AWS SDK/)
     await again.remove()
   })

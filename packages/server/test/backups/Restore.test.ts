@@ -24,6 +24,7 @@ const smallDatabase = (rows: ReadonlyArray<typeof mark> = [mark]) =>
       database.pragma("page_size = 512")
       database.exec("CREATE TABLE instance (epoch TEXT); INSERT INTO instance VALUES ('before')")
       database.exec("CREATE TABLE backup (id TEXT, name TEXT)")
+      database.exec("CREATE TABLE audit_heads (log TEXT, seq INTEGER, chain TEXT)")
       for (const { id, name } of rows) database.prepare("INSERT INTO backup VALUES (?, ?)").run(id, name)
       database.close()
       return readFileSync(join(path, "small.db"))
@@ -63,7 +64,10 @@ describe("restoring beside the database", () => {
       assert.strictEqual(size, restored.size_bytes)
       const database = new Sqlite(restored.path, { readonly: true })
       assert.match(String(database.prepare("SELECT epoch FROM instance").pluck().get()), /^[0-9a-f]{16}$/)
-      assert.deepStrictEqual(database.prepare("SELECT name FROM sqlite_schema").pluck().all(), ["instance"])
+      assert.deepStrictEqual(database.prepare("SELECT name FROM sqlite_schema").pluck().all(), [
+        "instance",
+        "audit_heads"
+      ])
       database.close()
       // Once more, over the file that is there.
       yield* restore(path, file)

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { rotate } from "@coffer/server/keys/Rotation"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
@@ -9,6 +10,7 @@ import {
   masterKey,
   organization,
   person,
+  rawAt,
   readSecret,
   servicesAt,
   setSecret
@@ -81,6 +83,33 @@ describe("a rotation of the master key", () => {
       )
       const refused = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, servicesAt(path))))
       assert.include(String(refused), "SERVICE_MASTER_KEY does not open this database")
+      yield* invariants(path, newKey)
+    })
+  )
+
+  it.scoped("leaves no data key under the old key in any byte of the files, not in the gaps of pages either", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* filled(path)
+      const wrapped = yield* Effect.scoped(
+        Effect.map(rawAt(path), (db) => {
+          const keys = db.prepare<[], Buffer>("SELECT wrapped_key FROM secret_versions").pluck().all()
+          // A stale copy in a page that is in use, as cells that move between pages leave them now and then.
+          db.pragma("secure_delete = OFF")
+          db.exec("CREATE TABLE stale (bytes BLOB) STRICT")
+          for (const key of keys) db.prepare("INSERT INTO stale VALUES (?)").run(key)
+          db.exec("DELETE FROM stale WHERE rowid > 1")
+          db.exec("UPDATE stale SET bytes = x'00'")
+          return keys
+        })
+      )
+      assert.strictEqual(wrapped.length, 4)
+      const copies = (content: Buffer) =>
+        wrapped.filter((bytes) => content.indexOf(bytes) !== content.lastIndexOf(bytes))
+      assert.isAbove(copies(readFileSync(path)).length, 0, "there are stale copies")
+      assert.isTrue((yield* rotated(path)).isRewritten)
+      const after = readdirSync(dirname(path)).map((name) => readFileSync(join(dirname(path), name)))
+      assert.strictEqual(wrapped.filter((bytes) => after.some((content) => content.includes(bytes))).length, 0)
       yield* invariants(path, newKey)
     })
   )

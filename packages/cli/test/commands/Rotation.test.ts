@@ -1,0 +1,257 @@
+import { spawn } from "node:child_process"
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { cleanUp, freshFolder, masterKey as oldKey, Program } from "../../../server/test/support/Program.js"
+import { finish, node, type Result } from "../support/Programs.js"
+
+const bin = fileURLToPath(new URL("../../bin/coffer.js", import.meta.url))
+const root = { SUPERADMIN_EMAIL_0: "root@example.com" }
+const newKey = "Ab".repeat(32)
+const printed = `${"ab".repeat(32)}\n`
+const secrets = "/api/orgs/acme/projects/webshop/envs/prod/secrets"
+const values = { ONE: "first", TWO: "second", THREE: "third" }
+
+type Variables = Readonly<Record<string, string>>
+
+let template = ""
+
+/** A folder with a copy of the database, which no server owns. */
+const folderWithDatabase = () => {
+  const folder = freshFolder()
+  copyFileSync(join(template, "service.db"), join(folder, "service.db"))
+  chmodSync(join(folder, "service.db"), 0o600)
+  return folder
+}
+
+interface Options {
+  readonly args?: ReadonlyArray<string>
+  readonly env?: Variables
+  readonly input?: string
+  readonly program?: string
+}
+
+/** Runs `coffer master-key rotate` to its end. */
+const rotate = (folder: string, { args = [], env = {}, input = "", program = bin }: Options): Promise<Result> =>
+  finish(
+    spawn(node, [program, "master-key", "rotate", "--db", "service.db", ...args], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"], HOME: folder, SERVICE_MASTER_KEY: oldKey, ...env },
+      stdio: "pipe"
+    }),
+    input
+  )
+
+/** The same in a shell, where `$ROTATE` stands for it. */
+const shell = (folder: string, script: string, env: Variables = {}): Promise<Result> =>
+  finish(
+    spawn("/bin/bash", ["-c", script], {
+      cwd: folder,
+      env: {
+        PATH: process.env["PATH"],
+        HOME: folder,
+        ROTATE: `${node} ${bin} master-key rotate --db service.db`,
+        SERVICE_MASTER_KEY: oldKey,
+        ...env
+      },
+      stdio: "pipe"
+    })
+  )
+
+const bytesOf = (folder: string) => readFileSync(join(folder, "service.db"))
+
+/** The database is under this key: the server starts with it, reads every secret, and finds its audit logs whole. */
+const assertUnder = async (folder: string, key: string) => {
+  const server = await Program.start({ ...root, SERVICE_MASTER_KEY: key }, folder)
+  const token = await server.login("root@example.com")
+  const get = async (path: string) => {
+    const answer = await server.call("GET", path, { token })
+    assert.strictEqual(answer.status, 200, answer.text)
+    return answer.body
+  }
+  for (const [name, value] of Object.entries(values)) {
+    assert.strictEqual((await get(`${secrets}/${name}`)).value, value)
+  }
+  assert.strictEqual((await get(`${secrets}/ONE?version=1`)).value, "earlier")
+  for (const path of ["/api/audit-logs/verify", "/api/orgs/acme/audit-logs/verify"]) {
+    const { entries, valid } = await get(path)
+    assert.isTrue(valid, path)
+    assert.isAbove(entries, 1)
+  }
+  await server.stop()
+}
+
+const assertUnchanged = (folder: string, result: Result, sentence: RegExp, code = 1) => {
+  assert.strictEqual(result.code, code, result.stderr)
+  assert.match(result.stderr, /^coffer: [^\n]*\n$/)
+  assert.match(result.stderr, sentence)
+  assert.notMatch(result.stderr, /[0-9a-f]{64}|Error|undefined/i)
+  assert.isTrue(bytesOf(folder).equals(bytesOf(template)), "nothing is changed")
+}
+
+beforeAll(async () => {
+  const server = await Program.start(root)
+  const token = await server.login("root@example.com")
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await server.call(method, path, { token, body })
+    assert.isBelow(answer.status, 300, answer.text)
+  }
+  await call("POST", "/api/orgs", { name: "acme" })
+  await call("POST", "/api/orgs/acme/projects", { name: "webshop" })
+  await call("PUT", `${secrets}/ONE`, { value: "earlier" })
+  await call("PUT", `${secrets}/GONE`, { value: "removed" })
+  await call("DELETE", `${secrets}/GONE`)
+  await call("PUT", `${secrets}/THREE`, { value: "destroyed" })
+  for (const [name, value] of Object.entries(values)) await call("PUT", `${secrets}/${name}`, { value })
+  await call("POST", `${secrets}/THREE/destroy`, { versions: [1] })
+  await server.stop()
+  template = server.folder
+})
+
+afterAll(() => {
+  cleanUp()
+})
+
+describe("master-key rotate", () => {
+  it("puts the database under a key that it makes, and prints that alone", async () => {
+    const folder = folderWithDatabase()
+    writeFileSync(join(folder, "service.db.before-0002"), "a copy", { mode: 0o600 })
+    writeFileSync(join(folder, "service.db.restore.1"), "another", { mode: 0o600 })
+    const { code, stderr, stdout } = await rotate(folder, { args: ["--generate"] })
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stdout, /^[0-9a-f]{64}\n$/)
+    const [inForce = "", backups = "", left = "", ...rest] = stderr.split("\n")
+    assert.match(inForce, /^coffer: the new master key is in force \(fingerprint [0-9a-f]{16}\), and 5 data keys/)
+    assert.match(backups, /fingerprint [0-9a-f]{16} in coffer backup list\) stay under the old key/)
+    assert.match(left, /^coffer: .*service\.db\.restore\.1 is under the old key too/)
+    assert.deepStrictEqual(rest, [""])
+    assert.notInclude(stderr, stdout.trim())
+    assert.isFalse(existsSync(join(folder, "service.db.before-0002")), "a copy under the old key is removed")
+    for (const file of readdirSync(folder)) {
+      assert.strictEqual(statSync(join(folder, file)).mode & 0o077, 0, `${file} is its owner's alone`)
+      if (file === "service.db-wal") assert.strictEqual(statSync(join(folder, file)).size, 0)
+    }
+    const { code: refusal, log } = await Program.refused(root, folder)
+    assert.strictEqual(refusal, 1)
+    assert.match(log, /^coffer-server: SERVICE_MASTER_KEY does not open this database/)
+    await assertUnder(folder, stdout.trim())
+  })
+
+  it("takes the new key from the variable, from a file, or from standard input, and prints it in lower case", async () => {
+    const folder = folderWithDatabase()
+    const first = await rotate(folder, { env: { SERVICE_NEW_MASTER_KEY: newKey }, input: "f".repeat(64) })
+    assert.deepStrictEqual([first.code, first.stdout], [0, printed])
+
+    const [old, next] = [join(folder, "old"), join(folder, "next")]
+    writeFileSync(old, `${newKey}\n`)
+    writeFileSync(next, `${"0d".repeat(32)}\r\n`)
+    const second = await rotate(folder, {
+      env: { SERVICE_MASTER_KEY: "", SERVICE_MASTER_KEY_FILE: old, SERVICE_NEW_MASTER_KEY_FILE: next }
+    })
+    assert.deepStrictEqual([second.code, second.stdout], [0, `${"0d".repeat(32)}\n`], second.stderr)
+
+    const third = await shell(folder, `echo ${newKey} | $ROTATE > key; cat key`, {
+      SERVICE_MASTER_KEY: "0d".repeat(32)
+    })
+    assert.deepStrictEqual([third.code, third.stdout], [0, printed], third.stderr)
+    await assertUnder(folder, newKey)
+  })
+
+  it("changes nothing when nobody can have the new key", async () => {
+    const outputs = [
+      ["a full disk", "$ROTATE --generate > /dev/full", /ENOSPC/, 1],
+      ["a pipe that nobody reads", "set -o pipefail; $ROTATE --generate | true", /EPIPE/, 1],
+      ["a closed output", "$ROTATE --generate >&-", /closed or \/dev\/null/, 2],
+      ["/dev/null", "$ROTATE --generate > /dev/null", /would be lost/, 2]
+    ] as const
+    await Promise.all(
+      outputs.map(async ([what, script, sentence, code]) => {
+        const folder = folderWithDatabase()
+        const result = await shell(folder, script)
+        assert.strictEqual(result.stdout, "", what)
+        assertUnchanged(folder, result, sentence, code)
+      })
+    )
+  })
+
+  it("refuses wrong keys in a sentence, shows none of them, and changes nothing", async () => {
+    const other = "77".repeat(32)
+    const cases: ReadonlyArray<readonly [Options, RegExp, number]> = [
+      [{ env: { SERVICE_MASTER_KEY: other, SERVICE_NEW_MASTER_KEY: newKey } }, /old master key does not open/, 1],
+      [{ env: { SERVICE_NEW_MASTER_KEY: oldKey.toUpperCase() } }, /the new master key is the old one/, 1],
+      [{ env: { SERVICE_MASTER_KEY: "", SERVICE_NEW_MASTER_KEY: newKey } }, /SERVICE_MASTER_KEY is not set/, 2],
+      [{ env: { SERVICE_MASTER_KEY: "short" } }, /SERVICE_MASTER_KEY holds no master key: .*64 hexadecimal/, 2],
+      [{ env: { SERVICE_NEW_MASTER_KEY: `${newKey}0` } }, /SERVICE_NEW_MASTER_KEY holds no master key/, 2],
+      [{ env: { SERVICE_NEW_MASTER_KEY_FILE: "absent" } }, /SERVICE_NEW_MASTER_KEY_FILE must name .*ENOENT/, 2],
+      [{ env: { SERVICE_MASTER_KEY_FILE: "both" } }, /SERVICE_MASTER_KEY and .* are both set/, 2],
+      [{ args: ["--generate"], env: { SERVICE_NEW_MASTER_KEY: newKey } }, /--generate .* choose one/, 2],
+      [{ args: ["--generate"], env: { SERVICE_NEW_MASTER_KEY_FILE: "next" } }, /--generate .* choose one/, 2],
+      [{ input: "" }, /no new key is given: .*--generate/, 2],
+      [{ input: `${newKey}\n\n` }, /standard input is no master key/, 2],
+      [{ input: "z".repeat(100_000) }, /standard input is no master key/, 2]
+    ]
+    await Promise.all(
+      cases.map(async ([options, sentence, code]) => {
+        const folder = folderWithDatabase()
+        const result = await rotate(folder, options)
+        assert.strictEqual(result.stdout, "")
+        assertUnchanged(folder, result, sentence, code)
+      })
+    )
+  })
+
+  it("refuses what is not there, no database, or readable by others", async () => {
+    const folder = folderWithDatabase()
+    const generate = { args: ["--generate"] }
+    const absent = await rotate(freshFolder(), generate)
+    assert.match(absent.stderr, /^coffer: there is no database at service\.db: name its file with --db\n$/)
+    chmodSync(join(folder, "service.db"), 0o640)
+    assertUnchanged(folder, await rotate(folder, generate), /mode 640.*chmod 600/)
+    writeFileSync(join(folder, "service.db"), "text ".repeat(1000))
+    chmodSync(join(folder, "service.db"), 0o600)
+    const text = await rotate(folder, generate)
+    assert.deepStrictEqual([text.code, text.stdout], [1, ""])
+    assert.match(text.stderr, /^coffer: .*not a database\n$/)
+  })
+
+  it("refuses while a server runs, which goes on under the old key", async () => {
+    const folder = folderWithDatabase()
+    const server = await Program.start(root, folder)
+    const result = await rotate(folder, { args: ["--generate"] })
+    assert.deepStrictEqual([result.code, result.stdout], [1, ""])
+    assert.match(result.stderr, /^coffer: the database service\.db is in use by another coffer-server .*stop that one/)
+    assert.strictEqual((await server.call("GET", "/health")).status, 200)
+    await server.stop()
+    await assertUnder(folder, oldKey)
+  })
+
+  it("shows how far it is on a terminal, on a line that is gone before the key comes", async () => {
+    const folder = folderWithDatabase()
+    const { code, stdout } = await shell(folder, `script -qec "$ROTATE --generate" /dev/null`)
+    assert.strictEqual(code, 0, stdout)
+    assert.match(stdout, /\r\x1b\[K\[#+-*\] encrypting data keys anew/)
+    assert.match(stdout, /\[#{24}\] encrypting data keys anew\r\x1b\[K[0-9a-f]{64}\r?\n/)
+  })
+
+  it("says where to run it when no server is installed beside the client", async () => {
+    const alone = freshFolder()
+    const client = dirname(dirname(bin))
+    for (const part of ["bin", "dist/bundle", "package.json"]) {
+      cpSync(join(client, part), join(alone, part), { recursive: true })
+    }
+    const folder = folderWithDatabase()
+    const result = await rotate(folder, { args: ["--generate"], program: join(alone, "bin/coffer.js") })
+    assert.strictEqual(result.stdout, "")
+    assertUnchanged(folder, result, /no server that can do it is installed beside this client: run it where/)
+  })
+})

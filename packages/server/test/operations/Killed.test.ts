@@ -1,0 +1,117 @@
+import { EnvId, OrgId, ProjectId, SecretId, SecretKey } from "@coffer/domain/Names"
+import { open, type Sealed } from "@coffer/server/keys/Envelope"
+import { makeKeyring } from "@coffer/server/keys/Keyring"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { afterAll } from "vitest"
+import { cleanUp, masterKey, Program } from "../support/Program.js"
+import { invariants, rawAt } from "../support/Services.js"
+import { type Found, Ledger } from "./Ledger.js"
+
+const rounds = process.env["COFFER_LONG"] === "1" ? 20 : 3
+const writers = 8
+
+afterAll(() => {
+  cleanUp()
+})
+
+interface VersionRow extends Sealed {
+  readonly org_id: string
+  readonly project_id: string
+  readonly env_id: string
+  readonly secret_id: string
+  readonly key: string
+  readonly version: number
+  readonly removed_at: string | null
+}
+
+/** Every version in the database, decrypted; and each has exactly one audit entry. */
+const readAll = (path: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const db = yield* rawAt(path, { readonly: true })
+      const keyring = yield* makeKeyring(Redacted.make(masterKey))
+      const rows = db
+        .prepare<[], VersionRow>(
+          `SELECT v.*, s.key AS key, s.removed_at AS removed_at, e.id AS env_id, p.id AS project_id, p.org_id AS org_id
+            FROM secret_versions v JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id
+            JOIN projects p ON p.id = e.project_id`
+        )
+        .all()
+      const entries = db
+        .prepare(
+          `SELECT resource_id || ' ' || json_extract(metadata, '$.version') FROM audit_entries
+            WHERE action = 'secret.set' ORDER BY 1`
+        )
+        .pluck()
+        .all()
+      assert.deepStrictEqual(entries, rows.map(({ secret_id, version }) => `${secret_id} ${version}`).sort())
+      const removals = db
+        .prepare("SELECT resource_id FROM audit_entries WHERE action = 'secret.delete' ORDER BY 1")
+        .pluck()
+        .all()
+      const removed = db.prepare("SELECT id FROM secrets WHERE removed_at IS NOT NULL ORDER BY 1").pluck().all()
+      assert.deepStrictEqual(removals, removed)
+      return yield* Effect.forEach(rows, (row) => {
+        const binding = {
+          orgId: OrgId.make(row.org_id),
+          projectId: ProjectId.make(row.project_id),
+          envId: EnvId.make(row.env_id),
+          secretId: SecretId.make(row.secret_id),
+          key: SecretKey.make(row.key),
+          version: row.version
+        }
+        return Effect.map(open(keyring, binding, row), (value): Found => {
+          const { key, removed_at, version } = row
+          return { key, version, value: Redacted.value(value), removed: removed_at !== null }
+        })
+      })
+    })
+  )
+
+describe("a server that is killed at a random moment under eight writers", () => {
+  it.live(
+    `has lost nothing that it acknowledged, and left nothing half-done, ${rounds} times`,
+    () =>
+      Effect.gen(function* () {
+        const first = yield* Effect.promise(async () => {
+          const server = await Program.start()
+          const token = await server.login("ada@example.com")
+          for (const [path, name] of [
+            ["/api/orgs", "acme"],
+            ["/api/orgs/acme/projects", "webshop"]
+          ] as const) {
+            assert.strictEqual((await server.call("POST", path, { token, body: { name } })).status, 201)
+          }
+          return { server, token }
+        })
+        const { token } = first
+        const ledger = new Ledger()
+        let server = first.server
+        for (let round = 0; round < rounds; round++) {
+          const before = ledger.sent.length
+          const millis = 100 + Math.floor(Math.random() * 700)
+          yield* Effect.promise(async () => {
+            const writing = Array.from({ length: writers }, (_, n) => ledger.write(server, token, n))
+            await Promise.race([Promise.all(writing), new Promise((resolve) => setTimeout(resolve, millis))])
+            server.signal("SIGKILL")
+            await Promise.all([...writing, server.ended])
+          })
+          const path = server.file()
+          yield* invariants(path, masterKey)
+          ledger.check(yield* readAll(path))
+          const sent = ledger.sent.slice(before)
+          assert.isAbove(sent.length, writers, `killed after ${millis} ms`)
+          assert.isTrue(
+            sent.some(({ acknowledged }) => acknowledged === null),
+            "some were in flight"
+          )
+          server = yield* Effect.promise(() => Program.start({}, server.folder))
+        }
+        yield* Effect.promise(() => server.stop())
+        yield* invariants(server.file(), masterKey)
+        assert.isAbove(ledger.removals.filter(({ acknowledged }) => acknowledged).length, 0)
+      }),
+    240_000
+  )
+})

@@ -1,0 +1,37 @@
+/**
+ * The start of a later version of the server, as far as its schema goes: one more migration on top of the program's own.
+ * With FAIL, that migration fails at its end.
+ */
+import { SqlClient } from "@effect/sql"
+import { openDatabase } from "@coffer/server/database/Database"
+import { migrate, migrations } from "@coffer/server/database/Migrations"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { Effect } from "effect"
+
+process.umask(0o077)
+
+const later = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE later (secret_id TEXT PRIMARY KEY, label TEXT NOT NULL) STRICT`
+  yield* sql`INSERT INTO later SELECT id, key FROM secrets`
+  yield* sql`ALTER TABLE secrets ADD COLUMN label TEXT`
+  yield* sql`UPDATE secrets SET label = (SELECT label FROM later WHERE secret_id = secrets.id)`
+  if (process.env.FAIL) yield* sql`INSERT INTO later VALUES (NULL, NULL)`
+})
+
+const [path = ""] = process.argv.slice(2)
+
+await Effect.gen(function* () {
+  const client = yield* openDatabase(path)
+  yield* migrate(path, { ...migrations, "0002_later": later }).pipe(Effect.provideService(SqlClient.SqlClient, client))
+}).pipe(
+  Effect.scoped,
+  Effect.provide(Reactivity.layer),
+  Effect.catchTag("StartupError", ({ message }) =>
+    Effect.sync(() => {
+      process.stderr.write(`${message}\n`)
+      process.exitCode = 1
+    })
+  ),
+  Effect.runPromise
+)

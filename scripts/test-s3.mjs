@@ -1,0 +1,26 @@
+/**
+ * Runs the tests of backups against a real object store: the one that the BACKUP_S3_ variables name, as a server would be
+ * told. What they store is below prefixes of their own, and is removed at the end.
+ */
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const required = ["BACKUP_S3_ENDPOINT", "BACKUP_S3_BUCKET", "BACKUP_S3_ACCESS_KEY", "BACKUP_S3_SECRET_KEY"]
+const missing = required.filter((name) => !process.env[name])
+
+if (missing.length > 0) {
+  process.stderr.write(`test:s3: ${missing.join(", ")} must be set; CONTRIBUTING.md says how\n`)
+  process.exitCode = 2
+} else {
+  const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url))
+  const args = [
+    vitest,
+    "run",
+    "--project",
+    "server",
+    "packages/server/test/backups",
+    "--maxWorkers=2",
+    "--minWorkers=1"
+  ]
+  process.exitCode = spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1
+}
