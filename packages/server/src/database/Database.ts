@@ -1,10 +1,10 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import Sqlite from "better-sqlite3"
 import { Effect, Layer, Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
+import { makeClient } from "./Client.js"
 import { guardDatabaseFile } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate } from "./Migrations.js"
@@ -63,9 +63,7 @@ export const DatabaseLive = Layer.scoped(
     const { dbPath } = yield* ServerConfig
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
-    const client = yield* SqliteClient.make({ filename: dbPath, prepareCacheSize: 500 }).pipe(
-      Effect.catchAllDefect(openFailure(dbPath))
-    )
+    const client = yield* makeClient(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
     yield* Effect.zipRight(setPragmas, migrate(dbPath)).pipe(Effect.provideService(SqlClient.SqlClient, client))
     return client
   })
