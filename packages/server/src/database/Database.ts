@@ -1,10 +1,10 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import Sqlite from "better-sqlite3"
 import { Effect, Layer, Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
+import { makeClient } from "./Client.js"
 import { guardDatabaseFile } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate } from "./Migrations.js"
@@ -58,13 +58,11 @@ const openFailure = (path: string) => (defect: unknown) =>
  * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection has
  * every setting asserted.
  */
-export const openDatabase = (dbPath: string, options: { readonly prepareCacheSize?: number } = {}) =>
+export const openDatabase = (dbPath: string) =>
   Effect.gen(function* () {
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
-    const client = yield* SqliteClient.make({ filename: dbPath, ...options }).pipe(
-      Effect.catchAllDefect(openFailure(dbPath))
-    )
+    const client = yield* makeClient(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
     yield* Effect.provideService(setPragmas, SqlClient.SqlClient, client)
     return client
   })
@@ -76,7 +74,7 @@ export const DatabaseLive = Layer.scoped(
   SqlClient.SqlClient,
   Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
-    const client = yield* openDatabase(dbPath, { prepareCacheSize: 500 })
+    const client = yield* openDatabase(dbPath)
     yield* Effect.provideService(migrate(dbPath), SqlClient.SqlClient, client)
     return client
   })

@@ -1,0 +1,88 @@
+/**
+ * Coffer's benchmarks, each against its ceiling and with a target. Every figure is a ratio of two things measured in turn
+ * in one run: absolute times differ between machines.
+ *
+ *     npm run bench -- [--quick] [--only ROW]... [--json FILE] [--openbao PATH]
+ *
+ * --quick takes under two minutes, leaves out what needs large data, and ends with 1 only when a ratio is worse than half of
+ * its target: a tripwire. Without it, the run ends with 1 when a target is missed.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { describe, keepToLoadCore } from "./support/machine.mjs"
+import { print } from "./support/table.mjs"
+import { rows as audit } from "./rows/audit.mjs"
+import { rows as backup } from "./rows/backup.mjs"
+import { rows as memory } from "./rows/memory.mjs"
+import { rows as reads } from "./rows/reads.mjs"
+import { rows as rules } from "./rows/rules.mjs"
+import { rows as startup } from "./rows/startup.mjs"
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string", multiple: true },
+    json: { type: "string", default: "bench.json" },
+    openbao: { type: "string" },
+    rounds: { type: "string" },
+    seconds: { type: "string" }
+  }
+})
+
+const all = [...reads, ...rules, ...audit, ...memory, ...startup, ...backup]
+const names = all.map(({ name }) => name)
+for (const name of options.only ?? []) {
+  if (!names.includes(name)) throw new Error(`no row is named ${name}: there are ${names.join(", ")}`)
+}
+const chosen = all.filter(({ name, quick }) => options.only?.includes(name) ?? (quick || !options.quick))
+
+const root = mkdtempSync(join(tmpdir(), "coffer-bench-"))
+const shared = new Map()
+const pace = options.quick ? { rounds: 2, seconds: 0.8 } : { rounds: 5, seconds: 3 }
+const context = {
+  quick: options.quick,
+  openbao: options.openbao,
+  pace: { rounds: Number(options.rounds ?? pace.rounds), seconds: Number(options.seconds ?? pace.seconds) },
+  /** A folder of its own for files that are gone with the run. */
+  folder: (name = "") => {
+    const path = join(root, name)
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    return path
+  },
+  /** What several rows use, made by the first. */
+  share: (name, make) => {
+    if (!shared.has(name)) shared.set(name, make(context))
+    return shared.get(name)
+  }
+}
+
+keepToLoadCore()
+const results = []
+try {
+  for (const row of chosen) {
+    const begun = performance.now()
+    const found = await row.run(context)
+    process.stderr.write(`${row.name}: ${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
+    results.push(...found)
+  }
+} finally {
+  for (const made of shared.values()) {
+    for (const server of Object.values(await made.catch(() => ({})))) await server?.stop?.()
+  }
+  rmSync(root, { recursive: true, force: true })
+}
+
+const machine = describe()
+print(results, machine)
+writeFileSync(options.json, `${JSON.stringify({ machine, quick: options.quick, results }, null, 2)}\n`)
+
+const slack = options.quick ? 2 : 1
+const missed = results.filter(
+  ({ atLeast, ratio, target }) => target !== undefined && !(atLeast ? ratio >= target / slack : ratio <= target * slack)
+)
+for (const { against, ratio, row, target } of missed) {
+  process.stderr.write(`${row} against ${against}: ${ratio.toFixed(2)}, where the target is ${target}\n`)
+}
+if (missed.length > 0) process.exitCode = 1

@@ -1,0 +1,83 @@
+import { ask, settle, startCoffer } from "../support/coffer.mjs"
+import { addAuditEntries, fill } from "../support/data.mjs"
+import { median } from "../support/load.mjs"
+
+const small = 1_000
+
+/** A server whose one organization has so many audit entries. */
+const serverWith = async ({ folder }, entries) => {
+  const files = folder(`audit-${entries}`)
+  const env = { SUPERADMIN_EMAIL_0: "ada@example.com" }
+  const first = await startCoffer(files, { env })
+  const scene = await settle(first, { secrets: 1 })
+  await first.stop()
+  fill(files, (database) => addAuditEntries(database, scene.org, entries))
+  return { server: await startCoffer(files, { env }), scene }
+}
+
+const pages = {
+  "first page": {},
+  "deep page": { deep: true },
+  "filtered by action": { action: "secret.read" },
+  "filtered by a rare action": { action: "secret.delete" },
+  "filtered by actor": { actor_id: "actor-7" },
+  "filtered by resource type": { resource_type: "env" },
+  "filtered by actor and action": { actor_id: "actor-7", action: "secret.read" },
+  "filtered by actor and rare action": { actor_id: "actor-7", action: "secret.delete" },
+  "filtered by two that never meet": { actor_id: "actor-8", action: "secret.delete" },
+  "filtered by actor and rare type": { actor_id: "actor-9", resource_type: "env" },
+  "filtered by action and rare type": { action: "secret.read", resource_type: "env" },
+  "filtered by all three, none found": { actor_id: "actor-8", action: "secret.read", resource_type: "env" }
+}
+
+const pathOf = async ({ scene, server }, { deep, ...filters }, global) => {
+  const base = global ? "/api/audit-logs" : `/api/orgs/${scene.org}/audit-logs`
+  const path = `${base}?${new URLSearchParams({ limit: "20", ...filters })}`
+  if (!deep) return path
+  // To the middle of the small log, and as far below the top in the large one as half of it.
+  const { body } = await ask(server, "GET", path, { token: scene.owner })
+  const number = Math.floor(body.pagination.total / 2)
+  return `${path}&after=p${number}`
+}
+
+/** The middle time of a page on each of the servers, asked in turn. */
+const compare = async (sides, filters, global, turns) => {
+  const paths = await Promise.all(sides.map((side) => pathOf(side, filters, global)))
+  const times = sides.map(() => [])
+  for (let turn = -3; turn < turns; turn++) {
+    for (const [index, { scene, server }] of sides.entries()) {
+      const begun = performance.now()
+      await ask(server, "GET", paths[index], { token: scene.owner })
+      if (turn >= 0) times[index].push(performance.now() - begun)
+    }
+  }
+  return times.map(median)
+}
+
+const auditRow = {
+  name: "audit",
+  quick: true,
+  run: async (context) => {
+    const large = context.quick ? 100_000 : 1_000_000
+    const sides = [await serverWith(context, large), await serverWith(context, small)]
+    const results = []
+    for (const global of [false, true]) {
+      for (const [name, filters] of Object.entries(pages)) {
+        const [big, little] = await compare(sides, filters, global, context.quick ? 15 : 60)
+        results.push({
+          row: `audit, ${global ? "all logs" : "one log"}: ${name}, ${large.toLocaleString("en")} entries`,
+          against: `${small.toLocaleString("en")} entries`,
+          measured: `${big.toFixed(2)} ms`,
+          base: `${little.toFixed(2)} ms`,
+          ratio: big / little,
+          target: 1.5,
+          atLeast: false
+        })
+      }
+    }
+    for (const { server } of sides) await server.stop()
+    return results
+  }
+}
+
+export const rows = [auditRow]

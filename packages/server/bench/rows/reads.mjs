@@ -1,0 +1,142 @@
+import { cpSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { onServerCore } from "../support/machine.mjs"
+import { start } from "../support/process.mjs"
+import { ask, masterKey, settle, startCoffer } from "../support/coffer.mjs"
+import { interleave } from "../support/load.mjs"
+
+const ceilingProgram = fileURLToPath(new URL("../ceiling/server.mjs", import.meta.url))
+
+/** The hand-written server, on a copy of the same database. */
+const startCeiling = async (folder) => {
+  const server = start(onServerCore([process.execPath, ceilingProgram]), {
+    cwd: folder,
+    env: { PATH: process.env.PATH, CEILING_DB: join(folder, "service.db"), CEILING_MASTER_KEY: masterKey },
+    logFile: join(folder, "ceiling.log")
+  })
+  const [, url] = await server.said(/listening on (http:\/\/\S+)/)
+  return { ...server, url }
+}
+
+/** Coffer and the hand-written server over the same content, started once for all rows here. */
+const prepare = async ({ folder }) => {
+  const ours = folder("reads-coffer")
+  const theirs = folder("reads-ceiling")
+  const first = await startCoffer(ours)
+  const scene = await settle(first)
+  await first.stop()
+  cpSync(ours, theirs, { recursive: true })
+  const [coffer, ceiling] = [await startCoffer(ours), await startCeiling(theirs)]
+  return { coffer, ceiling, scene }
+}
+
+const perSecond = ({ cpu, p99, rate }) => `${rate.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, ${cpu.toFixed(0)} µs`
+
+const compared = (row, against, ours, theirs, target) => ({
+  row,
+  against,
+  measured: perSecond(ours),
+  base: perSecond(theirs),
+  ratio: ours.rate / theirs.rate,
+  target,
+  atLeast: true
+})
+
+const reads = ({ env, key, keys }) =>
+  keys.map((name) => ({ path: `${env}/secrets/${name}`, headers: { "x-api-key": key } }))
+
+const readRow = {
+  name: "read",
+  quick: true,
+  run: async (context) => {
+    const { ceiling, coffer, scene } = await context.share("servers", prepare)
+    const requests = reads(scene)
+    const health = [{ path: "/health" }]
+    const [ours, hand, empty, bare] = await interleave(
+      [
+        { server: coffer, requests },
+        { server: ceiling, requests },
+        { server: coffer, requests: health },
+        { server: ceiling, requests: health }
+      ],
+      context.pace
+    )
+    return [
+      compared("secret read, 16 connections", "hand-written server", ours, hand, 0.45),
+      {
+        row: "secret read, 99th percentile",
+        against: "hand-written server",
+        measured: `${ours.p99.toFixed(2)} ms`,
+        base: `${hand.p99.toFixed(2)} ms`,
+        ratio: ours.p99 / hand.p99,
+        target: 3,
+        atLeast: false
+      },
+      compared("secret read, 16 connections", "empty HttpApi endpoint", ours, empty, 0.65),
+      compared("empty HttpApi endpoint", "empty node:http endpoint", empty, bare, undefined)
+    ]
+  }
+}
+
+const bundleRow = {
+  name: "bundle",
+  quick: true,
+  run: async (context) => {
+    const { ceiling, coffer, scene } = await context.share("servers", prepare)
+    const headers = { "x-api-key": scene.key }
+    const path = `${scene.env}/bundle`
+    const etag = (await ask(coffer, "GET", path, { key: scene.key })).headers.get("etag")
+    const [ours, hand, unchanged, many, single, one] = await interleave(
+      [
+        { server: coffer, requests: [{ path, headers }] },
+        { server: ceiling, requests: [{ path, headers }] },
+        { server: coffer, requests: [{ path, headers: { ...headers, "if-none-match": etag } }] },
+        { server: coffer, requests: reads(scene) },
+        { server: coffer, requests: reads(scene), connections: 1 },
+        { server: coffer, requests: [{ path, headers }], connections: 1 }
+      ],
+      context.pace
+    )
+    const secrets = scene.keys.length
+    const faster = (row, against, quick, slow, times, target) => ({
+      row,
+      against,
+      measured: `${(1000 / quick.rate).toFixed(2)} ms`,
+      base: `${((1000 * times) / slow.rate).toFixed(2)} ms`,
+      ratio: (quick.rate * times) / slow.rate,
+      target,
+      atLeast: true
+    })
+    return [
+      compared("bundle of 100", "hand-written server", ours, hand, 0.8),
+      faster("bundle of 100, 16 connections", "100 single reads", ours, many, secrets, 5),
+      faster("bundle of 100, 1 connection", "100 single reads, in turn", one, single, secrets, 15),
+      faster("bundle, If-None-Match hit", "bundle of 100", unchanged, ours, 1, 5)
+    ]
+  }
+}
+
+const writeRow = {
+  name: "write",
+  quick: true,
+  run: async (context) => {
+    const { ceiling, coffer, scene } = await context.share("servers", prepare)
+    const requests = reads(scene).map(({ headers, path }, index) => ({
+      method: "PUT",
+      path,
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({ value: `another value ${index}`.padEnd(32, "x") })
+    }))
+    const [ours, hand] = await interleave(
+      [
+        { server: coffer, requests },
+        { server: ceiling, requests }
+      ],
+      context.pace
+    )
+    return [compared("secret write, 16 connections", "hand-written server", ours, hand, 0.7)]
+  }
+}
+
+export const rows = [readRow, bundleRow, writeRow]

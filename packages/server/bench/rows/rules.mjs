@@ -1,0 +1,41 @@
+import { cpSync } from "node:fs"
+import { settle, startCoffer } from "../support/coffer.mjs"
+import { addPeople, fill } from "../support/data.mjs"
+import { interleave } from "../support/load.mjs"
+
+const row = {
+  name: "rules",
+  quick: true,
+  run: async (context) => {
+    const one = context.folder("rules-one")
+    const many = context.folder("rules-many")
+    const first = await startCoffer(one)
+    const scene = await settle(first)
+    await first.stop()
+    cpSync(one, many, { recursive: true })
+    fill(many, (database) => addPeople(database, scene.org, { members: 1_000, projects: 1_000, rules: 10_000 }))
+    const servers = [await startCoffer(many), await startCoffer(one)]
+    const requests = scene.keys.map((name) => ({
+      path: `${scene.env}/secrets/${name}`,
+      headers: { "x-api-key": scene.key }
+    }))
+    const [large, small] = await interleave(
+      servers.map((server) => ({ server, requests })),
+      context.pace
+    )
+    for (const server of servers) await server.stop()
+    return [
+      {
+        row: "read beside 10,000 rules, 1,000 members, 1,000 projects",
+        against: "one of each",
+        measured: `${large.cpu.toFixed(0)} µs`,
+        base: `${small.cpu.toFixed(0)} µs`,
+        ratio: small.rate / large.rate,
+        target: 1.2,
+        atLeast: false
+      }
+    ]
+  }
+}
+
+export const rows = [row]

@@ -1,0 +1,110 @@
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { fileURLToPath } from "node:url"
+import { onServerCore } from "../support/machine.mjs"
+import { program, settings, settle, startCoffer } from "../support/coffer.mjs"
+import { addBulk, fill } from "../support/data.mjs"
+import { median } from "../support/load.mjs"
+
+const freePort = async () => {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const { port } = probe.address()
+  probe.close()
+  return port
+}
+
+const nodeAlone = () => {
+  const begun = performance.now()
+  const [command, ...args] = onServerCore([process.execPath, "-e", "0"])
+  spawnSync(command, args)
+  return performance.now() - begun
+}
+
+/** From the start of the process to the first answer of `/health`, in milliseconds. */
+const toHealth = async (files) => {
+  const port = await freePort()
+  const begun = performance.now()
+  const [command, ...args] = onServerCore([process.execPath, program])
+  const child = spawn(command, args, {
+    cwd: files,
+    env: { ...settings(files), SERVICE_PORT: String(port) },
+    stdio: "ignore"
+  })
+  while (!(await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.ok) {
+    if (performance.now() - begun > 60_000) throw new Error("the server does not start")
+  }
+  const time = performance.now() - begun
+  child.kill("SIGTERM")
+  await once(child, "exit")
+  return time
+}
+
+const compare = async (name, files, rounds) => {
+  const [ours, alone] = [[], []]
+  await toHealth(files)
+  for (let round = 0; round < rounds; round++) {
+    alone.push(nodeAlone())
+    ours.push(await toHealth(files))
+  }
+  return {
+    row: `server start to /health, ${name}`,
+    against: "node -e 0",
+    measured: `${median(ours).toFixed(0)} ms`,
+    base: `${median(alone).toFixed(0)} ms`,
+    ratio: median(ours) / median(alone),
+    target: 8,
+    atLeast: false
+  }
+}
+
+const serverRow = {
+  name: "start",
+  quick: true,
+  run: async (context) => {
+    const rounds = context.quick ? 5 : 11
+    const results = [await compare("new database", context.folder("start"), rounds)]
+    if (!context.quick) results.push(await compare("1 GiB database", (await context.share("bulk", bulk)).files, rounds))
+    return results
+  }
+}
+
+/** The folder of a server whose database has 1 GiB, and what is in it. */
+export const bulk = async ({ folder }) => {
+  const files = folder("bulk")
+  const env = { SUPERADMIN_EMAIL_0: "ada@example.com" }
+  const server = await startCoffer(files, { env })
+  const scene = await settle(server)
+  await server.stop()
+  fill(files, (database) => addBulk(database, 1024))
+  return { files, scene }
+}
+
+const own = (path, ...args) =>
+  spawnSync(process.execPath, [fileURLToPath(new URL(`../../../${path}`, import.meta.url)), ...args], {
+    encoding: "utf8"
+  })
+
+/** What the clients' own benchmarks say. */
+const clientRow = {
+  name: "clients",
+  quick: true,
+  run: ({ quick }) => {
+    const runs = quick ? "5" : "20"
+    const cli = own("cli/bench/startup.mjs", "--runs", runs)
+    const mcp = own("mcp/bench/startup.mjs", runs)
+    const ratioOf = (text, pattern) => Number(pattern.exec(text)?.[1])
+    const result = (row, ratio, target) => {
+      if (!Number.isFinite(ratio)) throw new Error(`${row}: ${cli.stderr}${mcp.stderr}`)
+      return { row, against: "node -e 0", measured: "", base: "", ratio, target, atLeast: false }
+    }
+    return [
+      result("coffer --version", ratioOf(cli.stdout, /coffer --version .* ([\d.]+) times/), 2.5),
+      result("coffer run -- true", ratioOf(cli.stdout, /coffer run -- true .* ([\d.]+) times/), 4),
+      result("tool server to tools/list", ratioOf(mcp.stdout, /ratio ([\d.]+)/), 4)
+    ]
+  }
+}
+
+export const rows = [serverRow, clientRow]

@@ -1,0 +1,116 @@
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { onServerCore } from "./machine.mjs"
+import { start } from "./process.mjs"
+
+export const program = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
+const probe = fileURLToPath(new URL("probe.mjs", import.meta.url))
+
+export const masterKey = "c0ffee".padEnd(64, "0")
+
+/** Settings of a server whose files are in a folder. */
+export const settings = (folder) => ({
+  PATH: process.env.PATH,
+  HOME: folder,
+  SERVICE_MASTER_KEY: masterKey,
+  SMTP_HOST: "log",
+  SERVICE_DB_PATH: join(folder, "service.db"),
+  SERVICE_PORT: "0",
+  SERVICE_LOG_FORMAT: "json"
+})
+
+const question = (child, name) =>
+  new Promise((resolve) => {
+    child.once("message", resolve)
+    child.send(name)
+  })
+
+/**
+ * Starts `coffer-server` from the build, alone on its core unless `pinned` is false, with a probe in it that tells about
+ * its event loop.
+ */
+export const startCoffer = async (folder, { env = {}, nodeArgs = [], pinned = true } = {}) => {
+  const command = [process.execPath, ...nodeArgs, "--import", probe, program]
+  const server = start(pinned ? onServerCore(command) : command, {
+    cwd: folder,
+    env: { ...settings(folder), ...env },
+    logFile: join(folder, "server.log"),
+    messages: true
+  })
+  const [, url] = await server.said(/listening on (http:\/\/127\.0\.0\.1:\d+)/, 120)
+  return {
+    ...server,
+    url,
+    /** The longest stall of the event loop since the last question, in milliseconds. */
+    longestStall: () => question(server.child, "stall"),
+    /** Its memory once garbage has been collected, in MiB. */
+    settledMemory: async () => {
+      await question(server.child, "collect")
+      return server.memory()
+    },
+    stop: async () => {
+      if (server.child.connected) server.child.disconnect()
+      await server.stop()
+    }
+  }
+}
+
+/** Asks a server; fails unless it agrees. */
+export const ask = async (server, method, path, { body, headers = {}, key, token } = {}) => {
+  const answer = await fetch(server.url + path, {
+    method,
+    headers: {
+      ...headers,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(key !== undefined && { "x-api-key": key }),
+      ...(body !== undefined && { "content-type": "application/json" })
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) })
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return { headers: answer.headers, body: text === "" ? undefined : JSON.parse(text) }
+}
+
+/** Logs someone in with the code from the server's log. */
+export const logIn = async (server, email) => {
+  await ask(server, "POST", "/api/auth/login", { body: { email } })
+  const [, code] = await server.said(
+    new RegExp(`login code for ${email.replace(/\./g, "\\.")}: (\\d{6})(?![^]*login code for ${email})`)
+  )
+  const { body } = await ask(server, "POST", "/api/auth/verify", { body: { email, code } })
+  return body.token
+}
+
+const secretsOf = (count) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`KEY_${index}`, `value ${index} `.padEnd(32, "abcdefgh")])
+  )
+
+/**
+ * An organization with an owner and a service account that reads and writes the 100 secrets of one environment: what most
+ * programs that use Coffer look like.
+ */
+export const settle = async (server, { org = "acme", owner = "ada@example.com", secrets = 100 } = {}) => {
+  const token = await logIn(server, owner)
+  await ask(server, "POST", "/api/orgs", { token, body: { name: org } })
+  await ask(server, "POST", `/api/orgs/${org}/projects`, { token, body: { name: "web" } })
+  const { body: account } = await ask(server, "POST", `/api/orgs/${org}/service-accounts`, {
+    token,
+    body: { name: "reader" }
+  })
+  await ask(server, "POST", `/api/orgs/${org}/acl`, {
+    token,
+    body: {
+      subject_type: "service_account",
+      subject_id: account.id,
+      project_pattern: "web",
+      env_pattern: "prod",
+      permission: "write"
+    }
+  })
+  const env = `/api/orgs/${org}/projects/web/envs/prod`
+  await ask(server, "PATCH", `${env}/bundle`, { token, body: { set: secretsOf(secrets) } })
+  const keys = Object.keys(secretsOf(secrets))
+  return { org, owner: token, key: account.api_key, accountId: account.id, env, keys }
+}

@@ -1,0 +1,60 @@
+import autocannon from "autocannon"
+
+const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+
+export const median = (values) =>
+  percentile(
+    [...values].sort((a, b) => a - b),
+    0.5
+  )
+
+/** What a load was answered: requests a second, latencies in milliseconds, the server's processor time for each in µs. */
+export const load = (server, { amount, connections = 16, rate, requests, seconds = 3 }) =>
+  new Promise((resolve, reject) => {
+    const latencies = []
+    let failed = 0
+    const before = server.cpuMicros()
+    const instance = autocannon(
+      {
+        url: server.url,
+        connections,
+        ...(amount === undefined ? { duration: seconds } : { amount }),
+        ...(rate !== undefined && { overallRate: rate }),
+        requests: requests.map((request) => ({ method: "GET", ...request }))
+      },
+      (error, result) => {
+        if (error) return reject(error)
+        const sorted = latencies.sort((a, b) => a - b)
+        failed += result.errors + result.timeouts
+        if (failed > 0) return reject(new Error(`${failed} of ${sorted.length} requests failed at ${server.url}`))
+        resolve({
+          rate: sorted.length / ((performance.now() - begun) / 1000),
+          p50: percentile(sorted, 0.5),
+          p99: percentile(sorted, 0.99),
+          max: sorted.at(-1) ?? 0,
+          cpu: (server.cpuMicros() - before) / sorted.length,
+          requests: sorted.length
+        })
+      }
+    )
+    let begun = performance.now()
+    instance.once("start", () => (begun = performance.now()))
+    instance.on("response", (_client, status, _bytes, time) => {
+      latencies.push(time)
+      if (status >= 400) failed++
+    })
+  })
+
+/** Several loads in turn, so that what else the machine does is shared by all; of each the middle of its rounds. */
+export const interleave = async (targets, { rounds, seconds }) => {
+  for (const { server, ...options } of targets) await load(server, { ...options, seconds: Math.min(1, seconds) })
+  const results = targets.map(() => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, { server, ...options }] of targets.entries()) {
+      results[index].push(await load(server, { ...options, seconds }))
+    }
+  }
+  return results.map((rounds) =>
+    Object.fromEntries(Object.keys(rounds[0]).map((field) => [field, median(rounds.map((round) => round[field]))]))
+  )
+}

@@ -1,0 +1,36 @@
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { arch, availableParallelism, cpus, release, totalmem, type } from "node:os"
+
+const hasTaskset = spawnSync("taskset", ["--version"]).status === 0
+
+/** The cores of the server and of the load, where the system lets us choose and has two. */
+export const cores = hasTaskset && availableParallelism() >= 2 ? { server: 0, load: 1 } : null
+
+/** A command line that keeps to the server's core. */
+export const onServerCore = (command) =>
+  cores === null ? command : ["taskset", "-c", String(cores.server), ...command]
+
+/** Keeps this process, which makes the load, off the server's core. */
+export const keepToLoadCore = () => {
+  if (cores !== null) spawnSync("taskset", ["-a", "-c", "-p", String(cores.load), String(process.pid)])
+}
+
+/** The opposite of `keepToLoadCore`. */
+export const useEveryCore = () => {
+  if (cores !== null) spawnSync("taskset", ["-a", "-c", "-p", `0-${availableParallelism() - 1}`, String(process.pid)])
+}
+
+const versionOf = (name) =>
+  JSON.parse(readFileSync(new URL(`../../../../node_modules/${name}/package.json`, import.meta.url), "utf8")).version
+
+export const describe = () => ({
+  cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? "unknown"}`,
+  memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+  system: `${type()} ${release()} ${arch()}`,
+  node: process.version,
+  versions: Object.fromEntries(
+    ["effect", "@effect/platform", "better-sqlite3", "autocannon"].map((name) => [name, versionOf(name)])
+  ),
+  pinning: cores === null ? "none: taskset or a second core is missing" : "server on core 0, load on core 1, by taskset"
+})

@@ -1,0 +1,23 @@
+/** Loaded into a server that is measured: answers questions about its event loop and memory. Nothing of Coffer's. */
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+
+if (process.send !== undefined) {
+  const resolution = 1
+  const delay = monitorEventLoopDelay({ resolution })
+  delay.enable()
+  process.on("message", (name) => {
+    if (name === "stall") {
+      const longest = delay.max / 1e6
+      delay.reset()
+      process.send(longest)
+    }
+    if (name === "collect") {
+      setFlagsFromString("--expose-gc")
+      runInNewContext("gc")()
+      process.send("collected")
+    }
+  })
+  process.channel.unref()
+}

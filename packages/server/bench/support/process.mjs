@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { closeSync, openSync, readFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+
+const clockTicks = 100
+
+/** The processes that still run: none outlives this one. */
+const running = new Set()
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL")
+})
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130))
+
+/** Starts a command with its output going to a file, so that reading it costs this process nothing. */
+export const start = ([command, ...args], { cwd, env, logFile, messages = false }) => {
+  const log = openSync(logFile, "w", 0o600)
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", log, log, ...(messages ? ["ipc"] : [])] })
+  closeSync(log)
+  running.add(child)
+  child.once("exit", () => running.delete(child))
+  const readLog = () => readFileSync(logFile, "utf8")
+
+  /** Waits until the log matches. */
+  const said = async (pattern, seconds = 60) => {
+    for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(5)) {
+      const found = pattern.exec(readLog())
+      if (found !== null) return found
+      if (child.exitCode !== null) break
+    }
+    throw new Error(`${command} did not say ${pattern}: ${readLog().slice(-2000)}`)
+  }
+
+  const statusField = (field) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) /
+    1024
+
+  return {
+    child,
+    said,
+    /** Processor time that it has used so far, in microseconds. */
+    cpuMicros: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8")
+        .replace(/^.*\) /, "")
+        .split(" ")
+      return ((Number(fields[11]) + Number(fields[12])) / clockTicks) * 1e6
+    },
+    /** Resident memory, in MiB. */
+    memory: () => statusField("VmRSS"),
+    stop: async (signal = "SIGTERM") => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, "exit")
+      child.kill(signal)
+      await ended
+    }
+  }
+}
