@@ -5,10 +5,7 @@ import { preparing } from "./Prepared.js"
 
 const failure = (cause: unknown) => new SqlError.SqlError({ cause, message: "Failed to execute statement" })
 
-const run = (
-  statement: Sqlite.Statement<Array<unknown>>,
-  parameters: ReadonlyArray<unknown>
-): ReadonlyArray<unknown> => {
+const run = (statement: Sqlite.Statement, parameters: ReadonlyArray<unknown>): ReadonlyArray<unknown> => {
   if (statement.reader) return statement.all(...parameters)
   statement.run(...parameters)
   return []

@@ -5,12 +5,12 @@ const maxKept = 500
 
 /** Prepares each text of a statement once, and keeps it. */
 export const preparing = (database: Sqlite.Database) => {
-  const kept = new Map<string, Sqlite.Statement<Array<unknown>>>()
-  return (text: string): Sqlite.Statement<Array<unknown>> => {
+  const kept = new Map<string, Sqlite.Statement>()
+  return (text: string): Sqlite.Statement => {
     const found = kept.get(text)
     if (found !== undefined) return found
     if (kept.size >= maxKept) kept.clear()
-    const statement = database.prepare<Array<unknown>>(text)
+    const statement = database.prepare(text)
     kept.set(text, statement)
     return statement
   }
