@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { type IncomingHttpHeaders, request } from "node:https"
+import type { IncomingHttpHeaders } from "node:http"
+import { request } from "node:https"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
@@ -112,7 +113,7 @@ abstract class Proxy {
   async json(method: string, path: string, options?: Options) {
     const { body, status } = await this.ask(method, path, options)
     const text = body.toString()
-    return { status, body: (text === "" ? undefined : JSON.parse(text)) }
+    return { status, body: text === "" ? undefined : JSON.parse(text) }
   }
 
   async stop() {
