@@ -1,0 +1,164 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert } from "vitest"
+import { type About, askOf, type Endpoint, type Place, requestOf } from "../authorization/Contract.js"
+import { freshSettings } from "../backups/Endpoint.js"
+import { Receiver } from "../observability/Receiver.js"
+import { type Answer, freshFolder, masterKey, Program } from "../support/Program.js"
+import { mark } from "./Marks.js"
+import { Post } from "./Post.js"
+
+/** Words that are to be looked for, each in all that is one kind. */
+export interface Marks {
+  /** In every value that is set. */
+  readonly value: string
+  /** In whatever a call does not take. */
+  readonly bad: string
+  readonly email: string
+  /** In keys of secrets: these have a right to stand in the database and the audit trail. */
+  readonly key: string
+  /** In names of organizations, projects and environments: these too. */
+  readonly name: string
+}
+
+/** A server with everything switched on, and what goes in and comes out of it. */
+export class World {
+  readonly marks: Marks = {
+    value: mark("value"),
+    bad: mark("bad"),
+    email: mark("email"),
+    key: mark("key").toUpperCase(),
+    name: mark("name")
+  }
+  /** What the server handed out: session tokens and API keys. */
+  readonly tokens: Array<string> = []
+  readonly #place: Record<string, string>
+  #fresh = 0
+
+  private constructor(
+    readonly program: Program,
+    readonly post: Post,
+    readonly receiver: Receiver,
+    readonly metrics: string,
+    readonly prefix: string,
+    readonly root: string
+  ) {
+    this.#place = { env_name: "dev", session_id: "", backup_id: "" }
+  }
+
+  static async start(format: "json" | "pretty"): Promise<World> {
+    const folder = freshFolder()
+    const [post, receiver] = await Promise.all([Post.open(), Receiver.start()])
+    const backups = freshSettings()
+    const root = `root-${mark("email")}@example.com`
+    mkdirSync(join(folder, "tmp"))
+    writeFileSync(join(folder, "master.key"), masterKey, { mode: 0o600 })
+    const program = await Program.start(
+      {
+        ...backups,
+        SERVICE_MASTER_KEY: undefined,
+        SERVICE_MASTER_KEY_FILE: join(folder, "master.key"),
+        SMTP_HOST: "127.0.0.1",
+        SMTP_PORT: String(post.port),
+        SMTP_FROM: "coffer@example.com",
+        SUPERADMIN_EMAIL_0: root,
+        SERVICE_LOG_FORMAT: format,
+        SERVICE_LOG_LEVEL: "debug",
+        SERVICE_METRICS_PORT: "0",
+        SERVICE_AUDIT_STREAM: join(folder, "audit.jsonl"),
+        OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+        CORS_ALLOWED_ORIGINS: "https://app.example.com",
+        TMPDIR: join(folder, "tmp")
+      },
+      folder
+    )
+    const [, metrics = ""] = await program.said(/metrics are at (\S+\/metrics)/)
+    return new World(program, post, receiver, metrics, backups.BACKUP_S3_PREFIX, root)
+  }
+
+  /** An address that nobody has had. */
+  address(): string {
+    return `someone-${++this.#fresh}-${this.marks.email}@example.com`
+  }
+
+  async login(email: string, count = 1): Promise<string> {
+    await this.program.call("POST", "/api/auth/login", { body: { email } })
+    const answer = await this.program.verify(email, await this.post.code(email, count))
+    assert.strictEqual(answer.status, 200, answer.text)
+    this.#keep(answer)
+    return answer.body.token
+  }
+
+  #keep({ body }: Answer): void {
+    for (const token of [body?.token, body?.api_key]) if (typeof token === "string") this.tokens.push(token)
+  }
+
+  /** Makes an organization with something of everything, owned by the holder of a token. */
+  async build(token: string): Promise<void> {
+    const { key, name, value } = this.marks
+    const org = `o-${name}`.slice(0, 50)
+    const make = async (method: string, path: string, body?: object) => {
+      const answer = await this.program.call(method, path, { token, body })
+      assert.isBelow(answer.status, 300, `${method} ${path}: ${answer.text}`)
+      this.#keep(answer)
+      return answer.body
+    }
+    await make("POST", "/api/orgs", { name: org })
+    const at = `/api/orgs/${org}`
+    const project = `p-${name}`.slice(0, 50)
+    await make("POST", `${at}/projects`, { name: project })
+    for (const env of ["dev", "staging"]) {
+      const secrets = `${at}/projects/${project}/envs/${env}/secrets`
+      await make("PUT", `${secrets}/K_${key}`, { value: `first ${value}` })
+      await make("PUT", `${secrets}/K_${key}`, { value: `second "${value}"\\ü` })
+    }
+    const { user_id } = await make("POST", `${at}/members`, { email: this.address(), role: "member" })
+    const account = await make("POST", `${at}/service-accounts`, { name: "ci" })
+    const rule = { subject_type: "service_account", subject_id: account.id, permission: "write" }
+    const { id: rule_id } = await make("POST", `${at}/acl`, { ...rule, project_pattern: "*", env_pattern: "*" })
+    const place = { org_name: org, project_name: project, key: `K_${key}`, user_id, rule_id, sa_id: account.id }
+    Object.assign(this.#place, place, { backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
+    Object.assign(this.#place, { session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
+  }
+
+  get place(): Place {
+    const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
+    const { rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
+    return { backup_id, env_name, key, org_name, project_name, rule_id, sa_id, session_id, user_id }
+  }
+
+  /** Says where the next calls are about. */
+  move(place: Partial<Record<keyof Place, string>>): void {
+    Object.assign(this.#place, place)
+  }
+
+  about(): About {
+    return {
+      place: this.place,
+      fresh: `x${++this.#fresh}${this.marks.name}`.slice(0, 40),
+      self: { subject_type: "user", email: this.root },
+      patterns: { project_pattern: "web*", env_pattern: "dev" }
+    }
+  }
+
+  /** One sound request for a call, with a value that is to be looked for wherever it takes one. */
+  async sound(endpoint: Endpoint, token: string): Promise<Answer> {
+    const { key, value } = this.marks
+    const about = this.about()
+    const own: Readonly<Record<string, unknown>> = {
+      PUT: { value: `sound ${value} "quoted"\\ü\n` },
+      PATCH: { set: { [`B_${key}`]: `bundled ${value}`, [about.place.key]: `again ${value}` } }
+    }
+    const valued = /\/(bundle|secrets\/:key)$/.test(endpoint.path) ? own[endpoint.method] : undefined
+    const ask = valued === undefined ? askOf(endpoint, about) : { body: valued }
+    const { body, method, path } = requestOf(endpoint, about, ask)
+    const answer = await this.program.call(method, path, { token, body })
+    this.#keep(answer)
+    return answer
+  }
+
+  close(): void {
+    this.post.close()
+    this.receiver.close()
+  }
+}
