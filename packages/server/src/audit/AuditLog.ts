@@ -1,8 +1,9 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
-import { Array, Clock, Data, Effect, Metric, Queue } from "effect"
+import { Array, Cause, Clock, Data, Effect, Metric, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
+import { isDiskFull } from "../database/Reason.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
@@ -114,7 +115,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             failing = true
             return Effect.zipRight(
               Metric.incrementBy(auditFailures, drafts.length),
-              Effect.logError("audit entries could not be written", cause)
+              isDiskFull(Cause.squash(cause))
+                ? Effect.logError("audit entries could not be written: the disk with the database is full")
+                : Effect.logError("audit entries could not be written", cause)
             )
           }),
           Effect.uninterruptible

@@ -3,13 +3,12 @@ import { Effect } from "effect"
 import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { StartupError } from "../StartupError.js"
+import { reasonOf } from "./Reason.js"
 
 const notKept = (reason: string) =>
   new StartupError({
     message: `the copy of the database before its migration cannot be kept (${reason}): nothing was changed`
   })
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "unknown reason")
 
 /** Makes what was written, or renamed inside a folder, survive a loss of power: SQLite does not for a copy. */
 const flush = (path: string) => {

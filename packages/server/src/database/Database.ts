@@ -8,6 +8,7 @@ import { makeClient } from "./Client.js"
 import { guardDatabaseFile } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate } from "./Migrations.js"
+import { isDiskFull, reasonOf } from "./Reason.js"
 import { busyTimeoutMillis } from "./WriteAheadLog.js"
 
 /** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
@@ -42,7 +43,9 @@ const setPragmas = Effect.gen(function* () {
   Effect.catchTags({
     SqlError: (error) =>
       new StartupError({
-        message: `the file is not a usable database: ${error.cause instanceof Error ? error.cause.message : "unknown reason"}`
+        message: isDiskFull(error)
+          ? "the database cannot be opened: the disk is full"
+          : `the file is not a usable database: ${reasonOf(error.cause)}`
       }),
     ParseError: () => new StartupError({ message: "the database's settings cannot be read" })
   })
@@ -51,7 +54,7 @@ const setPragmas = Effect.gen(function* () {
 /** What better-sqlite3 throws while it opens a file is a defect to the toolkit; to an operator it is a sentence. */
 const openFailure = (path: string) => (defect: unknown) =>
   defect instanceof Sqlite.SqliteError
-    ? new StartupError({ message: `the database ${path} cannot be opened: ${defect.message}` })
+    ? new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(defect)}` })
     : Effect.die(defect)
 
 /**

@@ -1,8 +1,7 @@
 import { Effect } from "effect"
 import { closeSync, lstatSync, openSync } from "node:fs"
 import { StartupError } from "../StartupError.js"
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "unknown reason")
+import { reasonOf } from "./Reason.js"
 
 /**
  * Makes a database file that nobody else can read, or checks that the one that is there is so: a regular file, not a

@@ -2,6 +2,7 @@ import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import type { Scope } from "effect/Scope"
 import { StartupError } from "../StartupError.js"
+import { reasonOf } from "./Reason.js"
 
 /**
  * Owns a database file for the life of the scope: `{path}.lock` is a SQLite file held by an exclusive transaction, so the
@@ -20,7 +21,7 @@ export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
         new StartupError({
           message: isBusy(cause)
             ? `the database ${path} is in use by another coffer-server or an offline command: stop that one first`
-            : `the lock ${path}.lock cannot be taken: ${cause instanceof Error ? cause.message : "unknown reason"}`
+            : `the lock ${path}.lock cannot be taken: ${reasonOf(cause)}`
         })
     }),
     (holder) => Effect.sync(() => holder.close())

@@ -2,6 +2,7 @@ import { Migrator, SqlClient, type SqlError } from "@effect/sql"
 import { Effect, Option, ParseResult, Schema } from "effect"
 import { StartupError } from "../StartupError.js"
 import { keepCopy } from "./Copy.js"
+import { reasonOf } from "./Reason.js"
 import { isSqlError } from "./Writer.js"
 import { initial } from "./migrations/0001_initial.js"
 
@@ -87,5 +88,3 @@ export const migrate = (path: string, all: Migrations = migrations) =>
     // The toolkit goes on when it cannot note a migration: it takes another process to be at it.
     if ((yield* applied) < newest) return yield* failed("its table of migrations cannot be written")
   }).pipe(explained)
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : "unknown reason")

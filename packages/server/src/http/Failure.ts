@@ -3,6 +3,7 @@ import { InternalError, MethodNotAllowed, NotFound, ValidationError } from "@cof
 import { isRule } from "@coffer/domain/Rule"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect } from "effect"
+import { isDiskFull } from "../database/Reason.js"
 import { allowedMethods } from "./Routes.js"
 
 /** A path of a field, as a person reads it; a name that is not one of ours in form is not repeated. */
@@ -60,7 +61,12 @@ export const toApiError = (cause: Cause.Cause<unknown>): Effect.Effect<AnyApiErr
         )
       : Effect.succeed(fromDecoding(error))
   }
-  return Effect.as(Effect.logError("a request ended in a defect", cause), internal)
+  return Effect.as(
+    isDiskFull(error)
+      ? Effect.logError("a request failed: the disk with the database is full")
+      : Effect.logError("a request ended in a defect", cause),
+    internal
+  )
 }
 
 const internal = new InternalError({

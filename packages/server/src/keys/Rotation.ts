@@ -7,6 +7,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { openDatabase } from "../database/Database.js"
 import { requireCurrentSchema } from "../database/Migrations.js"
+import { reasonOf } from "../database/Reason.js"
 import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { isSqlError, rowsOf } from "../database/Writer.js"
 import { StartupError } from "../StartupError.js"
@@ -170,11 +171,9 @@ const removeCopies = (dbPath: string) =>
     for (const path of copies(dbPath, "before-")) rmSync(path)
   })
 
-const reasonOf = ({ cause }: SqlError.SqlError): string => (cause instanceof Error ? cause.message : "unknown reason")
-
 /** A database that cannot be written is nobody's mistake in the program: a full disk, most likely. */
 const unchanged = (error: SqlError.SqlError) =>
-  new StartupError({ message: `the database cannot be written (${reasonOf(error)}): nothing was changed` })
+  new StartupError({ message: `the database cannot be written (${reasonOf(error.cause)}): nothing was changed` })
 
 /**
  * Writes the whole file anew: what moved between pages may have left copies of data keys under the old key in their gaps.

@@ -1,7 +1,8 @@
 import { once } from "node:events"
 import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { connect, createServer, type Server } from "node:net"
 import { join } from "node:path"
+import Sqlite from "better-sqlite3"
 import { SMTPServer } from "smtp-server"
 import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
 import {
@@ -109,6 +110,17 @@ describe.concurrent("a server and its files", () => {
     const { folder } = copied()
     chmodSync(join(folder, `service.db${suffix}`), mode)
     assertSentence(await Program.refused({}, folder), /can be read or written by others .*run chmod 600/)
+  })
+
+  it("are refused when a newer program has written them", async () => {
+    const { folder, token } = copied()
+    const database = new Sqlite(join(folder, "service.db"))
+    database.exec("INSERT INTO effect_sql_migrations (migration_id, name) VALUES (9999, 'later')")
+    assertSentence(await Program.refused({}, folder), /has schema 9999, which is newer .*: run the newer coffer-server/)
+    database.exec("DELETE FROM effect_sql_migrations WHERE migration_id = 9999")
+    database.close()
+    const again = await start({}, folder)
+    assert.strictEqual((await again.call("GET", secret, { token })).body.value, "kept across everything")
   })
 
   it("are refused when they are links, folders or no database", async () => {
@@ -339,6 +351,36 @@ const mailServer = async () => {
 }
 
 describe.concurrent("mail", () => {
+  it("that hangs or refuses holds nobody up: the reply is the same and at once, and the log says what is wrong", async () => {
+    const silent = createServer(() => {}).listen(0, "127.0.0.1")
+    await once(silent, "listening")
+    const portOf = (server: Server) => {
+      const address = server.address()
+      return typeof address === "object" && address !== null ? address.port : 0
+    }
+    const hanging = portOf(silent)
+    const closed = createServer().listen(0, "127.0.0.1")
+    await once(closed, "listening")
+    const refusing = portOf(closed)
+    closed.close()
+    const mail = { SMTP_HOST: "127.0.0.1", SMTP_FROM: "Coffer <coffer@example.com>" }
+    for (const [port, trouble] of [
+      [hanging, null],
+      [refusing, /a login code was not mailed[^\n]*ECONNREFUSED/]
+    ] as const) {
+      const program = await start({ ...mail, SMTP_PORT: String(port) })
+      const began = performance.now()
+      const asked = await program.call("POST", "/api/auth/login", { body: { email: "ada@example.com" } })
+      assert.strictEqual(asked.status, 200, asked.text)
+      assert.isBelow(performance.now() - began, 2_000)
+      assert.strictEqual((await program.call("GET", "/health/ready")).status, 200)
+      if (trouble !== null) await program.said(trouble)
+      assert.notInclude(program.log, "ada@example.com")
+      assert.deepStrictEqual(await program.stop(), { code: 0, signal: null })
+    }
+    silent.close()
+  })
+
   it("brings the code to the person, and the log does not know it; strangers are not written to when signup is by invitation", async () => {
     const smtp = await mailServer()
     const program = await start({
