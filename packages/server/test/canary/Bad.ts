@@ -41,7 +41,8 @@ export const badRequests = (endpoint: Endpoint, place: Place, text: string, toke
   const { method } = endpoint
   const path = pathOf(endpoint, place)
   const wrong = `~${text}~"\\ü`
-  const everyField = (value: unknown) => Object.fromEntries(fields.map((field) => [field, value]))
+  const everyField = <A>(value: A): Readonly<Record<string, A>> =>
+    Object.fromEntries(fields.map((field) => [field, value]))
   const bodies: ReadonlyArray<readonly [what: string, options: CallOptions]> = [
     ["malformed JSON", { raw: `{"value":"${text}","email":"${text}` }],
     ["text for an object", { body: wrong }],
