@@ -58,26 +58,28 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const flushing = yield* Effect.makeSemaphore(1)
     let failing = false
 
-    const draft = (source: AuditSource, event: AuditEvent): Effect.Effect<Draft> =>
-      Effect.flatMap(RequestInfo, ({ client, ip }) =>
-        Effect.map(uuidV7, (id): Draft => ({
-          id,
-          log: source.orgId ?? systemLog,
-          org_id: source.orgId,
-          actor_type: source.actor.type,
-          actor_id: source.actor.id,
-          actor_name: source.actor.name,
-          action: event.action,
-          resource_type: event.resource_type,
-          resource_id: event.resource_id,
-          ip_address: ip,
-          metadata: JSON.stringify({
-            ...event.metadata,
-            ...(source.via === "superadmin" && { via: "superadmin" }),
-            ...(client !== null && { client })
-          })
-        }))
-      )
+    const draft = Effect.fnUntraced(function* (source: AuditSource, event: AuditEvent) {
+      const request = yield* RequestInfo
+      const metadata = {
+        ...event.metadata,
+        ...(source.via === "superadmin" && { via: "superadmin" }),
+        ...(request.client !== null && { client: request.client })
+      }
+      const entry: Draft = {
+        id: yield* uuidV7,
+        log: source.orgId ?? systemLog,
+        org_id: source.orgId,
+        actor_type: source.actor.type,
+        actor_id: source.actor.id,
+        actor_name: source.actor.name,
+        action: event.action,
+        resource_type: event.resource_type,
+        resource_id: event.resource_id,
+        ip_address: request.ip,
+        metadata: JSON.stringify(metadata)
+      }
+      return entry
+    })
 
     /** Appends to one log: the entries take the next numbers, each is linked to the one before, the head moves. */
     const appendTo = Effect.fnUntraced(function* (log: string, drafts: ReadonlyArray<Draft>) {

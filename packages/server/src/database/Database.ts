@@ -1,10 +1,10 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
 import Sqlite from "better-sqlite3"
 import { Effect, Layer, Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
-import { makeClient } from "./Client.js"
 import { guardDatabaseFile } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate } from "./Migrations.js"
@@ -61,11 +61,13 @@ const openFailure = (path: string) => (defect: unknown) =>
  * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection has
  * every setting asserted.
  */
-export const openDatabase = (dbPath: string) =>
+export const openDatabase = (dbPath: string, options: { readonly prepareCacheSize?: number } = {}) =>
   Effect.gen(function* () {
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
-    const client = yield* makeClient(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
+    const client = yield* SqliteClient.make({ filename: dbPath, ...options }).pipe(
+      Effect.catchAllDefect(openFailure(dbPath))
+    )
     yield* Effect.provideService(setPragmas, SqlClient.SqlClient, client)
     return client
   })
@@ -77,7 +79,7 @@ export const DatabaseLive = Layer.scoped(
   SqlClient.SqlClient,
   Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
-    const client = yield* openDatabase(dbPath)
+    const client = yield* openDatabase(dbPath, { prepareCacheSize: 500 })
     yield* Effect.provideService(migrate(dbPath), SqlClient.SqlClient, client)
     return client
   })
