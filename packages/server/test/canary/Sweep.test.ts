@@ -180,7 +180,7 @@ describe.each(["json", "pretty"] as const)(
     it("each call was made as it should be", async () => {
       const { done } = await swept
       assert.sameMembers(
-        done,
+        [...done],
         endpoints.map(({ call }) => call)
       )
     })
