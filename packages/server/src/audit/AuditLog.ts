@@ -3,12 +3,13 @@ import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Array, Cause, Clock, Data, Effect, Metric, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
+import { failure } from "../database/Client.js"
 import { isDiskFull } from "../database/Reason.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
-import { type ChainedEntry, genesis, headMac, link } from "./Chain.js"
+import { type ChainedEntry, genesis, type Head, headMac, link } from "./Chain.js"
 import { AuditRepo } from "./Repo.js"
 
 /** What happened, as a feature tells it. Metadata holds names, numbers and keys; never a value, token or code. */
@@ -58,46 +59,50 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const flushing = yield* Effect.makeSemaphore(1)
     let failing = false
 
-    const draft = Effect.fnUntraced(function* (source: AuditSource, event: AuditEvent) {
-      const request = yield* RequestInfo
-      const metadata = {
-        ...event.metadata,
-        ...(source.via === "superadmin" && { via: "superadmin" }),
-        ...(request.client !== null && { client: request.client })
-      }
-      const entry: Draft = {
-        id: yield* uuidV7,
-        log: source.orgId ?? systemLog,
-        org_id: source.orgId,
-        actor_type: source.actor.type,
-        actor_id: source.actor.id,
-        actor_name: source.actor.name,
-        action: event.action,
-        resource_type: event.resource_type,
-        resource_id: event.resource_id,
-        ip_address: request.ip,
-        metadata: JSON.stringify(metadata)
-      }
-      return entry
-    })
+    const draft = (source: AuditSource, event: AuditEvent): Effect.Effect<Draft> =>
+      Effect.flatMap(RequestInfo, ({ client, ip }) =>
+        Effect.map(uuidV7, (id): Draft => ({
+          id,
+          log: source.orgId ?? systemLog,
+          org_id: source.orgId,
+          actor_type: source.actor.type,
+          actor_id: source.actor.id,
+          actor_name: source.actor.name,
+          action: event.action,
+          resource_type: event.resource_type,
+          resource_id: event.resource_id,
+          ip_address: ip,
+          metadata: JSON.stringify({
+            ...event.metadata,
+            ...(source.via === "superadmin" && { via: "superadmin" }),
+            ...(client !== null && { client })
+          })
+        }))
+      )
 
     /** Appends to one log: the entries take the next numbers, each is linked to the one before, the head moves. */
-    const appendTo = Effect.fnUntraced(function* (log: string, drafts: ReadonlyArray<Draft>) {
-      const head = yield* repo.head(log)
-      const current = timestamp(yield* Clock.currentTimeMillis)
+    const appendAfter = (head: Head | undefined, drafts: Array.NonEmptyReadonlyArray<Draft>, current: string): void => {
+      const [{ log }] = drafts
       const created_at = head === undefined || head.created_at < current ? current : head.created_at
       let seq = head?.seq ?? 0
       let chain = head?.chain ?? genesis
       for (const draft of drafts) {
         const entry = { ...draft, seq: ++seq, created_at }
         chain = link(auditKey, chain, entry)
-        yield* repo.insert({ ...entry, chain })
+        repo.insert({ ...entry, chain })
       }
       const kinds = Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`)
-      for (const [first, ...rest] of Object.values(kinds)) yield* repo.count(first, 1 + rest.length)
+      for (const [first, ...rest] of Object.values(kinds)) repo.count(first, 1 + rest.length)
       const moved = { log, seq, chain, created_at }
-      yield* repo.setHead({ ...moved, mac: headMac(auditKey, moved) })
-    })
+      repo.setHead({ ...moved, mac: headMac(auditKey, moved) })
+    }
+
+    const appendTo = (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>) =>
+      Effect.flatMap(repo.head(log), (head) =>
+        Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+          Effect.try({ try: () => appendAfter(head, drafts, timestamp(millis)), catch: failure })
+        )
+      )
 
     /** All or nothing, as a savepoint of the transaction around it, if there is one. A failure is logged and counted. */
     const appendAll = (drafts: ReadonlyArray<Draft>) =>
@@ -136,7 +141,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         yield* sql
           .withTransaction(Effect.zipRight(appendTo(systemLog, [entry]), new TakenBack()))
           .pipe(Effect.catchTag("TakenBack", () => Effect.void))
-        if (head !== undefined) yield* repo.setHead(head)
+        if (head !== undefined) yield* Effect.try({ try: () => repo.setHead(head), catch: failure })
       })
     )
 

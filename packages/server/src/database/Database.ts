@@ -1,10 +1,10 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql"
-import { SqliteClient } from "@effect/sql-sqlite-node"
 import Sqlite from "better-sqlite3"
-import { Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
+import { connect, Statements } from "./Client.js"
 import { guardDatabaseFile } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate } from "./Migrations.js"
@@ -57,30 +57,29 @@ const openFailure = (path: string) => (defect: unknown) =>
     ? new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(defect)}` })
     : Effect.die(defect)
 
+const open = (dbPath: string) =>
+  Effect.gen(function* () {
+    yield* guardDatabaseFile(dbPath)
+    yield* lock(dbPath)
+    const connection = yield* connect(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
+    yield* Effect.provideService(setPragmas, SqlClient.SqlClient, connection.client)
+    return connection
+  })
+
 /**
  * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection has
  * every setting asserted.
  */
-export const openDatabase = (dbPath: string, options: { readonly prepareCacheSize?: number } = {}) =>
-  Effect.gen(function* () {
-    yield* guardDatabaseFile(dbPath)
-    yield* lock(dbPath)
-    const client = yield* SqliteClient.make({ filename: dbPath, ...options }).pipe(
-      Effect.catchAllDefect(openFailure(dbPath))
-    )
-    yield* Effect.provideService(setPragmas, SqlClient.SqlClient, client)
-    return client
-  })
+export const openDatabase = (dbPath: string) => Effect.map(open(dbPath), ({ client }) => client)
 
 /**
  * The one connection that writes: owned by this process alone, its settings asserted, its schema up to date. Closed last.
  */
-export const DatabaseLive = Layer.scoped(
-  SqlClient.SqlClient,
+export const DatabaseLive = Layer.scopedContext(
   Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
-    const client = yield* openDatabase(dbPath, { prepareCacheSize: 500 })
+    const { client, statements } = yield* open(dbPath)
     yield* Effect.provideService(migrate(dbPath), SqlClient.SqlClient, client)
-    return client
+    return Context.make(SqlClient.SqlClient, client).pipe(Context.add(Statements, statements))
   })
 ).pipe(Layer.provide(Reactivity.layer))

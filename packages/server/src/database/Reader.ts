@@ -1,35 +1,41 @@
-import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqliteClient } from "@effect/sql-sqlite-node"
-import { Effect, Schema } from "effect"
+import Sqlite from "better-sqlite3"
+import { Effect, type Schema } from "effect"
 import { ServerConfig } from "../Config.js"
+import { preparing } from "./Prepared.js"
+import { rowsThatFit } from "./Row.js"
+import { busyTimeoutMillis } from "./WriteAheadLog.js"
 
 type Parameter = string | number | null
 
 /**
  * The read-only connection that answers every request's questions: it never waits for a transaction, sees a write the
- * moment that it is committed and never before, and cannot write. A statement costs it a few microseconds.
+ * moment that it is committed and never before, and cannot write. A statement costs it a few microseconds: it goes to the
+ * driver itself, for what the toolkit does around each costs more than a read.
  */
 export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
   scoped: Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
-    const client = yield* SqliteClient.make({
-      filename: dbPath,
-      readonly: true,
-      disableWAL: true,
-      prepareCacheSize: 200,
-      prepareCacheTTL: "1 day"
-    }).pipe(Effect.provide(Reactivity.layer))
-    const connection = yield* Effect.orDie(client.reserve)
-    const settings = ["busy_timeout = 5000", "trusted_schema = OFF", "cell_size_check = ON", "temp_store = MEMORY"]
-    for (const setting of settings) {
-      yield* Effect.orDie(connection.executeUnprepared(`PRAGMA ${setting}`, [], undefined))
-    }
+    const database = yield* Effect.acquireRelease(
+      Effect.sync(() => new Sqlite(dbPath, { readonly: true, fileMustExist: true })),
+      (open) => Effect.sync(() => open.close())
+    )
+    const settings = [
+      `busy_timeout = ${busyTimeoutMillis}`,
+      "trusted_schema = OFF",
+      "cell_size_check = ON",
+      "temp_store = MEMORY"
+    ]
+    for (const setting of settings) database.pragma(setting)
+    const { run } = preparing(database)
 
-    /** Rows of one statement, decoded; a row that does not decode is a defect: nobody but this program writes them. */
+    /** Rows of one statement; a failure, or a row that does not fit, is a defect: nobody but this program writes them. */
     const rows = <A, I>(row: Schema.Schema<A, I>) => {
-      const decode = Schema.decodeUnknownSync(Schema.Array(row))
+      const fitting = rowsThatFit(row)
       return (statement: string, parameters: ReadonlyArray<Parameter>): Effect.Effect<ReadonlyArray<A>> =>
-        Effect.orDie(Effect.map(connection.execute(statement, parameters, undefined), (found) => decode(found)))
+        Effect.suspend(() => {
+          const found = fitting(run(statement, parameters))
+          return found === undefined ? Effect.dieMessage("a row does not fit its schema") : Effect.succeed(found)
+        })
     }
 
     return { rows } as const

@@ -1,5 +1,6 @@
 import { SqlClient, SqlError } from "@effect/sql"
-import { Effect, Predicate, Schema } from "effect"
+import { Effect, Predicate, type Schema } from "effect"
+import { rowsThatFit } from "./Row.js"
 
 export const isSqlError = (error: unknown): error is SqlError.SqlError => error instanceof SqlError.SqlError
 
@@ -9,11 +10,14 @@ export const isUniqueViolation = (error: unknown): error is SqlError.SqlError =>
   Predicate.hasProperty(error.cause, "code") &&
   error.cause.code === "SQLITE_CONSTRAINT_UNIQUE"
 
-/** Rows of a statement on the writing connection, decoded; what cannot happen is a defect. */
+/** Rows of a statement on the writing connection; one that does not fit is a defect. */
 export const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
-  const decode = Schema.decodeUnknown(Schema.Array(row))
+  const fitting = rowsThatFit(row)
   return <E>(statement: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<ReadonlyArray<A>, E> =>
-    Effect.flatMap(statement, (found) => Effect.orDie(decode(found)))
+    Effect.flatMap(statement, (found) => {
+      const rows = fitting(found)
+      return rows === undefined ? Effect.dieMessage("a row does not fit its schema") : Effect.succeed(rows)
+    })
 }
 
 /**

@@ -43,7 +43,7 @@ import { Organizations } from "@coffer/server/organizations/Organizations"
 import { Projects } from "@coffer/server/projects/Projects"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { Secrets } from "@coffer/server/secrets/Secrets"
-import { SqlClient, SqlError } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -102,31 +102,40 @@ export const failing = <A, E, R>(at: number, effect: Effect.Effect<A, E, R>) =>
     return { exit, hit: faults.hit }
   })
 
-const faulty = (sql: SqlClient.SqlClient, faults: { at: number; hit: boolean }): SqlClient.SqlClient => {
-  const guard = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
-    Effect.suspend((): Effect.Effect<unknown, SqlError.SqlError> => {
-      if (faults.at === 0 || --faults.at > 0) return statement
-      faults.hit = true
-      const cause = new Sqlite.SqliteError("disk I/O error", "SQLITE_IOERR")
-      return Effect.fail(new SqlError.SqlError({ cause, message: "Failed to execute statement" }))
-    })
-  return new Proxy(sql, {
-    // Called with a template it is a statement, with a text an identifier of one.
-    apply: (target, _self, [text, ...parameters]: [TemplateStringsArray | string, ...ReadonlyArray<never>]): unknown =>
-      typeof text === "string" ? target(text) : guard(target(text, ...parameters)),
-    get: (target, name): unknown =>
-      name === "unsafe"
-        ? (text: string, parameters?: ReadonlyArray<never>) => guard(target.unsafe(text, parameters))
-        : Reflect.get(target, name)
-  })
-}
+type AnyStatement = Sqlite.Statement
 
-const FaultyDatabase = Layer.effect(
-  SqlClient.SqlClient,
-  Effect.gen(function* () {
-    return faulty(yield* SqlClient.SqlClient, yield* Faults)
+/** Which test breaks the statements of which database. */
+const faultsAt = new Map<string, Faults["Type"]>()
+
+const prepare = Object.getOwnPropertyDescriptor(Sqlite.prototype, "prepare")?.value as Sqlite.Database["prepare"]
+
+/** Statements of a connection that writes may be made to fail; what begins and ends transactions may not. */
+Sqlite.prototype.prepare = function (this: Sqlite.Database, text: string) {
+  const statement: AnyStatement = prepare.call(this, text)
+  const faults = faultsAt.get(this.name)
+  if (faults === undefined || this.readonly || /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)/.test(text)) return statement
+  const guard = () => {
+    if (faults.at === 0 || --faults.at > 0) return
+    faults.hit = true
+    throw new Sqlite.SqliteError("disk I/O error", "SQLITE_IOERR")
+  }
+  const { all, run } = statement
+  return Object.assign(statement, {
+    all: (...parameters: Array<unknown>) => (guard(), all.apply(statement, parameters)),
+    run: (...parameters: Array<unknown>) => (guard(), run.apply(statement, parameters))
   })
-).pipe(Layer.provide(DatabaseLive))
+} as Sqlite.Database["prepare"]
+
+const FaultyDatabase = Layer.unwrapScoped(
+  Effect.gen(function* () {
+    const path = yield* DbPath
+    yield* Effect.acquireRelease(
+      Effect.map(Faults, (faults) => faultsAt.set(path, faults)),
+      () => Effect.sync(() => faultsAt.delete(path))
+    )
+    return DatabaseLive
+  })
+)
 
 const KeyringLive = Layer.effect(
   Keyring,
