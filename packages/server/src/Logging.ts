@@ -59,8 +59,18 @@ const jsonLogger = Logger.make((options) => {
   return JSON.stringify({ time, level: level.toLowerCase(), message, ...fields, ...(cause !== "" && { cause }) })
 })
 
+/** The lines of one turn of the event loop go out together: a call of the system for each costs as much as the rest of it. */
+let pending = ""
+const flush = (): void => {
+  const lines = pending
+  pending = ""
+  if (lines !== "") process.stderr.write(lines)
+}
+process.on("exit", flush)
+
 const toStderr = (line: string): void => {
-  process.stderr.write(`${line}\n`)
+  if (pending === "") setImmediate(flush)
+  pending += `${line}\n`
 }
 
 /** The log: on standard error, for people or as JSON, from the configured level up. */

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { HttpApiBuilder, HttpMiddleware, HttpServer } from "@effect/platform"
+import { HttpApiBuilder, HttpServer } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "./access/Access.js"
 import { AclHttp } from "./acl/Http.js"
@@ -7,7 +7,7 @@ import { AuditLog } from "./audit/AuditLog.js"
 import { AuditStreamLive } from "./audit/AuditStream.js"
 import { AuditHttp } from "./audit/Http.js"
 import { AuthHttp } from "./auth/Http.js"
-import { AuthenticationLive } from "./auth/Authenticator.js"
+import { AuthenticationLive, Authenticator } from "./auth/Authenticator.js"
 import { SuperadminsLive } from "./auth/Superadmins.js"
 import { Backups } from "./backups/Backups.js"
 import { BackupsHttp } from "./backups/Http.js"
@@ -15,8 +15,9 @@ import { BackupScheduleLive } from "./backups/Schedule.js"
 import { DatabaseLive } from "./database/Database.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
-import { BoundaryLive } from "./http/Boundary.js"
+import { Calls } from "./http/Calls.js"
 import { NodeServerLive, RouterConfigLive } from "./http/NodeServer.js"
+import { ServeLive } from "./http/Serve.js"
 import { InstanceLive } from "./keys/Instance.js"
 import { KeyringLive } from "./keys/Keyring.js"
 import { WrapBudget } from "./keys/WrapBudget.js"
@@ -46,8 +47,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     AuditHttp,
     BackupsHttp,
     SystemHttp
-  ]),
-  Layer.provide(AuthenticationLive)
+  ])
 )
 
 const announce = Layer.effectDiscard(
@@ -64,14 +64,12 @@ const announce = Layer.effectDiscard(
  * The whole server for a configuration. Layers end in the reverse of their order: the socket first, once the requests in
  * flight are answered, then the audit queue, and the database last.
  */
-export const ServerLive = HttpApiBuilder.serve().pipe(
-  // The toolkit's own span would hold headers and whole addresses: the boundary makes one.
-  HttpMiddleware.withTracerDisabledWhen(() => true),
+export const ServerLive = ServeLive.pipe(
   Layer.provide(RouterConfigLive),
-  Layer.provide(BoundaryLive),
   Layer.merge(announce),
   Layer.provide(NodeServerLive),
   Layer.provide(ApiLive),
+  Layer.provide([AuthenticationLive, Authenticator.Default, Calls.Default]),
   Layer.merge(SuperadminsLive),
   Layer.merge(MaintenanceLive),
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),

@@ -3,6 +3,7 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { Acl } from "./Acl.js"
 
 const updated = HttpServerResponse.schemaJson(AclRule)
@@ -11,7 +12,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const acl = yield* Acl
-    return handlers
+    return yield* handlers
       .handle("grant", ({ path, payload }) =>
         Effect.gen(function* () {
           const place = yield* access.org(path, "acl.grant")
@@ -30,5 +31,6 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
       .handle("revoke", ({ path }) =>
         Effect.flatMap(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
       )
+      .pipe(serving)
   })
 ).pipe(Layer.provide(Acl.Default))

@@ -2,13 +2,14 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { Trail } from "./Trail.js"
 
 export const AuditHttp = HttpApiBuilder.group(Api, "audit", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const trail = yield* Trail
-    return handlers
+    return yield* handlers
       .handle("list", ({ path, urlParams }) =>
         Effect.flatMap(access.org(path, "audit.read"), (place) => trail.list(place, urlParams))
       )
@@ -21,5 +22,6 @@ export const AuditHttp = HttpApiBuilder.group(Api, "audit", (handlers) =>
       .handle("verifyAll", ({ urlParams: { org_id, ...request } }) =>
         Effect.flatMap(access.everywhere("audit.verify"), (everywhere) => trail.verifyAll(everywhere, org_id, request))
       )
+      .pipe(serving)
   })
 ).pipe(Layer.provide(Trail.Default))

@@ -1,6 +1,6 @@
 import { type Actor, Authentication } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
-import { HttpRouter, HttpServerRequest } from "@effect/platform"
+import { HttpServerRequest } from "@effect/platform"
 import { Clock, Effect, Layer, Queue } from "effect"
 import { timestamp } from "../database/Time.js"
 import { RequestInfo } from "../http/RequestInfo.js"
@@ -74,7 +74,6 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const authenticate = Effect.gen(function* () {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const info = yield* RequestInfo
-      info.route = (yield* HttpRouter.RouteContext).route.path
       const key = headers["x-api-key"]
       const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
       const actor = yield* key !== undefined ? byKey(key) : bearer !== undefined ? bySession(bearer) : refusal

@@ -3,6 +3,7 @@ import { Api } from "@coffer/domain/Api"
 import type { Identity } from "@coffer/domain/User"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
+import { serving } from "../http/Calls.js"
 import { AuthenticationLive } from "./Authenticator.js"
 import { Login } from "./Login.js"
 import { Sessions } from "./Sessions.js"
@@ -25,7 +26,7 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
   Effect.gen(function* () {
     const login = yield* Login
     const sessions = yield* Sessions
-    return handlers
+    return yield* handlers
       .handle("login", ({ payload }) => Effect.as(login.request(payload.email), sent))
       .handle("verify", ({ payload }) => Effect.map(login.verify(payload.email, payload.code), (token) => ({ token })))
       .handle("logout", () => Effect.flatMap(CurrentActor, sessions.logout))
@@ -33,5 +34,6 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
       .handle("sessions", () => Effect.map(Effect.flatMap(CurrentActor, sessions.list), (data) => ({ data })))
       .handle("endSession", ({ path }) => Effect.flatMap(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
       .handle("endSessions", () => Effect.flatMap(CurrentActor, sessions.endAll))
+      .pipe(serving)
   })
 ).pipe(Layer.provide([Login.Default, Sessions.Default, AuthenticationLive]))

@@ -2,13 +2,14 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { Backups } from "./Backups.js"
 
 export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const backups = yield* Backups
-    return handlers
+    return yield* handlers
       .handle("create", () => Effect.flatMap(access.everywhere("backup.create"), backups.create))
       .handle("list", () =>
         Effect.map(Effect.flatMap(access.everywhere("backup.list"), backups.list), (data) => ({ data }))
@@ -16,5 +17,6 @@ export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
       .handle("restore", ({ path }) =>
         Effect.flatMap(access.everywhere("backup.restore"), (everywhere) => backups.restore(everywhere, path.backup_id))
       )
+      .pipe(serving)
   })
 ).pipe(Layer.provide(Backups.Default))

@@ -2,6 +2,7 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { Bundles } from "../secrets/Bundles.js"
 import { Promotion } from "../secrets/Promotion.js"
 import { Environments } from "./Environments.js"
@@ -17,7 +18,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const environments = yield* Environments
     const bundles = yield* Bundles
     const promotion = yield* Promotion
-    return handlers
+    return yield* handlers
       .handle("create", ({ path, payload }) =>
         Effect.flatMap(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
       )
@@ -53,5 +54,6 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return yield* promotion.diff(here, there)
         })
       )
+      .pipe(serving)
   })
 ).pipe(Layer.provide([Environments.Default, Bundles.Default, Promotion.Default]))

@@ -2,8 +2,9 @@ import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
 import { InternalError, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
 import { isRule } from "@coffer/domain/Rule"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
-import { Cause, Effect } from "effect"
+import { Cause, Effect, ParseResult } from "effect"
 import { isDiskFull } from "../database/Reason.js"
+import { UnfitAnswer } from "./Answer.js"
 import { allowedMethods } from "./Routes.js"
 
 /** A path of a field, as a person reads it; a name that is not one of ours in form is not repeated. */
@@ -24,9 +25,6 @@ const ruleOf = (issue: Issue): string => {
       return issue.path.length === 0 ? "must be a JSON object" : "has the wrong type or form"
   }
 }
-
-/** An answer that does not fit its own schema fails like a request that does not; only its text tells them apart. */
-const isAnswer = (error: HttpApiError.HttpApiDecodeError): boolean => error.message.includes("<-> ServerResponse")
 
 const fromDecoding = (error: HttpApiError.HttpApiDecodeError): ValidationError => {
   const issue = error.issues[0]
@@ -51,15 +49,10 @@ export const toApiError = (cause: Cause.Cause<unknown>): Effect.Effect<AnyApiErr
   const error = Cause.squash(cause)
   if (isApiError(error)) return Effect.succeed(error)
   if (error instanceof HttpServerError.RouteNotFound) return Effect.succeed(fromUnrouted(error))
-  if (error instanceof HttpApiError.HttpApiDecodeError) {
-    return isAnswer(error)
-      ? Effect.as(
-          Effect.logError(
-            `an answer does not fit its schema at ${error.issues.map(({ path }) => fieldOf(path)).join(", ")}`
-          ),
-          internal
-        )
-      : Effect.succeed(fromDecoding(error))
+  if (error instanceof HttpApiError.HttpApiDecodeError) return Effect.succeed(fromDecoding(error))
+  if (error instanceof UnfitAnswer) {
+    const fields = ParseResult.ArrayFormatter.formatIssueSync(error.issue).map(({ path }) => fieldOf(path))
+    return Effect.as(Effect.logError(`an answer does not fit its schema at ${fields.join(", ")}`), internal)
   }
   return Effect.as(
     isDiskFull(error)

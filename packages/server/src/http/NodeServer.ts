@@ -1,6 +1,7 @@
-import { HttpRouter, type HttpServerError } from "@effect/platform"
+import { HttpRouter, HttpServer, type HttpServerError } from "@effect/platform"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -90,24 +91,13 @@ const boundDrain = (server: Server): Server => {
   return server
 }
 
-/**
- * The toolkit listens for upgrades, and Node then keeps the body of a request that offers one (Java's client offers h2c) from
- * us. Without a listener the offer is passed over.
- */
-const withoutUpgrades = (server: Server): Server =>
-  server.on("newListener", (event: string, listener: () => void) => {
-    if (event === "upgrade") queueMicrotask(() => server.off(event, listener))
-  })
-
 const makeServer = (): Server =>
   boundDrain(
-    withoutUpgrades(
-      createServer({ requireHostHeader: false, keepAliveTimeout: 65_000 })
-        .on("request", toOriginForm)
-        .on("clientError", refuseUnparsed)
-        .on("connect", refuseTunnel)
-        .on("checkExpectation", refuseExpectation)
-    )
+    createServer({ requireHostHeader: false, keepAliveTimeout: 65_000 })
+      .on("request", toOriginForm)
+      .on("clientError", refuseUnparsed)
+      .on("connect", refuseTunnel)
+      .on("checkExpectation", refuseExpectation)
   )
 
 /** Says in one sentence why a socket cannot be had. */
@@ -120,10 +110,19 @@ export const cannotListen =
       })
     )
 
+/** Node's own server, whose requests are answered. */
+export class NodeServer extends Context.Tag("@coffer/server/NodeServer")<NodeServer, Server>() {}
+
 /** The listening socket: names are matched to the letter, and what the parser refuses gets the envelope too. */
 export const NodeServerLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ host, port }) =>
-    NodeHttpServer.layer(makeServer, { host, port }).pipe(Layer.catchAll(cannotListen(host, port)))
+    Layer.scopedContext(
+      Effect.gen(function* () {
+        const server = makeServer()
+        const listening = yield* NodeHttpServer.make(() => server, { host, port })
+        return Context.make(HttpServer.HttpServer, listening).pipe(Context.add(NodeServer, server))
+      })
+    ).pipe(Layer.catchAll(cannotListen(host, port)), Layer.provideMerge(NodeFileSystem.layer))
   )
 )
 

@@ -1,5 +1,7 @@
-import { Context } from "effect"
+import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
+import { Context, Option } from "effect"
 import { randomUUID } from "node:crypto"
+import { isIP } from "node:net"
 
 const saneId = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -21,3 +23,28 @@ export interface RequestInfoShape {
 export class RequestInfo extends Context.Reference<RequestInfo>()("@coffer/server/RequestInfo", {
   defaultValue: (): RequestInfoShape => ({ id: "", ip: null, client: null, route: null, actor: null })
 }) {}
+
+const asAddress = (text: string | undefined): string | null => {
+  const address = text?.trim().replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "")
+  return address !== undefined && isIP(address) !== 0 ? address : null
+}
+
+/** What the proxy says the client's address is, when it is an address at all; else the connection's own. */
+const addressOf = (request: HttpServerRequest): string | null =>
+  asAddress(request.headers["x-real-ip"]) ??
+  asAddress(request.headers["x-forwarded-for"]?.split(",", 1)[0]) ??
+  asAddress(Option.getOrUndefined(request.remoteAddress))
+
+const clientOf = (request: HttpServerRequest): string | null => {
+  const client = request.headers["x-coffer-client"]
+  return client !== undefined && /^[a-z0-9-]{1,32}$/.test(client) ? client : null
+}
+
+/** What is known of a request when it arrives. */
+export const infoOf = (request: HttpServerRequest): RequestInfoShape => ({
+  id: requestId(request.headers["x-request-id"]),
+  ip: addressOf(request),
+  client: clientOf(request),
+  route: null,
+  actor: null
+})

@@ -2,13 +2,14 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { Members } from "./Members.js"
 
 export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const members = yield* Members
-    return handlers
+    return yield* handlers
       .handle("invite", ({ path, payload }) =>
         Effect.flatMap(access.org(path, "member.invite"), (place) => members.invite(place, payload.email, payload.role))
       )
@@ -21,5 +22,6 @@ export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
       .handle("remove", ({ path }) =>
         Effect.flatMap(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
       )
+      .pipe(serving)
   })
 ).pipe(Layer.provide(Members.Default))

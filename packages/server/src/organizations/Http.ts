@@ -3,13 +3,14 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { Organizations } from "./Organizations.js"
 
 export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const organizations = yield* Organizations
-    return handlers
+    return yield* handlers
       .handle("create", ({ payload }) =>
         Effect.flatMap(CurrentActor, (actor) => organizations.create(actor, payload.name))
       )
@@ -19,5 +20,6 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
         Effect.flatMap(access.org(path, "org.update"), (place) => organizations.rename(place, payload.name))
       )
       .handle("delete", ({ path }) => Effect.flatMap(access.org(path, "org.delete"), organizations.remove))
+      .pipe(serving)
   })
 ).pipe(Layer.provide(Organizations.Default))

@@ -2,13 +2,14 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { Projects } from "./Projects.js"
 
 export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const projects = yield* Projects
-    return handlers
+    return yield* handlers
       .handle("create", ({ path, payload }) =>
         Effect.flatMap(access.org(path, "project.create"), (place) => projects.create(place, payload.name))
       )
@@ -20,5 +21,6 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
         Effect.flatMap(access.project(path, "project.update"), (place) => projects.rename(place, payload.name))
       )
       .handle("delete", ({ path }) => Effect.flatMap(access.project(path, "project.delete"), projects.remove))
+      .pipe(serving)
   })
 ).pipe(Layer.provide(Projects.Default))

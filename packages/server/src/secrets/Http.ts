@@ -2,6 +2,7 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { History } from "./History.js"
 import { Secrets } from "./Secrets.js"
 
@@ -10,7 +11,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const access = yield* Access
     const secrets = yield* Secrets
     const history = yield* History
-    return handlers
+    return yield* handlers
       .handle("set", ({ path, payload }) =>
         Effect.flatMap(access.env(path, "secret.write"), (place) =>
           secrets.set(place, path.key, payload.value, payload.expected_version)
@@ -45,5 +46,6 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           return { data: yield* history.destroy(place, path.key, payload.versions) }
         })
       )
+      .pipe(serving)
   })
 ).pipe(Layer.provide([Secrets.Default, History.Default]))

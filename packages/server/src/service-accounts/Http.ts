@@ -2,13 +2,14 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { serving } from "../http/Calls.js"
 import { ServiceAccounts } from "./ServiceAccounts.js"
 
 export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const accounts = yield* ServiceAccounts
-    return handlers
+    return yield* handlers
       .handle("create", ({ path, payload }) =>
         Effect.flatMap(access.org(path, "service_account.create"), (place) => accounts.create(place, payload))
       )
@@ -23,5 +24,6 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
       .handle("revoke", ({ path }) =>
         Effect.flatMap(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id))
       )
+      .pipe(serving)
   })
 ).pipe(Layer.provide(ServiceAccounts.Default))

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect, identity, Schema } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { Reader } from "../database/Reader.js"
+import { serving } from "../http/Calls.js"
 import { docs, llms, llmsFull, openApi } from "./Documents.js"
 
 const CountRow = Schema.Struct({ count: Schema.Number })
@@ -14,7 +15,7 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
     const reader = yield* Reader
     const audit = yield* AuditLog
     const ask = reader.rows(CountRow)
-    return handlers
+    return yield* handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
         ask("SELECT count(*) AS count FROM instance", []).pipe(
@@ -28,5 +29,6 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
       .handle("docs", () => docs)
       .handle("llms", () => llms)
       .handle("llmsFull", () => llmsFull)
+      .pipe(serving)
   })
 )
