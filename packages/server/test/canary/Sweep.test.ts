@@ -113,6 +113,11 @@ const breakDown = async (world: World, owner: string) => {
   database.close()
   await call("POST", "/api/auth/login", { email: `refused-${email}@example.com` })
   await world.program.said(/a login code was not mailed/)
+  // Refusals whose words name what they are about.
+  assert.strictEqual((await call("GET", `${at}/secrets/ABSENT_${key}`)).status, 404)
+  assert.strictEqual((await call("PUT", `${at}/secrets/K_${key}`, { value, expected_version: 9 })).status, 409)
+  assert.strictEqual((await call("POST", "/api/orgs", { name: org_name })).status, 409)
+  assert.strictEqual((await call("GET", `${at}/bundle?keys=ABSENT_${key}`)).status, 404)
   // What Node's own parser refuses.
   await world.program.exchange(`GET /${world.marks.bad} HTTP/9.9\r\nX: ${world.marks.bad}\r\n\r\n`)
   await world.program.exchange(`GET / HTTP/1.1\r\nHost: a\r\nX: ${world.marks.bad.repeat(1_000)}\r\n\r\n`)
