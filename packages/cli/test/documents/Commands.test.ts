@@ -25,13 +25,16 @@ it("leaves few blocks of commands out, each for a reason that the page shows", (
 
 const withCommands = written.filter((page) => blocksOf(page).some((block) => isShell(block) && isTested(block)))
 
-describe.each(withCommands)("the commands of $path", (page) => {
+describe.concurrent.each(withCommands)("the commands of $path", (page) => {
   let stage: Stage
 
   beforeAll(async () => {
     stage = await Stage.set({ furnished: furnished.includes(page.path) })
     const exports = fileURLToPath(new URL("exports/", import.meta.url))
     for (const file of readdirSync(exports)) copyFileSync(exports + file, `${stage.desk.home}/${file}`)
+    if (page.path === "docs/operations.md") {
+      await stage.run("cp /etc/coffer/master.key first.key; printf 'before all of it' | coffer secret set KEPT")
+    }
   })
   afterAll(() => stage.clear())
 
@@ -50,12 +53,13 @@ describe.each(withCommands)("the commands of $path", (page) => {
         assert.strictEqual(stage.asWritten(stdout.trimEnd()), stage.asWritten(output), `${where}: ${command}`)
       }
     }
-    if (page.path === "docs/integrations.md") await check(stage)
+    if (page.path === "docs/integrations.md") await checkIntegrations(stage)
+    if (page.path === "docs/operations.md") await checkOperations(stage)
   })
 })
 
 /** The recipes that are no commands of ours: what another program would do with them is done here. */
-const check = async (stage: Stage) => {
+const checkIntegrations = async (stage: Stage) => {
   const integrations = pages.find(({ path }) => path === "docs/integrations.md")!
   const yaml = blocksOf(integrations).filter(({ language }) => language === "yaml")
   const exported = async (env: string) => {
@@ -108,6 +112,19 @@ const check = async (stage: Stage) => {
     headers: { "X-API-Key": headers["X-API-Key"].replace("{{ .auth.key }}", key.trim()) }
   })
   assert.deepInclude(await answer.json(), { value: prod["DATABASE_URL"] })
+}
+
+/** After a restore and a rotation, under a key that is not the first, what was stored before both is there. */
+const checkOperations = async (stage: Stage) => {
+  // The restore has ended all sessions.
+  await stage.logIn("ada@example.com")
+  const { code, stderr, stdout } = await stage.run(
+    `coffer secret get KEPT
+    cmp ~/new.key /etc/coffer/master.key; stat -c %a /etc/coffer/master.key ~/new.key
+    ! cmp -s /etc/coffer/master.key first.key`
+  )
+  assert.strictEqual(code, 0, stderr)
+  assert.strictEqual(stdout, "before all of it600\n600\n")
 }
 
 interface Webhook {

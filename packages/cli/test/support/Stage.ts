@@ -80,7 +80,10 @@ export class Stage {
     SERVICE_MASTER_KEY_FILE=${this.folder}/etc/master.key SERVICE_DB_PATH=${this.folder}/lib/service.db \\
       nohup ${server} >/dev/null 2>>${this.folder}/log </dev/null & echo $! > ${pid}
     exec ${node} -e 'const look = () => fetch("${this.url}/health").then(() => {}, () => setTimeout(look, 50)); look()' ;;
-  stop) kill "$(cat ${pid})"; while kill -0 "$(cat ${pid})" 2>/dev/null; do sleep 0.05; done ;;
+  stop)
+    server=$(cat ${pid}); kill "$server"
+    # What has ended may be there for seconds until somebody takes note.
+    while kill -0 "$server" 2>/dev/null && ! grep -qs '^State:.*Z' "/proc/$server/status"; do sleep 0.02; done ;;
   *) exit 1 ;;
 esac`
     )
@@ -126,12 +129,11 @@ esac`
     return existsSync(file) ? readFileSync(file, "utf8") : ""
   }
 
-  private async logIn(email: string) {
+  async logIn(email: string) {
+    const codes = () => [...this.log.matchAll(new RegExp(`login code for ${email}: ([0-9]{6})`, "g"))]
+    const before = codes().length
     await this.must(`coffer login --email ${email}`)
-    const code = await until(
-      () => new RegExp(`login code for ${email}: ([0-9]{6})`).exec(this.log)?.[1],
-      "a login code"
-    )
+    const code = await until(() => codes()[before]?.[1], "a login code")
     await this.must(`coffer login --email ${email} --code ${code}`)
   }
 
