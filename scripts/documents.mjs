@@ -14,7 +14,10 @@ const root = new URL("../", import.meta.url)
 const target = new URL("packages/server/dist/documents/", root)
 
 /** The pages in the order in which somebody new reads them; others follow by name. */
-const order = ["getting-started", "concepts", "cli", "run", "mcp", "integrations", "api", "configuration", "operations"]
+const order = [
+  ...["getting-started", "concepts", "cli", "run", "mcp", "integrations", "api", "configuration", "operations"],
+  "observability"
+]
 /** Not about Coffer itself: linked, and left out of the full text. */
 const apart = ["licences", "README"]
 

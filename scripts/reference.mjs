@@ -1,6 +1,6 @@
 /**
- * Writes docs/api.md from the contract and docs/configuration.md from the settings' own rules and descriptions. With
- * `--check` it writes nothing and says which page is stale. Runs after the build.
+ * Writes docs/api.md from the contract, docs/configuration.md and the settings of docs/observability.md from the settings'
+ * own rules and descriptions. With `--check` it writes nothing and says which page is stale. Runs after the build.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { HttpApi } from "@effect/platform"
@@ -186,19 +186,21 @@ const clients = [
   ]
 ]
 
+const settingsTable = async (variables) => {
+  const rows = await Promise.all(
+    variables.map(async ({ default: fallback, file, meaning, required: when, variable }) => [
+      `\`${variable}\`${file ? ", `…_FILE`" : ""}`,
+      meaning,
+      await ruleOf(variable),
+      when !== undefined ? `required ${when}` : fallback === undefined ? "none" : `\`${fallback}\``
+    ])
+  )
+  return table(["variable", "meaning", "form", "default"], rows)
+}
+
 const configuration = async () => {
   const groups = await Promise.all(
-    described.map(async ({ title, variables }) => {
-      const rows = await Promise.all(
-        variables.map(async ({ default: fallback, file, meaning, required: when, variable }) => [
-          `\`${variable}\`${file ? ", `…_FILE`" : ""}`,
-          meaning,
-          await ruleOf(variable),
-          when !== undefined ? `required ${when}` : fallback === undefined ? "none" : `\`${fallback}\``
-        ])
-      )
-      return `### ${title}\n\n${table(["variable", "meaning", "form", "default"], rows)}`
-    })
+    described.map(async ({ title, variables }) => `### ${title}\n\n${await settingsTable(variables)}`)
   )
   return [
     "# Configuration",
@@ -222,7 +224,23 @@ const configuration = async () => {
   ].join("\n\n")
 }
 
-const pages = { "docs/api.md": api(), "docs/configuration.md": await configuration() }
+/** A page that is written by hand, but for the table of settings in it. */
+const observability = async () => {
+  const text = await readFile(new URL("../docs/observability.md", import.meta.url), "utf8")
+  const variables = described.flatMap(({ title, variables }) =>
+    variables.filter(({ variable }) => title === "Logs, audit and traces" || variable === "SERVICE_METRICS_PORT")
+  )
+  const written = await settingsTable(variables)
+  return text.replace(/(<!-- Settings: .*? -->\n)[^]*?(\n<!-- End of settings\. -->)/, (_, start, end) =>
+    [start, written, end].join("\n")
+  )
+}
+
+const pages = {
+  "docs/api.md": api(),
+  "docs/configuration.md": await configuration(),
+  "docs/observability.md": await observability()
+}
 const stale = []
 for (const [name, text] of Object.entries(pages)) {
   const file = new URL(`../${name}`, import.meta.url)

@@ -18,12 +18,13 @@ import { Desk, finish, freePort, node, until } from "./Programs.js"
 /**
  * The machine of somebody who follows the pages: the programs are in the path and the server is a service, with its files
  * where the pages say. What differs between that machine and this one is replaced: `/opt/coffer`, `/etc/coffer`,
- * `/var/lib/coffer`, the server's address; `systemctl` starts and stops the server, and `sudo` goes on as the same user.
+ * `/var/lib/coffer`, the server's address, the port of metrics; `systemctl` starts and stops the server, and `sudo` goes on as the same user.
  */
 export class Stage {
   private constructor(
     private readonly folder: string,
     private readonly url: string,
+    private readonly metricsPort: number,
     private readonly store: S3rver,
     readonly desk: Desk
   ) {}
@@ -40,7 +41,8 @@ export class Stage {
     })
     const { port: storePort } = await store.run()
     const port = await freePort()
-    const stage = new Stage(folder, `http://127.0.0.1:${port}`, store, new Desk(`http://127.0.0.1:${port}`))
+    const url = `http://127.0.0.1:${port}`
+    const stage = new Stage(folder, url, await freePort(), store, new Desk(url))
     stage.install(port, storePort)
     await stage.must("systemctl start coffer")
     if (furnished) {
@@ -84,6 +86,7 @@ export class Stage {
     server=$(cat ${pid}); kill "$server"
     # What has ended may be there for seconds until somebody takes note.
     while kill -0 "$server" 2>/dev/null && ! grep -qs '^State:.*Z' "/proc/$server/status"; do sleep 0.02; done ;;
+  restart) "$0" stop; exec "$0" start ;;
   *) exit 1 ;;
 esac`
     )
@@ -98,6 +101,7 @@ esac`
   here(text: string): string {
     return text
       .replaceAll("https://coffer.example.com", this.url)
+      .replace(/(?<=127\.0\.0\.1:|SERVICE_METRICS_PORT=)9464/g, String(this.metricsPort))
       .replaceAll("/opt/coffer", root.slice(0, -1))
       .replaceAll("/etc/coffer", join(this.folder, "etc"))
       .replaceAll("/var/lib/coffer", join(this.folder, "lib"))

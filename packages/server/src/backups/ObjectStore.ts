@@ -144,7 +144,7 @@ export const makeObjectStore = (settings: BackupSettings) =>
           remove(name, undoPatience)
         ].map((step) =>
           Effect.catchAll(step, (failure) =>
-            Effect.logWarning(`an upload failed, and the ${failure.message}; the next backup tries again`)
+            Effect.logWarning(`an upload failed, and ${failure.message}; the next backup tries again`)
           )
         ),
         { concurrency: "unbounded", discard: true }

@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import { Api } from "@coffer/domain/Api"
 import { HttpApi } from "@effect/platform"
 import Sqlite from "better-sqlite3"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { parse } from "yaml"
 import { freshSettings } from "../backups/Endpoint.js"
-import { cleanUp, Program } from "../support/Program.js"
+import { cleanUp, type Json, Program } from "../support/Program.js"
 import { parseExposition, type Sample, valueOf } from "./Exposition.js"
 
 const secret = "/api/orgs/acme/projects/webshop/envs/dev/secrets/KEY"
@@ -183,6 +186,49 @@ describe("the metrics", () => {
     }
     assert.strictEqual((await fetch(page, { method: "POST" })).status, 404)
     assert.strictEqual((await program.call("GET", "/metrics")).status, 404)
+  })
+})
+
+describe("the documentation", () => {
+  const root = new URL("../../../../", import.meta.url)
+  const documented = readFileSync(new URL("docs/observability.md", root), "utf8")
+  const alarms = fileURLToPath(new URL("deploy/alerts.yaml", root))
+  const rules: ReadonlyArray<Json> = parse(readFileSync(alarms, "utf8")).groups.flatMap(({ rules }: Json) => rules)
+  const namesIn = (text: string) => [...new Set(text.match(/\b(coffer|nodejs|process)_[a-z0-9_]+/g))]
+
+  it("tells of each metric of this program what /metrics says of it", async () => {
+    const families = [...(await scrapePage()).matchAll(/^# HELP (coffer_\S+) (.+)\n# TYPE \1 (\S+)$/gm)]
+    const rows = [...documented.matchAll(/^\| `(coffer_\w+)` +\| (\w+) +\| (.+?) +\|$/gm)]
+    assert.sameDeepMembers(
+      rows.map(([, name, kind, help]) => [name, help, kind]),
+      families.map(([, ...family]) => family)
+    )
+  })
+
+  it("names only metrics that there are, alarms too", async () => {
+    const text = await scrapePage()
+    const has = (name: string) => new RegExp(`^(# TYPE )?${name}[ {]`, "m").test(text)
+    const names = namesIn(documented + rules.map(({ expr }) => expr).join())
+    assert.isAtLeast(names.length, 15)
+    assert.deepStrictEqual(
+      names.filter((name) => !has(name)),
+      []
+    )
+  })
+
+  it("explains each alarm", () => {
+    const explained = [...documented.matchAll(/^\| `(Coffer\w+)`/gm)].map(([, name]) => name)
+    assert.sameMembers(
+      explained,
+      rules.map(({ alert }) => alert)
+    )
+  })
+
+  const hasPromtool = spawnSync("promtool", ["--version"], { stdio: "ignore" }).status === 0
+
+  it.skipIf(!hasPromtool)("has alarms that Prometheus understands (needs promtool, of Debian's prometheus)", () => {
+    const { status, stderr } = spawnSync("promtool", ["check", "rules", alarms], { encoding: "utf8" })
+    assert.strictEqual(status, 0, stderr)
   })
 })
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import Sqlite from "better-sqlite3"
 import { afterAll, assert, describe, it } from "vitest"
 import { cleanUp, Program } from "../support/Program.js"
@@ -18,6 +19,9 @@ const inUse = async (url: string, variables: Readonly<Record<string, string>> = 
 
 const nobody: Pick<Receiver, "url" | "close"> = { url: "http://127.0.0.1:1", close: () => {} }
 
+const page = readFileSync(new URL("../../../../docs/observability.md", import.meta.url), "utf8")
+
+/** The attributes that a span may have. */
 const told = [
   "coffer.request_id",
   "db.operation.name",
@@ -28,6 +32,13 @@ const told = [
   "http.response.status_code",
   "http.route"
 ]
+
+it("the page about traces tells of each attribute that they may have", () => {
+  const [, section = ""] = page.split("\n## Traces\n")
+  const [table = ""] = /(^\|.*\n)+/m.exec(section) ?? []
+  const names = [...table.matchAll(/`([a-z_.]+)`/g)].map(([, name = ""]) => name)
+  assert.sameMembers(names, told)
+})
 
 describe("traces", () => {
   it("arrive at the receiver, at the latest when the server stops, with nothing of whom they are about", async () => {
