@@ -65,7 +65,7 @@ const allEntries = async (program: Program, token: string): Promise<ReadonlyArra
 
 const ids = (entries: ReadonlyArray<Json>): ReadonlyArray<string> => entries.map(({ id }) => id)
 
-describe("the audit stream into a file", () => {
+describe.concurrent("the audit stream into a file", () => {
   it("has each committed entry once, in the order of commit, as the API shows it, without a value, across restarts", async () => {
     const first = await start()
     await makeProject(first.program, first.token)
@@ -157,18 +157,19 @@ describe("the audit stream into a file", () => {
   })
 
   it("must be a regular file that can be opened, or the server does not start", async () => {
-    for (const [file, message] of [
+    const refusals = [
       ["/nowhere/audit.jsonl", /SERVICE_AUDIT_STREAM: \/nowhere\/audit\.jsonl cannot be opened \(ENOENT\)/],
       ["/dev/null", /SERVICE_AUDIT_STREAM: \/dev\/null is not a regular file/]
-    ] as const) {
-      const { code, log } = await Program.refused({ SERVICE_AUDIT_STREAM: file })
+    ] as const
+    const refused = await Promise.all(refusals.map(([file]) => Program.refused({ SERVICE_AUDIT_STREAM: file })))
+    for (const [at, { code, log }] of refused.entries()) {
       assert.strictEqual(code, 1)
-      assert.match(log, message)
+      assert.match(log, refusals[at]![1])
     }
   })
 })
 
-describe("the audit stream on standard output", () => {
+describe.concurrent("the audit stream on standard output", () => {
   it("does not hold up the server when its reader hangs, and goes on when it reads again", async () => {
     const folder = freshFolder()
     const child = spawn(process.execPath, [bin], {

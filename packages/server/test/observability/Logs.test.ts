@@ -27,7 +27,7 @@ const breakWrites = (program: Program): void => {
 const linesOf = (program: Program): ReadonlyArray<string> =>
   program.log.split("\n").filter((line) => line !== "" && !line.startsWith("login code for "))
 
-describe("the log as JSON", () => {
+describe.concurrent("the log as JSON", () => {
   it("is one object a line, and every line that belongs to a request bears its id", async () => {
     const { program, token } = await inUse({ SERVICE_LOG_FORMAT: "json" })
     breakWrites(program)
@@ -91,7 +91,7 @@ describe("the log as JSON", () => {
   })
 })
 
-describe("the log for people", () => {
+describe.concurrent("the log for people", () => {
   it("is a line an entry, with the request's id too, and holds only what is at the level or above", async () => {
     const { program, token } = await inUse({ SERVICE_LOG_FORMAT: "pretty" })
     breakWrites(program)
