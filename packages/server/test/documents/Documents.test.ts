@@ -1,6 +1,9 @@
+import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { apiDocument } from "@coffer/domain/document/ApiDocument"
-import { readdirSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { cleanUp, Program } from "../support/Program.js"
 
@@ -8,6 +11,10 @@ const docs = new URL("../../../../docs/", import.meta.url)
 const pages = readdirSync(docs).filter((file) => file.endsWith(".md") && file !== "licences.md")
 
 const stale = "the build is older than the sources: run npm run build"
+
+/** A browser takes seconds to start: only in the long form. */
+const hasChromium =
+  process.env["COFFER_LONG"] === "1" && spawnSync("chromium", ["--version"], { stdio: "ignore" }).status === 0
 
 describe("what the server hands out about itself", () => {
   let server: Program
@@ -81,6 +88,26 @@ describe("what the server hands out about itself", () => {
     assert.deepStrictEqual(policy.get("script-src"), programs)
     assert.include(html, "/api/orgs/{org_name}/acl/explain")
   })
+
+  it.skipIf(!hasChromium)(
+    "is a page that a browser draws under its policy: each call is on it (needs chromium)",
+    () => {
+      const profile = mkdtempSync(join(tmpdir(), "coffer-chromium-"))
+      const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", `--user-data-dir=${profile}`]
+      const { stdout } = spawnSync(
+        "chromium",
+        [...flags, "--virtual-time-budget=5000", "--dump-dom", `${server.url}/docs`],
+        {
+          encoding: "utf8",
+          maxBuffer: 64 * 1024 * 1024,
+          timeout: 60_000
+        }
+      )
+      rmSync(profile, { recursive: true, force: true })
+      const calls = Object.values(apiDocument().paths).flatMap((item) => Object.keys(item))
+      assert.lengthOf([...stdout.matchAll(/class="opblock opblock-[a-z]+"/g)], calls.length)
+    }
+  )
 
   it("asks for no credential, answers HEAD without a body, and keeps the server's own headers", async () => {
     for (const path of ["/openapi.json", "/docs", "/llms.txt", "/llms-full.txt"]) {
