@@ -56,6 +56,7 @@ describe.concurrent.each(withCommands)("the commands of $path", (page) => {
       }
     }
     if (page.path === "docs/integrations.md") await checkIntegrations(stage)
+    if (page.path === "docs/mcp.md") await checkTools(stage)
     if (page.path === "docs/operations.md") await checkOperations(stage)
   })
 })
@@ -114,6 +115,43 @@ const checkIntegrations = async (stage: Stage) => {
     headers: { "X-API-Key": headers["X-API-Key"].replace("{{ .auth.key }}", key.trim()) }
   })
   assert.deepInclude(await answer.json(), { value: prod["DATABASE_URL"] })
+}
+
+/** The host's configuration, as a host would start it: the tools are there, and the server behind them. */
+const checkTools = async (stage: Stage) => {
+  const json = blocksOf(pages.find(({ path }) => path === "docs/mcp.md")!).find(({ text }) =>
+    text.includes("mcpServers")
+  )
+  const { args, command, env }: Host = JSON.parse(stage.here(json!.text)).mcpServers.coffer
+  const variables = Object.entries(env).map(
+    ([name, value]) => `${name}='${value.replace("/home/ada", stage.desk.home)}'`
+  )
+  const said = [
+    {
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "host", version: "1" } }
+    },
+    { method: "notifications/initialized" },
+    { id: 1, method: "tools/list" },
+    { id: 2, method: "tools/call", params: { name: "secret_list", arguments: {} } }
+  ].map((message) => JSON.stringify({ jsonrpc: "2.0", ...message }))
+  const { stderr, stdout } = await stage.run(
+    `(printf '%s\\n' '${said.join("' '")}'; sleep 4) | env ${variables.join(" ")} ${command} ${args.join(" ")}`
+  )
+  const answers = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+  const answer = (wanted: number) => answers.find(({ id }) => id === wanted)?.result
+  assert.lengthOf(answer(1)?.tools ?? [], 15, stderr)
+  assert.deepStrictEqual(answer(2)?.structuredContent, { data: [] }, stdout)
+}
+
+interface Host {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
 }
 
 /** After a restore and a rotation, under a key that is not the first, what was stored before both is there. */

@@ -29,7 +29,7 @@ const linesIn = (text: string): ReadonlyArray<Json> =>
 
 /** Waits until something holds. */
 const until = async (holds: () => boolean, what: string): Promise<void> => {
-  const deadline = performance.now() + 15_000
+  const deadline = performance.now() + 30_000
   while (!holds()) {
     assert.isBelow(performance.now(), deadline, `in vain for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
