@@ -75,8 +75,8 @@ const plain = (markdown) =>
 const headOf = ({ name, text }) => {
   const [, title = name] = /^# (.+)$/m.exec(text) ?? []
   const [, paragraph = title] = /^# .+\n+([^\n#|<>-][^\n]*)/m.exec(text) ?? []
-  const [sentence] = /^.*?[.:](?= |$)/.exec(plain(paragraph)) ?? [plain(paragraph)]
-  return { name, title: plain(title), sentence: sentence.replace(/[.:]$/, "") }
+  const [sentence] = /^.*?\.(?= |$)/.exec(plain(paragraph)) ?? [plain(paragraph)]
+  return { name, title: plain(title), sentence: sentence.replace(/\.$/, "") }
 }
 
 const summary =

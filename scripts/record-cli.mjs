@@ -209,7 +209,7 @@ const record = async () => {
   await ready()
   let page = `# \`coffer\`, command by command
 
-Recorded by \`scripts/record-cli.mjs\`, which runs what stands here; ids, times and keys are replaced. Standard output is not a terminal in it: there, lists are aligned and have titles, and destructive commands ask instead of needing \`--yes\`. Errors, warnings and sums go to standard error.
+Every command of the client, with what it prints. This page is recorded by \`scripts/record-cli.mjs\`, which runs what stands here; ids, times and keys are replaced. Standard output is not a terminal in it: there, lists are aligned and have titles, and destructive commands ask instead of needing \`--yes\`. Errors, warnings and sums go to standard error.
 
 Exit codes: 0 done, 1 the server said no or something failed, 2 wrong usage, 3 not authenticated, 4 not found.
 `
