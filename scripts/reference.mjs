@@ -138,7 +138,11 @@ const api = () =>
     ...Object.entries(document.components.schemas)
       .filter(isRecord)
       .sort(([a], [b]) => a.localeCompare(b))
-      .flatMap(([name, schema]) => [`### ${name}`, table(["field", "type", "meaning"], fieldRows(schema))]),
+      .flatMap(([name, schema]) => [
+        `### ${name}`,
+        `${schema.description[0].toUpperCase()}${schema.description.slice(1)}.`,
+        table(["field", "type", "meaning"], fieldRows(schema))
+      ]),
     "## Errors",
     'Every answer that is not 2xx or 304 is `{"error":{"code","message"}}`. The message is for people and may change; it never holds a value.',
     table(

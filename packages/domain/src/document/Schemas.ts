@@ -1,5 +1,6 @@
 import { messages } from "./Errors.js"
 import { fields } from "./Fields.js"
+import { named } from "./Named.js"
 import { find, mapNode, nodeOf, rewrite, textOf, type Node } from "./Nodes.js"
 
 /** The code of an error's schema; nothing for other schemas. */
@@ -36,7 +37,10 @@ const opened = (schema: unknown): unknown =>
 
 /** The document's named schemas, described. */
 export const describeComponents = (schemas: unknown): Node =>
-  mapNode(schemas, (schema, name) => withExample(nodeOf(opened(withFields(schema, name)))))
+  mapNode(schemas, (schema, name) => ({
+    ...(named[name] !== undefined && { description: named[name] }),
+    ...withExample(nodeOf(opened(withFields(schema, name))))
+  }))
 
 /** The schema of a call's body, described. */
 export const describeRequest = (schema: unknown, call: string): unknown => withFields(schema, call)

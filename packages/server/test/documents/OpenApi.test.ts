@@ -1,6 +1,7 @@
 import { Api } from "@coffer/domain/Api"
 import { apiDocument } from "@coffer/domain/document/ApiDocument"
 import { fields, parameters } from "@coffer/domain/document/Fields"
+import { named as words } from "@coffer/domain/document/Named"
 import { errors } from "@coffer/domain/Errors"
 import { HttpApi } from "@effect/platform"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
@@ -133,6 +134,15 @@ describe("the named schemas", () => {
     const ast = named.get(name)
     assert.isDefined(ast)
     for (const example of schema.examples ?? []) assert.strictEqual(decoded(ast, example), "decodes")
+  })
+
+  it("have a description each, and no description is of a schema that is gone", () => {
+    for (const [name, { description }] of schemas) assert.match(description ?? "", /^\S.{5,}/, name)
+    const names = new Set(schemas.map(([name]) => name))
+    assert.deepStrictEqual(
+      Object.keys(words).filter((name) => !names.has(name)),
+      []
+    )
   })
 
   it("have an example for each error", () => {
