@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { apiDocument } from "@coffer/domain/document/ApiDocument"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { cleanUp, Program } from "../support/Program.js"
+import { cleanUp, type Json, Program } from "../support/Program.js"
 
 const docs = new URL("../../../../docs/", import.meta.url)
 const pages = readdirSync(docs).filter((file) => file.endsWith(".md") && file !== "licences.md")
@@ -104,7 +104,8 @@ describe("what the server hands out about itself", () => {
         }
       )
       rmSync(profile, { recursive: true, force: true })
-      const calls = Object.values(apiDocument().paths).flatMap((item) => Object.keys(item))
+      const { paths }: Json = apiDocument()
+    const calls = Object.values<Json>(paths).flatMap((item) => Object.keys(item))
       assert.lengthOf([...stdout.matchAll(/class="opblock opblock-[a-z]+"/g)], calls.length)
     }
   )
