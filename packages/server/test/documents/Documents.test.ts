@@ -105,7 +105,7 @@ describe("what the server hands out about itself", () => {
       )
       rmSync(profile, { recursive: true, force: true })
       const { paths }: Json = apiDocument()
-    const calls = Object.values<Json>(paths).flatMap((item) => Object.keys(item))
+      const calls = Object.values<Json>(paths).flatMap((item) => Object.keys(item))
       assert.lengthOf([...stdout.matchAll(/class="opblock opblock-[a-z]+"/g)], calls.length)
     }
   )
