@@ -1,3 +1,4 @@
+import type { UserActor } from "@coffer/domain/Actor"
 import { SqlClient } from "@effect/sql"
 import { transaction } from "@coffer/server/database/Writer"
 import { assert, describe, it } from "@effect/vitest"
@@ -17,6 +18,7 @@ import {
   raw,
   readBundle,
   readSecret,
+  type Services,
   setSecret
 } from "../support/Services.js"
 
@@ -38,11 +40,11 @@ const recordedReads = Effect.map(raw, (db) =>
   db.prepare<[], number>("SELECT count(*) FROM audit_entries WHERE action = 'secret.read'").pluck().get()
 )
 
-const reads = {
-  "a secret": readSecret,
-  "an earlier version": (actor: Parameters<typeof readSecret>[0]) => readSecret(actor, "A", { version: 1 }),
-  "a bundle": (actor: Parameters<typeof readSecret>[0]) => readBundle(actor)
-} as const
+const reads: Readonly<Record<string, (actor: UserActor) => Effect.Effect<unknown, unknown, Services>>> = {
+  "a secret": (actor) => readSecret(actor, "A"),
+  "an earlier version": (actor) => readSecret(actor, "A", { version: 1 }),
+  "a bundle": (actor) => readBundle(actor)
+}
 
 describe("where the operator requires the audit", () => {
   for (const [what, read] of Object.entries(reads)) {
@@ -54,7 +56,7 @@ describe("where the operator requires the audit", () => {
           Effect.zipRight(Deferred.succeed(held, undefined), Deferred.await(release))
         ).pipe(Effect.forkScoped)
         yield* Deferred.await(held)
-        const reader = yield* Effect.fork(read(ada, "A"))
+        const reader = yield* Effect.fork(read(ada))
         yield* Effect.repeatN(Effect.yieldNow(), 100)
         assert.isNull(reader.unsafePoll(), "it waits while the database is written to")
         assert.strictEqual(yield* recordedReads, 0)
@@ -70,7 +72,7 @@ describe("where the operator requires the audit", () => {
         const ada = yield* world
         let statement = 1
         for (; ; statement++) {
-          const { exit, hit } = yield* failing(statement, read(ada, "A"))
+          const { exit, hit } = yield* failing(statement, read(ada))
           yield* invariants(yield* DbPath)
           if (Exit.isSuccess(exit)) {
             assert.isFalse(hit)
