@@ -156,6 +156,13 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
     assert.deepStrictEqual(hidden(), [])
     await Effect.runPromise(invariants(database, masterKey))
 
+    fill(0)
+    const session = offline("../../bin/coffer-server.js", "session", "ada@example.com")
+    assert.deepStrictEqual([session.status, session.stdout], [1, ""])
+    assert.match(session.stderr, /^coffer-server: [^\n]*the disk is full[^\n]*\n$/)
+    free()
+    await Effect.runPromise(invariants(database, masterKey))
+
     const rotate = () => offline("../../../cli/bin/coffer.js", "master-key", "rotate", "--db", database, "--generate")
     let failures = 0
     for (let spare = 0; ; spare += 12_000) {
