@@ -121,7 +121,6 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
     const database = join(folder, "service.db")
     copyFileSync(database, copy)
     for (const [spare, path] of [
-      [0, "fresh.db"],
       [20_000, "fresh.db"],
       [150_000, "fresh.db"],
       [0, "service.db"]
