@@ -1,12 +1,13 @@
+import { AuditLog, auditFailures } from "@coffer/server/audit/AuditLog"
 import { Login } from "@coffer/server/auth/Login"
 import { SuperadminsLive } from "@coffer/server/auth/Superadmins"
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
-import { Cause, Effect, Exit, Redacted, TestClock } from "effect"
+import { Cause, Effect, Exit, Metric, Redacted, TestClock } from "effect"
 import { failingStatement } from "../support/FailingDriver.js"
-import { DbPath, email, failing, invariants, onDatabase, Outbox, raw, rawAt } from "../support/Services.js"
+import { DbPath, email, failing, invariants, onDatabase, Outbox, raw, rawAt, readSecret } from "../support/Services.js"
 import { changes, withPeople, world } from "./Changes.js"
 
 /** What all tables hold but the audit log, which may lack an entry that could not be written. */
@@ -127,6 +128,28 @@ describe("a statement that fails, whichever it is,", () => {
       }
       assert.deepStrictEqual(superadmins.all(), ["boss@example.com", "root@example.com"])
     }).pipe(onDatabase({ SUPERADMIN_EMAIL_0: "root@example.com", SUPERADMIN_EMAIL_1: "boss@example.com" }))
+  )
+
+  it.effect("of a batch of reads' entries writes all of it or nothing, and fails nobody", () =>
+    Effect.gen(function* () {
+      const audit = yield* AuditLog
+      const { ada } = yield* world
+      const db = yield* raw
+      const failures = Effect.map(Metric.value(auditFailures), ({ count }) => count)
+      let lost = 0
+      for (let statement = 1; ; statement++) {
+        yield* Effect.forEach(["A", "B", "C"], (name) => readSecret(ada, name))
+        const [before, counted] = [auditEntries(db), yield* failures]
+        const { exit, hit } = yield* failing(statement, audit.flush)
+        assert.isTrue(Exit.isSuccess(exit))
+        yield* invariants(yield* DbPath)
+        assert.strictEqual(auditEntries(db) - before, hit ? 0 : 3)
+        assert.strictEqual((yield* failures) - counted, hit ? 3 : 0, "what is lost is counted")
+        if (!hit) break
+        lost++
+      }
+      assert.isAbove(lost, 3)
+    }).pipe(withPeople, onDatabase())
   )
 
   it.effect("of verifying a code leaves no session without its user, nor a code that can be used again", () =>
