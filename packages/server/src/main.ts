@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
 import { loadConfig, ServerConfig } from "./Config.js"
+import { explainUnusable } from "./database/Unusable.js"
 import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
 
@@ -97,6 +98,7 @@ const report = (cause: Cause.Cause<{ readonly message: string }>) =>
       )
 
 command(process.argv.slice(2)).pipe(
+  explainUnusable,
   Effect.tapErrorCause(report),
   NodeRuntime.runMain({
     disableErrorReporting: true,

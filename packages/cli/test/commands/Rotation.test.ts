@@ -230,9 +230,9 @@ describe("master-key rotate", () => {
     const result = await rotate(folder, { args: ["--generate"] })
     assert.deepStrictEqual([result.code, result.stdout], [1, ""])
     assert.match(result.stderr, /^coffer: the database service\.db is in use by another coffer-server .*stop that one/)
-    assert.strictEqual((await server.call("GET", "/health")).status, 200)
-    await server.stop()
-    await assertUnder(folder, oldKey)
+    const token = await server.login("root@example.com")
+    assert.strictEqual((await server.call("GET", `${secrets}/ONE`, { token })).body.value, values.ONE)
+    await server.remove()
   })
 
   it("shows how far it is on a terminal, on a line that is gone before the key comes", async () => {

@@ -25,13 +25,10 @@ const question = (child, name) =>
     child.send(name)
   })
 
-/**
- * Starts `coffer-server` from the build, alone on its core unless `pinned` is false, with a probe in it that tells about
- * its event loop.
- */
-export const startCoffer = async (folder, { env = {}, nodeArgs = [], pinned = true } = {}) => {
+/** Starts `coffer-server` from the build, alone on its core, with a probe in it that tells about its event loop. */
+export const startCoffer = async (folder, { env = {}, nodeArgs = [] } = {}) => {
   const command = [process.execPath, ...nodeArgs, "--import", probe, program]
-  const server = start(pinned ? onServerCore(command) : command, {
+  const server = start(onServerCore(command), {
     cwd: folder,
     env: { ...settings(folder), ...env },
     logFile: join(folder, "server.log"),

@@ -2,10 +2,13 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { arch, availableParallelism, cpus, release, totalmem, type } from "node:os"
 
+/** All of the machine's: asked before this process keeps to one of them. */
+const coreCount = availableParallelism()
+
 const hasTaskset = spawnSync("taskset", ["--version"]).status === 0
 
 /** The cores of the server and of the load, where the system lets us choose and has two. */
-export const cores = hasTaskset && availableParallelism() >= 2 ? { server: 0, load: 1 } : null
+export const cores = hasTaskset && coreCount >= 2 ? { server: 0, load: 1 } : null
 
 /** A command line that keeps to the server's core. */
 export const onServerCore = (command) =>
@@ -18,14 +21,14 @@ export const keepToLoadCore = () => {
 
 /** The opposite of `keepToLoadCore`. */
 export const useEveryCore = () => {
-  if (cores !== null) spawnSync("taskset", ["-a", "-c", "-p", `0-${availableParallelism() - 1}`, String(process.pid)])
+  if (cores !== null) spawnSync("taskset", ["-a", "-c", "-p", `0-${coreCount - 1}`, String(process.pid)])
 }
 
 const versionOf = (name) =>
   JSON.parse(readFileSync(new URL(`../../../../node_modules/${name}/package.json`, import.meta.url), "utf8")).version
 
 export const describe = () => ({
-  cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? "unknown"}`,
+  cpu: `${coreCount} × ${cpus()[0]?.model ?? "unknown"}`,
   memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
   system: `${type()} ${release()} ${arch()}`,
   node: process.version,

@@ -148,6 +148,7 @@ const swap = (dbPath: string, copy: string, replaced: string | null) =>
       // A damaged one keeps its log beside it.
       yield* Effect.catchAll(settleReplaced(dbPath), () => Effect.void)
       yield* step(() => link(dbPath, replaced))
+      yield* step(() => chmod(replaced, 0o600))
     }
     const wal = look(`${dbPath}-wal`)
     if (replaced !== null && wal !== undefined && wal.size > 0) {

@@ -1,4 +1,5 @@
 import Sqlite from "better-sqlite3"
+import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 
 /** The tables that rows are deleted from; every other table only grows. */
@@ -79,6 +80,9 @@ const snapshot = (path: string, copyPath: string, id: string, name: string): Rea
   copy.close()
   return problems
 }
+
+// On Linux, 0 is this thread and not the whole process: a request goes before a copy.
+if (process.platform === "linux") setPriority(0, 10)
 
 const [path = "", copyPath = "", id = "", name = ""] = process.argv.slice(2)
 parentPort?.postMessage(snapshot(path, copyPath, id, name))

@@ -47,10 +47,19 @@ export const connect = (filename: string) =>
     const connection = connectionOf(prepared)
     const gate = yield* Effect.makeSemaphore(1)
     let held = false
-    const release = Effect.suspend(() => {
-      held = false
-      return gate.release(1)
-    })
+    /** A commit that failed can leave its transaction open (sqlite.org/lang_transaction.html): what comes next is no part of it. */
+    const rollBackRest = Effect.ignore(
+      Effect.try(() => {
+        if (database.inTransaction) database.exec("ROLLBACK")
+      })
+    )
+    const release = Effect.zipRight(
+      rollBackRest,
+      Effect.suspend(() => {
+        held = false
+        return gate.release(1)
+      })
+    )
     const reserve = Effect.uninterruptibleMask((restore) =>
       Effect.zipRight(
         restore(gate.take(1)),

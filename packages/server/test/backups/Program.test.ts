@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process"
-import { copyFileSync, existsSync, readdirSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import Sqlite from "better-sqlite3"
 import { afterAll, assert, describe, it } from "vitest"
 import { assertRefused, cleanUp, freshFolder, masterKey, Program } from "../support/Program.js"
 import { freshSettings } from "./Endpoint.js"
@@ -15,20 +13,6 @@ afterAll(() => {
   cleanUp()
 })
 
-/** Makes a program die, as by kill -9, before its `at`-th call that changes a file. */
-const killedAt = (at: number): string => {
-  const code = `
-    import fs from "node:fs/promises"
-    import { syncBuiltinESMExports } from "node:module"
-    let left = ${at}
-    for (const name of ["copyFile", "chmod", "link", "rename", "rm"]) {
-      const call = fs[name]
-      fs[name] = (...args) => (--left === 0 ? process.kill(process.pid, "SIGKILL") : call(...args))
-    }
-    syncBuiltinESMExports()`
-  return `data:text/javascript,${encodeURIComponent(code)}`
-}
-
 interface Said {
   readonly code: number | null
   readonly out: string
@@ -36,9 +20,9 @@ interface Said {
 }
 
 /** Runs an offline command in a server's folder. */
-const command = (folder: string, args: ReadonlyArray<string>, nodeOptions = ""): Promise<Said> =>
+const command = (folder: string, args: ReadonlyArray<string>): Promise<Said> =>
   new Promise((resolve) => {
-    const env = { PATH: process.env["PATH"], SERVICE_MASTER_KEY: masterKey, NODE_OPTIONS: nodeOptions }
+    const env = { PATH: process.env["PATH"], SERVICE_MASTER_KEY: masterKey }
     const child = execFile(process.execPath, [bin, ...args], { cwd: folder, env }, (_error, out, err) => {
       resolve({ code: child.exitCode, out, err })
     })
@@ -197,46 +181,6 @@ describe("backups of a real server", () => {
     assert.notMatch(program.log, /^\s+at /m)
     await program.remove()
   })
-
-  it("are applied whole or not at all, wherever the command is killed", async () => {
-    const { program, token } = await used
-    await program.call("DELETE", "/api/auth/sessions", { token: await program.login("someone@example.com") })
-    const { id } = (await program.call("POST", "/api/backups", { token })).body
-    const { path } = (await program.call("POST", `/api/backups/${id}/restore`, { token })).body
-    await program.call("PUT", secret, { token, body: { value: "newer" } })
-    await program.stop("SIGKILL")
-
-    let ended: number | null = null
-    let last = ""
-    const seen = new Set<string>()
-    for (let at = isLong ? 1 : 3; ended !== 0; at += isLong ? 1 : 3) {
-      const folder = freshFolder()
-      for (const file of readdirSync(program.folder)) copyFileSync(join(program.folder, file), join(folder, file))
-      const said = await command(folder, ["restore", "--apply", path], `--import ${JSON.stringify(killedAt(at))}`)
-      ended = said.code
-      last = said.err
-      const database = new Sqlite(join(folder, "service.db"))
-      assert.deepStrictEqual(database.pragma("integrity_check"), [{ integrity_check: "ok" }], `killed at ${at}`)
-      const versions = Number(database.prepare("SELECT max(version) FROM secret_versions").pluck().get())
-      const sessions = Number(database.prepare("SELECT count(*) FROM sessions").pluck().get())
-      database.close()
-      const state = `${versions} versions, ${sessions} sessions`
-      assert.include(["2 versions, 1 sessions", "1 versions, 0 sessions"], state, `killed at ${at}`)
-      seen.add(state)
-      if (ended !== 0) {
-        // The next one finishes what this one began, and tidies up after it.
-        const again = isLong ? await command(folder, ["restore", "--apply", path]) : { code: 0, err: "" }
-        assert.strictEqual(again.code, 0, again.err)
-        if (isLong)
-          assert.deepStrictEqual(
-            readdirSync(folder).filter((name) => name.startsWith(".")),
-            []
-          )
-      }
-    }
-    assert.strictEqual(ended, 0, last)
-    assert.strictEqual(seen.size, 2, "killed before and after the swap")
-  }, 240_000)
 
   it("take their arguments as they should", async () => {
     const folder = freshFolder()

@@ -6,7 +6,8 @@ import { BackupOpener, sealBackup } from "@coffer/server/backups/BackupFile"
 import { restoreBeside } from "@coffer/server/backups/Restore"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Effect, Either, Stream } from "effect"
+import { Effect, Either, Exit, Stream } from "effect"
+import { failingStatement } from "../support/FailingDriver.js"
 
 const key = createSecretKey(randomBytes(32))
 const mark = { id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e", name: "instance/one.bak" }
@@ -115,6 +116,26 @@ describe("restoring beside the database", () => {
         yield* refusedTracelessly(path, yield* seal(content), `content ${index}`)
       }
       assert.deepStrictEqual(readdirSync(path), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves no file when any statement on what it restores fails", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const file = yield* seal(yield* smallDatabase())
+      let failed = 0
+      for (let at = 1; ; at++) {
+        const { exit, statement } = yield* failingStatement(at, restore(path, file))
+        if (Exit.isSuccess(exit)) {
+          assert.isUndefined(statement)
+          break
+        }
+        assert.isDefined(statement)
+        assert.deepStrictEqual(readdirSync(path), [], statement)
+        failed++
+      }
+      assert.isAbove(failed, 3)
+      assert.deepStrictEqual(readdirSync(path), [`service.db.restore.${mark.id}`])
     }).pipe(Effect.scoped)
   )
 

@@ -1,84 +1,14 @@
-import type { UserActor } from "@coffer/domain/Actor"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import { Access } from "@coffer/server/access/Access"
+import { AuditLog, auditFailures } from "@coffer/server/audit/AuditLog"
 import { Login } from "@coffer/server/auth/Login"
-import { Sessions } from "@coffer/server/auth/Sessions"
-import { transaction } from "@coffer/server/database/Writer"
-import { Environments } from "@coffer/server/environments/Environments"
-import { Organizations } from "@coffer/server/organizations/Organizations"
-import { Projects } from "@coffer/server/projects/Projects"
+import { SuperadminsLive } from "@coffer/server/auth/Superadmins"
+import { Maintenance } from "@coffer/server/maintenance/Maintenance"
+import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
-import { Effect, Exit, Redacted } from "effect"
-import {
-  asActor,
-  DbPath,
-  email,
-  enter,
-  envPath,
-  failing,
-  invariants,
-  newProject,
-  onDatabase,
-  organization,
-  orgPath,
-  Outbox,
-  projectPath,
-  raw,
-  rawAt,
-  removeSecret,
-  type Services,
-  setSecret,
-  writeBundle
-} from "../support/Services.js"
-
-const world = Effect.gen(function* () {
-  const ada = yield* organization()
-  yield* writeBundle(ada, { set: { A: "1", B: "2", C: "3" } })
-  yield* setSecret(ada, "A", "one more")
-  return ada
-})
-
-/** Every way in which the server changes something, each a fresh call each time that it is run. */
-const changes: Readonly<Record<string, (ada: UserActor) => Effect.Effect<unknown, unknown, Services>>> = {
-  "setting a new secret": (ada) => setSecret(ada, "NEW", "new"),
-  "setting a secret again": (ada) => setSecret(ada, "A", "again"),
-  "removing a secret": (ada) => removeSecret(ada, "B"),
-  "writing a bundle": (ada) => writeBundle(ada, { set: { A: "changed", NEW: "new" }, delete: ["C"] }),
-  "making an organization": (ada) => Effect.flatMap(Organizations, ({ create }) => create(ada, OrgName.make("second"))),
-  "renaming an organization": (ada) =>
-    Effect.gen(function* () {
-      const place = yield* (yield* Access).org(orgPath(), "org.update").pipe(asActor(ada))
-      yield* (yield* Organizations).rename(place, OrgName.make("renamed"))
-    }),
-  "removing an organization": (ada) =>
-    Effect.gen(function* () {
-      const place = yield* (yield* Access).org(orgPath(), "org.delete").pipe(asActor(ada))
-      yield* (yield* Organizations).remove(place)
-    }),
-  "making a project": (ada) => newProject(ada, "api"),
-  "renaming a project": (ada) =>
-    Effect.gen(function* () {
-      const place = yield* (yield* Access).project(projectPath(), "project.update").pipe(asActor(ada))
-      yield* (yield* Projects).rename(place, ProjectName.make("renamed"))
-    }),
-  "removing a project": (ada) =>
-    Effect.gen(function* () {
-      const place = yield* (yield* Access).project(projectPath(), "project.delete").pipe(asActor(ada))
-      yield* (yield* Projects).remove(place)
-    }),
-  "making an environment": (ada) =>
-    Effect.gen(function* () {
-      const place = yield* (yield* Access).project(projectPath(), "env.create").pipe(asActor(ada))
-      yield* (yield* Environments).create(place, EnvName.make("qa"))
-    }),
-  "removing an environment": (ada) =>
-    Effect.gen(function* () {
-      yield* (yield* Environments).remove(yield* enter(ada, "env.delete", envPath("dev")))
-    }),
-  "asking for a login code": () => Effect.flatMap(Login, ({ request }) => request(email("new@example.com"))),
-  "ending all sessions": (ada) => Effect.flatMap(Sessions, ({ endAll }) => endAll(ada))
-}
+import { Cause, Effect, Exit, Metric, Redacted, TestClock } from "effect"
+import { failingStatement } from "../support/FailingDriver.js"
+import { DbPath, email, failing, invariants, onDatabase, Outbox, raw, rawAt, readSecret } from "../support/Services.js"
+import { changes, withPeople, world } from "./Changes.js"
 
 /** What all tables hold but the audit log, which may lack an entry that could not be written. */
 const contents = (db: Sqlite.Database) =>
@@ -95,13 +25,12 @@ describe("a statement that fails, whichever it is,", () => {
     it.effect(`of ${what} leaves all of it or nothing`, () =>
       Effect.gen(function* () {
         const path = yield* DbPath
-        const ada = yield* world
-        yield* Effect.flatMap(Sessions, ({ start }) => transaction(start(ada.id)))
+        const made = yield* world
         const db = yield* raw
         let [statement, failed, unaudited] = [1, 0, 0]
         for (; ; statement++) {
           const [before, entriesBefore] = [contents(db), auditEntries(db)]
-          const { exit, hit } = yield* failing(statement, change(ada))
+          const { exit, hit } = yield* failing(statement, change(made))
           yield* invariants(path)
           if (Exit.isFailure(exit)) {
             failed++
@@ -123,9 +52,105 @@ describe("a statement that fails, whichever it is,", () => {
         assert.isAbove(failed, 0)
         assert.isTrue(unaudited === 1, "an audit entry alone never fails a change")
         assert.strictEqual(statement, failed + 1, "all before it do")
-      }).pipe(onDatabase())
+      }).pipe(withPeople, onDatabase())
     )
   }
+
+  for (const [what, change] of Object.entries(changes)) {
+    it.effect(`as the beginning or the end of ${what} leaves nothing of it, and the next call is served`, () =>
+      Effect.gen(function* () {
+        const made = yield* world
+        const db = yield* raw
+        for (const which of [/^BEGIN/, /^COMMIT/]) {
+          const [before, entriesBefore] = [contents(db), auditEntries(db)]
+          const { exit, statement } = yield* failingStatement(1, change(made), which)
+          assert.match(statement ?? "", which)
+          assert.isTrue(Exit.isFailure(exit))
+          assert.deepStrictEqual([contents(db), auditEntries(db)], [before, entriesBefore])
+          yield* invariants(yield* DbPath)
+        }
+        const again = yield* Effect.exit(change(made))
+        assert.isTrue(Exit.isSuccess(again), "no transaction is left open")
+      }).pipe(withPeople, onDatabase())
+    )
+  }
+
+  it.effect("of the hourly maintenance tidies all or nothing", () =>
+    Effect.gen(function* () {
+      const login = yield* Login
+      const db = yield* raw
+      yield* world
+      yield* login.request(email("ada@example.com"))
+      yield* Effect.flip(login.verify(email("ada@example.com"), Redacted.make("000000")))
+      yield* TestClock.adjust("31 days")
+      const before = contents(db)
+      const { sweep } = yield* Maintenance
+      const seen = { undone: 0, done: 0 }
+      for (let at = 1; ; at++) {
+        const { exit, statement } = yield* failingStatement(at, sweep)
+        yield* invariants(yield* DbPath)
+        if (statement === undefined) {
+          assert.isTrue(Exit.isSuccess(exit), String(exit))
+          break
+        }
+        const left = ["sessions", "login_codes", "login_failures"].map(
+          (table) => db.prepare(`SELECT * FROM ${table}`).all().length
+        )
+        if (left.every((rows) => rows === 0)) seen.done++
+        else {
+          assert.deepStrictEqual(contents(db), before, statement ?? "")
+          seen.undone++
+        }
+      }
+      assert.isAbove(seen.undone, 4)
+      assert.isAbove(seen.done, 3, "what comes after it may fail and leaves it as it is")
+      assert.strictEqual((yield* (yield* SqlClient.SqlClient)`PRAGMA busy_timeout`)[0]?.timeout, 5000)
+    }).pipe(withPeople, Effect.provide(Maintenance.Default), onDatabase())
+  )
+
+  it.effect("of the start makes all superadmins of the settings, or none", () =>
+    Effect.gen(function* () {
+      const db = yield* raw
+      const superadmins = db.prepare("SELECT email FROM users WHERE superadmin = 1 ORDER BY email").pluck()
+      db.exec(`INSERT INTO users (id, email, name, superadmin, created_at, updated_at)
+        VALUES ('00000000-0000-4000-8000-000000000000', 'former@example.com', 'former', 1, '', '')`)
+      const before = contents(db)
+      for (let at = 1; ; at++) {
+        const { exit, hit } = yield* failing(at, Effect.scoped(Effect.provide(Effect.void, SuperadminsLive)))
+        yield* invariants(yield* DbPath)
+        if (Exit.isSuccess(exit)) {
+          assert.isFalse(hit)
+          assert.isAbove(at, 5)
+          break
+        }
+        assert.isTrue(hit, String(exit))
+        assert.deepStrictEqual(contents(db), before, `statement ${at}`)
+      }
+      assert.deepStrictEqual(superadmins.all(), ["boss@example.com", "root@example.com"])
+    }).pipe(onDatabase({ SUPERADMIN_EMAIL_0: "root@example.com", SUPERADMIN_EMAIL_1: "boss@example.com" }))
+  )
+
+  it.effect("of a batch of reads' entries writes all of it or nothing, and fails nobody", () =>
+    Effect.gen(function* () {
+      const audit = yield* AuditLog
+      const { ada } = yield* world
+      const db = yield* raw
+      const failures = Effect.map(Metric.value(auditFailures), ({ count }) => count)
+      let lost = 0
+      for (let statement = 1; ; statement++) {
+        yield* Effect.forEach(["A", "B", "C"], (name) => readSecret(ada, name))
+        const [before, counted] = [auditEntries(db), yield* failures]
+        const { exit, hit } = yield* failing(statement, audit.flush)
+        assert.isTrue(Exit.isSuccess(exit))
+        yield* invariants(yield* DbPath)
+        assert.strictEqual(auditEntries(db) - before, hit ? 0 : 3)
+        assert.strictEqual((yield* failures) - counted, hit ? 3 : 0, "what is lost is counted")
+        if (!hit) break
+        lost++
+      }
+      assert.isAbove(lost, 3)
+    }).pipe(withPeople, onDatabase())
+  )
 
   it.effect("of verifying a code leaves no session without its user, nor a code that can be used again", () =>
     Effect.gen(function* () {
@@ -173,14 +198,20 @@ describe("a write that the database itself refuses, whichever it is,", () => {
     ["organizations", "UPDATE", "making a project"],
     ["projects", "INSERT", "making a project"],
     ["environments", "INSERT", "making a project"],
-    ["members", "INSERT", "making an organization"]
+    ["members", "INSERT", "making an organization"],
+    ["users", "INSERT", "inviting a stranger"],
+    ["members", "INSERT", "inviting a stranger"],
+    ["acl_rules", "UPDATE", "removing a member and its rules"],
+    ["api_keys", "INSERT", "making a service account"],
+    ["api_keys", "INSERT", "giving a service account a new key"],
+    ["acl_rules", "UPDATE", "revoking a service account and its rules"]
   ]
 
   for (const [table, on, what] of tables) {
     it.effect(`an ${on} of ${table} while ${what}, leaves nothing`, () =>
       Effect.gen(function* () {
         const path = yield* DbPath
-        const ada = yield* world
+        const made = yield* world
         // Lets the first writes of the table pass, then the first but one, and so on.
         const db = yield* rawAt(path)
         for (let nth = 1; ; nth++) {
@@ -191,17 +222,18 @@ describe("a write that the database itself refuses, whichever it is,", () => {
               INSERT INTO written VALUES (1);
               SELECT RAISE(ABORT, 'broken') WHERE (SELECT count(*) FROM written) = ${nth};
             END`)
-          const exit = yield* Effect.exit(changes[what]!(ada))
+          const exit = yield* Effect.exit(changes[what]!(made))
           db.exec("DROP TRIGGER broken; DROP TABLE written")
           yield* invariants(path)
           if (Exit.isSuccess(exit)) {
             assert.isAbove(nth, 1, "the trigger was met")
             break
           }
+          assert.include(Cause.pretty(exit.cause, { renderErrorCause: true }), "broken")
           assert.deepStrictEqual(contents(db), before)
           assert.strictEqual(auditEntries(db), entriesBefore)
         }
-      }).pipe(onDatabase())
+      }).pipe(withPeople, onDatabase())
     )
   }
 })

@@ -121,7 +121,6 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
     const database = join(folder, "service.db")
     copyFileSync(database, copy)
     for (const [spare, path] of [
-      [0, "fresh.db"],
       [20_000, "fresh.db"],
       [150_000, "fresh.db"],
       [0, "service.db"]
@@ -154,6 +153,13 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
     assert.match(applied.stderr, /^coffer-server: .*(no space left|the disk is full).*nothing was changed\n$/i)
     rmSync(join(folder, "restored.db"))
     assert.deepStrictEqual(hidden(), [])
+    await Effect.runPromise(invariants(database, masterKey))
+
+    fill(0)
+    const session = offline("../../bin/coffer-server.js", "session", "ada@example.com")
+    assert.deepStrictEqual([session.status, session.stdout], [1, ""])
+    assert.match(session.stderr, /^coffer-server: [^\n]*the disk is full[^\n]*\n$/)
+    free()
     await Effect.runPromise(invariants(database, masterKey))
 
     const rotate = () => offline("../../../cli/bin/coffer.js", "master-key", "rotate", "--db", database, "--generate")

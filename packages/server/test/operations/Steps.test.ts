@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
-import { basename, join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"
@@ -26,6 +26,7 @@ const isLong = process.env["COFFER_LONG"] === "1"
 
 const fileOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const client = fileOf("../../../cli/bin/coffer.js")
+const server = fileOf("../../bin/coffer-server.js")
 const migrating = fileOf("Migrating.mjs")
 
 afterAll(() => {
@@ -61,6 +62,9 @@ const rotate: Command = (folder, NODE_OPTIONS) =>
     NODE_OPTIONS
   })
 
+const apply: Command = (folder, NODE_OPTIONS) =>
+  run(folder, [server, "restore", "--apply", "restored.db"], { SERVICE_MASTER_KEY: masterKey, NODE_OPTIONS })
+
 const migrate: Command = (folder, NODE_OPTIONS) =>
   run(folder, [migrating, join(folder, "service.db")], { NODE_OPTIONS })
 
@@ -76,17 +80,24 @@ const template = Effect.gen(function* () {
   return path
 })
 
+/** A folder with the same closed databases. */
 const copyOf = (path: string) => {
   const folder = freshFolder()
-  copyFileSync(path, join(folder, basename(path)))
+  for (const name of readdirSync(dirname(path))) {
+    if (name.endsWith(".db")) copyFileSync(join(dirname(path), name), join(folder, name))
+  }
   return folder
 }
 
 /**
  * Runs a command once to see its steps, from the first that `from` matches on; then once for each of them, killed there.
- * In short, every third kind of step is met once, and each that is critical.
+ * In short, every `stride`-th kind of step is met once, each that is critical, and the last ones.
  */
-const killedEverywhere = (path: string, command: Command, from: RegExp, critical: RegExp) =>
+const killedEverywhere = (
+  path: string,
+  command: Command,
+  { critical, from, last = 0, stride = 5 }: { from: RegExp; critical: RegExp; stride?: number; last?: number }
+) =>
   Effect.gen(function* () {
     const trace = join(freshFolder(), "trace")
     const whole = yield* Effect.promise(() => command(copyOf(path), dyingAt(0, trace)))
@@ -96,7 +107,8 @@ const killedEverywhere = (path: string, command: Command, from: RegExp, critical
     assert.isAtLeast(first, 0, steps.join("\n"))
     const all = Array.range(first, steps.length - 1)
     const kinds = all.filter((at) => steps.indexOf(steps[at] ?? "", first) === at)
-    const chosen = isLong ? all : kinds.filter((at, nth) => nth % 3 === 0 || critical.test(steps[at] ?? ""))
+    const isMet = (at: number, nth: number) => nth % stride === 0 || critical.test(steps[at] ?? "")
+    const chosen = isLong ? all : Array.dedupe([...kinds.filter(isMet), ...all.slice(all.length - last)])
     return yield* Effect.forEach(
       chosen,
       (at) =>
@@ -141,7 +153,10 @@ describe("killed at any step,", () => {
     "a rotation leaves a database that exactly one key opens: the old one, or one that was printed",
     () =>
       Effect.gen(function* () {
-        const ends = yield* killedEverywhere(yield* template, rotate, /^BEGIN$/, /^(writeSync|fsyncSync|COMMIT|VACUUM)/)
+        const ends = yield* killedEverywhere(yield* template, rotate, {
+          from: /^BEGIN$/,
+          critical: /^(writeSync|fsyncSync|COMMIT|VACUUM)/
+        })
         const seen = { old: 0, printed: 0, printedInVain: 0 }
         for (const { out, path, step } of ends) {
           const printed = /^[0-9a-f]{64}\n$/.test(out) ? [out.trim()] : []
@@ -166,7 +181,10 @@ describe("killed at any step,", () => {
     "a migration leaves the database as it was or migrated, with a whole copy of it before it changes",
     () =>
       Effect.gen(function* () {
-        const ends = yield* killedEverywhere(yield* template, migrate, /^VACUUM INTO/, /^(renameSync|BEGIN|COMMIT)/)
+        const ends = yield* killedEverywhere(yield* template, migrate, {
+          from: /^VACUUM INTO/,
+          critical: /^(renameSync|BEGIN|COMMIT)/
+        })
         const seen = { old: 0, migrated: 0 }
         for (const { folder, path, step } of ends) {
           const database = new Sqlite(path)
@@ -205,6 +223,43 @@ describe("killed at any step,", () => {
         }
         assert.isAbove(seen.old, 1)
         assert.isAbove(seen.migrated, 0)
+      }),
+    240_000
+  )
+
+  it.scopedLive(
+    "a restore --apply leaves the old database or the restored one, whole, and the next one finishes it",
+    () =>
+      Effect.gen(function* () {
+        const before = yield* template
+        const restored = join(dirname(before), "restored.db")
+        new Sqlite(before).exec(`VACUUM INTO '${restored}'`).close()
+        const later = Effect.flatMap(person("ada@example.com"), (ada) => setSecret(ada, "A", "three"))
+        yield* Effect.scoped(Effect.provide(later, servicesAt(before)))
+        const ends = yield* killedEverywhere(before, apply, {
+          from: /^copyFile$/,
+          critical: /^COMMIT$/,
+          stride: 12,
+          last: 9
+        })
+        const seen = { old: 0, restored: 0 }
+        for (const { folder, path, step } of ends) {
+          const database = new Sqlite(path)
+          const version = database.prepare("SELECT max(version) FROM secret_versions").pluck().get()
+          database.close()
+          assert.include([2, 3], version, step)
+          seen[version === 3 ? "old" : "restored"]++
+          yield* assertSecrets(path, masterKey)
+          yield* invariants(path)
+          if (!isLong) continue
+          const again = yield* Effect.promise(() => apply(folder))
+          assert.strictEqual(again.code, 0, again.err)
+          const hidden = readdirSync(folder).filter((name) => name.startsWith("."))
+          assert.deepStrictEqual(hidden, [], step)
+          yield* invariants(path)
+        }
+        assert.isAbove(seen.old, 2)
+        assert.isAbove(seen.restored, 0)
       }),
     240_000
   )

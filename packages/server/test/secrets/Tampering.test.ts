@@ -2,7 +2,7 @@ import type { Actor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
-import { Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { inspect } from "node:util"
 import {
   entries,
@@ -211,8 +211,7 @@ describe("a stored secret", () => {
           const edited = Buffer.from(original)
           edited.writeUInt8(edited.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
           update.run(edited)
-          const exit = yield* Effect.exit(readSecret(ada, "A"))
-          assert.isTrue(Exit.isFailure(exit), `bit ${bit} of ${column}`)
+          assert.strictEqual(yield* outcome(readSecret(ada, "A")), "DecryptionFailed", `bit ${bit} of ${column}`)
         }
         for (const edited of [
           original.subarray(1),
@@ -236,6 +235,44 @@ describe("a stored secret", () => {
         yield* refuses(ada, "A")
         db.exec(`UPDATE secret_versions SET ${back}`)
       }
+      assert.strictEqual((yield* readSecret(ada, "A")).value, canary)
+    }).pipe(onDatabase())
+  )
+
+  it.effect("does not open with any character of its ids changed, nor with another of its versions' numbers", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", canary)
+      const db = yield* raw
+      db.pragma("foreign_keys = OFF")
+      const one = (text: string) => db.prepare<[], string>(text).pluck().get() ?? ""
+      const changed = (text: string, at: number) => {
+        return text.slice(0, at) + (text[at] === "0" ? "1" : "0") + text.slice(at + 1)
+      }
+      const id = one("SELECT id FROM secrets")
+      const kek = one("SELECT kek_id FROM secret_versions")
+      const move = (from: string, to: string) => {
+        db.exec(`UPDATE secrets SET id = '${to}' WHERE id = '${from}';
+          UPDATE secret_versions SET secret_id = '${to}' WHERE secret_id = '${from}'`)
+      }
+      const setKek = (to: string) => db.prepare("UPDATE secret_versions SET kek_id = ?").run(to)
+      for (let at = 0; at < id.length; at++) {
+        if (id[at] === "-") continue
+        move(id, changed(id, at))
+        assert.strictEqual(yield* outcome(readSecret(ada, "A")), "DecryptionFailed", `character ${at} of the id`)
+        move(changed(id, at), id)
+      }
+      for (let at = 0; at < kek.length; at++) {
+        setKek(changed(kek, at))
+        assert.strictEqual(yield* outcome(readSecret(ada, "A")), "DecryptionFailed", `character ${at} of the key's id`)
+      }
+      setKek(kek)
+      for (const version of [2, 3, 257, 65_537]) {
+        db.exec(`UPDATE secret_versions SET version = ${version}; UPDATE secrets SET version = ${version}`)
+        yield* refuses(ada, "A")
+      }
+      db.exec("UPDATE secret_versions SET version = 1; UPDATE secrets SET version = 1")
+      assert.strictEqual((yield* readSecret(ada, "A")).value, canary)
     }).pipe(onDatabase())
   )
 

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
 import { assert } from "vitest"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
@@ -77,6 +78,7 @@ const variablesOf = (variables: Variables): NodeJS.ProcessEnv => ({
 export class Program {
   readonly #child: ChildProcess
   readonly #watchers = new Set<() => void>()
+  readonly #variables: Variables
   readonly #onExit = () => this.#child.kill("SIGKILL")
   #log = ""
   /** How it ended, once it has. */
@@ -87,6 +89,7 @@ export class Program {
     readonly folder: string,
     variables: Variables
   ) {
+    this.#variables = variables
     this.#child = spawn(process.execPath, [bin], {
       cwd: folder,
       env: variablesOf(variables),
@@ -179,9 +182,13 @@ export class Program {
     return this.ended
   }
 
-  /** Stops it and removes its folder. */
+  /** Kills it, sees that what holds of every database holds of the one that it leaves, and removes its folder. */
   async remove(): Promise<void> {
     await this.stop("SIGKILL")
+    if (existsSync(this.file())) {
+      const { invariants } = await import("./Services.js")
+      await Effect.runPromise(invariants(this.file(), this.#variables["SERVICE_MASTER_KEY"] ?? masterKey))
+    }
     rmSync(this.folder, { recursive: true, force: true })
   }
 

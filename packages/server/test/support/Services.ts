@@ -119,10 +119,11 @@ Sqlite.prototype.prepare = function (this: Sqlite.Database, text: string) {
     faults.hit = true
     throw new Sqlite.SqliteError("disk I/O error", "SQLITE_IOERR")
   }
-  const { all, run } = statement
+  // Looked up at each call: a test may make the driver itself fail meanwhile.
+  const driver = Object.getPrototypeOf(statement) as AnyStatement
   return Object.assign(statement, {
-    all: (...parameters: Array<unknown>) => (guard(), all.apply(statement, parameters)),
-    run: (...parameters: Array<unknown>) => (guard(), run.apply(statement, parameters))
+    all: (...parameters: Array<unknown>) => (guard(), driver.all.apply(statement, parameters)),
+    run: (...parameters: Array<unknown>) => (guard(), driver.run.apply(statement, parameters))
   })
 } as Sqlite.Database["prepare"]
 

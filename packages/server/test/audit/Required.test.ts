@@ -1,0 +1,145 @@
+import type { UserActor } from "@coffer/domain/Actor"
+import { SqlClient } from "@effect/sql"
+import { transaction } from "@coffer/server/database/Writer"
+import { assert, describe, it } from "@effect/vitest"
+import Sqlite from "better-sqlite3"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { afterAll } from "vitest"
+import { assertRefused, cleanUp, Program } from "../support/Program.js"
+import {
+  DbPath,
+  entries,
+  failing,
+  invariants,
+  onDatabase,
+  organization,
+  outcome,
+  person,
+  raw,
+  readBundle,
+  readSecret,
+  type Services,
+  setSecret
+} from "../support/Services.js"
+
+const required = { SERVICE_AUDIT_REQUIRED: "1" }
+const canary = "canary-4711"
+
+afterAll(() => {
+  cleanUp()
+})
+
+const world = Effect.gen(function* () {
+  const ada = yield* organization()
+  yield* setSecret(ada, "A", canary)
+  return ada
+})
+
+/** How many reads are on record, seen from beside the server: committed. */
+const recordedReads = Effect.map(raw, (db) =>
+  db.prepare<[], number>("SELECT count(*) FROM audit_entries WHERE action = 'secret.read'").pluck().get()
+)
+
+const reads: Readonly<Record<string, (actor: UserActor) => Effect.Effect<unknown, unknown, Services>>> = {
+  "a secret": (actor) => readSecret(actor, "A"),
+  "an earlier version": (actor) => readSecret(actor, "A", { version: 1 }),
+  "a bundle": (actor) => readBundle(actor)
+}
+
+describe("where the operator requires the audit", () => {
+  for (const [what, read] of Object.entries(reads)) {
+    it.effect(`a read of ${what} is answered when its entry is committed, and not before`, () =>
+      Effect.gen(function* () {
+        const ada = yield* world
+        const [held, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const writer = yield* transaction(
+          Effect.zipRight(Deferred.succeed(held, undefined), Deferred.await(release))
+        ).pipe(Effect.forkScoped)
+        yield* Deferred.await(held)
+        const reader = yield* Effect.fork(read(ada))
+        yield* Effect.repeatN(Effect.yieldNow(), 100)
+        assert.isNull(reader.unsafePoll(), "it waits while the database is written to")
+        assert.strictEqual(yield* recordedReads, 0)
+        yield* Deferred.succeed(release, undefined)
+        yield* Fiber.join(writer)
+        assert.include(JSON.stringify(yield* Fiber.join(reader)), canary)
+        assert.strictEqual(yield* recordedReads, 1, "no batch is waited for")
+      }).pipe(onDatabase(required))
+    )
+
+    it.effect(`a read of ${what} fails whichever statement of its entry fails, and leaves nothing`, () =>
+      Effect.gen(function* () {
+        const ada = yield* world
+        let statement = 1
+        for (; ; statement++) {
+          const { exit, hit } = yield* failing(statement, read(ada))
+          yield* invariants(yield* DbPath)
+          if (Exit.isSuccess(exit)) {
+            assert.isFalse(hit)
+            break
+          }
+          assert.isTrue(hit)
+          assert.strictEqual(yield* recordedReads, 0)
+        }
+        assert.isAbove(statement, 4, "the head, the entry, the counter and the head again")
+        assert.strictEqual(yield* recordedReads, 1)
+      }).pipe(onDatabase(required))
+    )
+  }
+
+  it.effect("a change does not fail by its entry alone, nor a read that answers no value", () =>
+    Effect.gen(function* () {
+      const ada = yield* world
+      const { etag } = yield* readBundle(ada)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TRIGGER broken BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'broken'); END`
+      assert.strictEqual(yield* outcome(readSecret(ada, "A")), "defect")
+      assert.strictEqual((yield* readBundle(ada, { ifNoneMatch: etag })).data, undefined)
+      assert.strictEqual((yield* setSecret(ada, "A", "again")).version, 2)
+      // Who may not read is told nothing either way.
+      const eve = yield* person("eve@example.com")
+      assert.strictEqual(yield* outcome(readSecret(eve, "A")), "NotFound")
+      yield* sql`DROP TRIGGER broken`
+      assert.deepStrictEqual(yield* readSecret(ada, "A"), { version: 2, value: "again" })
+      assert.strictEqual((yield* entries()).at(-1)?.action, "secret.read")
+    }).pipe(onDatabase(required))
+  )
+
+  it.live("the caller is told INTERNAL_ERROR, and no value; where it is not required, the value", () =>
+    Effect.promise(async () => {
+      const program = await Program.start(required)
+      const token = await program.login("ada@example.com")
+      const env = "/api/orgs/acme/projects/webshop/envs/prod"
+      const call = (method: string, path: string, body?: object) => program.call(method, path, { token, body })
+      await call("POST", "/api/orgs", { name: "acme" })
+      await call("POST", "/api/orgs/acme/projects", { name: "webshop" })
+      await call("PUT", `${env}/secrets/A`, { value: canary })
+      const paths = [`${env}/secrets/A`, `${env}/secrets/A?version=1`, `${env}/bundle`, `${env}/bundle?keys=A`]
+      const damage = (statement: string) => {
+        new Sqlite(program.file()).exec(statement).close()
+      }
+
+      for (const path of paths) assert.include((await call("GET", path)).text, canary)
+      damage("CREATE TRIGGER broken BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'broken'); END")
+      for (const path of paths) {
+        const answer = await call("GET", path)
+        assertRefused(answer, 500, "INTERNAL_ERROR")
+        assert.notInclude(answer.text, "canary")
+        assert.notInclude(JSON.stringify([...answer.headers]), "canary")
+      }
+      assert.strictEqual((await call("GET", `${env}/secrets`)).status, 200)
+      assert.strictEqual((await call("PUT", `${env}/secrets/A`, { value: `${canary}-2` })).status, 200)
+      assert.match(program.log, /audit entries could not be written/)
+      assert.notInclude(program.log, "canary")
+      await program.stop()
+
+      const lenient = await Program.start({}, program.folder)
+      for (const path of [`${env}/secrets/A`, `${env}/bundle`]) {
+        assert.include((await lenient.call("GET", path, { token })).text, `${canary}-2`)
+      }
+      await lenient.stop()
+      damage("DROP TRIGGER broken")
+      await Effect.runPromise(invariants(program.file(), "c0ffee".padEnd(64, "0")))
+    })
+  )
+})

@@ -1,0 +1,158 @@
+import type { Permission } from "@coffer/domain/AclRule"
+import type { UserActor } from "@coffer/domain/Actor"
+import {
+  EnvName,
+  OrgName,
+  ProjectName,
+  type RuleId,
+  type ServiceAccountId,
+  ServiceAccountName,
+  type SessionId
+} from "@coffer/domain/Names"
+import { Pattern } from "@coffer/domain/Pattern"
+import type { Action, ScopeOf } from "@coffer/domain/Permissions"
+import { Access } from "@coffer/server/access/Access"
+import { Acl, type SubjectRef } from "@coffer/server/acl/Acl"
+import { Login } from "@coffer/server/auth/Login"
+import { Sessions } from "@coffer/server/auth/Sessions"
+import { transaction } from "@coffer/server/database/Writer"
+import { Environments } from "@coffer/server/environments/Environments"
+import { Members } from "@coffer/server/members/Members"
+import { Organizations } from "@coffer/server/organizations/Organizations"
+import { Projects } from "@coffer/server/projects/Projects"
+import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
+import { Effect, Layer, Schema } from "effect"
+import {
+  asActor,
+  email,
+  enter,
+  envPath,
+  member,
+  newProject,
+  organization,
+  orgPath,
+  projectPath,
+  removeSecret,
+  type Services,
+  setSecret,
+  writeBundle
+} from "../support/Services.js"
+
+const People = Layer.mergeAll(Members.Default, Acl.Default, ServiceAccounts.Default)
+
+/** The services that the changes need beyond those of every test. */
+export const withPeople = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, People)
+
+export interface World {
+  readonly ada: UserActor
+  readonly dev: UserActor
+  readonly bot: ServiceAccountId
+  readonly rule: RuleId
+  readonly session: SessionId
+}
+
+type OrgAction = { [A in Action]: ScopeOf<A> extends "org" ? A : never }[Action]
+
+const inOrg = <A extends OrgAction>(actor: UserActor, action: A) =>
+  Effect.flatMap(Access, (access) => access.org(orgPath(), action)).pipe(asActor(actor))
+
+const makeAccount = (ada: UserActor, name: string) =>
+  Effect.gen(function* () {
+    const place = yield* inOrg(ada, "service_account.create")
+    const request = { name: ServiceAccountName.make(name), project: ProjectName.make("webshop") }
+    return yield* (yield* ServiceAccounts).create(place, request)
+  })
+
+const grant = (ada: UserActor, subject: SubjectRef, permission: Permission) =>
+  Effect.gen(function* () {
+    const place = yield* inOrg(ada, "acl.grant")
+    const [project_pattern, env_pattern] = [Schema.decodeSync(Pattern)("web*"), Schema.decodeSync(Pattern)("*")]
+    return yield* (yield* Acl).grant(place, { ...subject, project_pattern, env_pattern, permission })
+  })
+
+const person = ({ email }: UserActor): SubjectRef => ({ subject_type: "user", email })
+
+/** An organization with secrets, a developer and a machine, each with an access rule, and the owner's session. */
+export const world = Effect.gen(function* () {
+  const ada = yield* organization()
+  yield* writeBundle(ada, { set: { A: "1", B: "2", C: "3" } })
+  yield* setSecret(ada, "A", "one more")
+  const dev = yield* member("dev@example.com", "developer")
+  const { id: bot } = yield* makeAccount(ada, "bot")
+  yield* grant(ada, { subject_type: "service_account", subject_id: bot }, "read")
+  const { rule } = yield* grant(ada, person(dev), "read")
+  const session = yield* Effect.flatMap(Sessions, ({ start }) => transaction(start(ada.id)))
+  const made: World = { ada, dev, bot, rule: rule.id, session: session.id }
+  return made
+})
+
+/** Every way in which a caller changes something, each a fresh call each time that it is run. */
+export const changes: Readonly<
+  Record<string, (world: World) => Effect.Effect<unknown, unknown, Services | Layer.Layer.Success<typeof People>>>
+> = {
+  "setting a new secret": ({ ada }) => setSecret(ada, "NEW", "new"),
+  "setting a secret again": ({ ada }) => setSecret(ada, "A", "again"),
+  "removing a secret": ({ ada }) => removeSecret(ada, "B"),
+  "writing a bundle": ({ ada }) => writeBundle(ada, { set: { A: "changed", NEW: "new" }, delete: ["C"] }),
+  "making an organization": ({ ada }) =>
+    Effect.flatMap(Organizations, ({ create }) => create(ada, OrgName.make("second"))),
+  "renaming an organization": ({ ada }) =>
+    Effect.gen(function* () {
+      yield* (yield* Organizations).rename(yield* inOrg(ada, "org.update"), OrgName.make("renamed"))
+    }),
+  "removing an organization": ({ ada }) =>
+    Effect.gen(function* () {
+      yield* (yield* Organizations).remove(yield* inOrg(ada, "org.delete"))
+    }),
+  "making a project": ({ ada }) => newProject(ada, "api"),
+  "renaming a project": ({ ada }) =>
+    Effect.gen(function* () {
+      const place = yield* (yield* Access).project(projectPath(), "project.update").pipe(asActor(ada))
+      yield* (yield* Projects).rename(place, ProjectName.make("renamed"))
+    }),
+  "removing a project": ({ ada }) =>
+    Effect.gen(function* () {
+      const place = yield* (yield* Access).project(projectPath(), "project.delete").pipe(asActor(ada))
+      yield* (yield* Projects).remove(place)
+    }),
+  "making an environment": ({ ada }) =>
+    Effect.gen(function* () {
+      const place = yield* (yield* Access).project(projectPath(), "env.create").pipe(asActor(ada))
+      yield* (yield* Environments).create(place, EnvName.make("qa"))
+    }),
+  "removing an environment": ({ ada }) =>
+    Effect.gen(function* () {
+      yield* (yield* Environments).remove(yield* enter(ada, "env.delete", envPath("dev")))
+    }),
+  "inviting a stranger": ({ ada }) =>
+    Effect.gen(function* () {
+      yield* (yield* Members).invite(yield* inOrg(ada, "member.invite"), email("new@example.com"), "admin")
+    }),
+  "changing a member's role": ({ ada, dev }) =>
+    Effect.gen(function* () {
+      yield* (yield* Members).setRole(yield* inOrg(ada, "member.update"), dev.id, "owner")
+    }),
+  "removing a member and its rules": ({ ada, dev }) =>
+    Effect.gen(function* () {
+      yield* (yield* Members).remove(yield* inOrg(ada, "member.remove"), dev.id)
+    }),
+  "granting a permission": ({ ada }) => grant(ada, person(ada), "read"),
+  "changing a permission": ({ ada, dev }) => grant(ada, person(dev), "write"),
+  "revoking a permission": ({ ada, rule }) =>
+    Effect.gen(function* () {
+      yield* (yield* Acl).revoke(yield* inOrg(ada, "acl.revoke"), rule)
+    }),
+  "making a service account": ({ ada }) => makeAccount(ada, "second"),
+  "giving a service account a new key": ({ ada, bot }) =>
+    Effect.gen(function* () {
+      yield* (yield* ServiceAccounts).rotate(yield* inOrg(ada, "service_account.rotate"), bot, 60)
+    }),
+  "revoking a service account and its rules": ({ ada, bot }) =>
+    Effect.gen(function* () {
+      yield* (yield* ServiceAccounts).revoke(yield* inOrg(ada, "service_account.revoke"), bot)
+    }),
+  "asking for a login code": () => Effect.flatMap(Login, ({ request }) => request(email("new@example.com"))),
+  "ending one session": ({ ada, session }) => Effect.flatMap(Sessions, ({ end }) => end(ada, session)),
+  "logging out": ({ ada, session }) => Effect.flatMap(Sessions, ({ logout }) => logout({ ...ada, sessionId: session })),
+  "ending all sessions": ({ ada }) => Effect.flatMap(Sessions, ({ endAll }) => endAll(ada))
+}

@@ -1,0 +1,104 @@
+import { Reader } from "@coffer/server/database/Reader"
+import { Keyring } from "@coffer/server/keys/Keyring"
+import { maxWraps, WrapBudget } from "@coffer/server/keys/WrapBudget"
+import { Bundles } from "@coffer/server/secrets/Bundles"
+import { Secrets } from "@coffer/server/secrets/Secrets"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Schema } from "effect"
+import {
+  onDamagedDatabase,
+  onDatabase,
+  organization,
+  outcome,
+  raw,
+  readSecret,
+  removeSecret,
+  setSecret,
+  writeBundle
+} from "../support/Services.js"
+
+/** A budget over a database that has so many versions under its key: more than a test can make. */
+const budgetOf = (versions: number) =>
+  Layer.fresh(WrapBudget.Default).pipe(
+    Layer.provide(
+      Layer.succeed(
+        Reader,
+        Reader.make({
+          rows: (row) => (statement) =>
+            Effect.orDie(Schema.decodeUnknown(Schema.Array(row))(statement.includes("count(*)") ? [{ versions }] : []))
+        })
+      )
+    )
+  )
+
+const logged = () => {
+  const lines: Array<string> = []
+  const layer = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ logLevel, message }) => void lines.push(`${logLevel.label} ${String(message)}`))
+  )
+  return { lines, layer }
+}
+
+describe("the budget of a key-encryption key", () => {
+  it.effect("is of the versions under that key alone, however many stretches they are counted in", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "x")
+      const { kekId } = yield* Keyring
+      const db = yield* raw
+      for (const [kek, from, to] of [
+        [kekId, 2, 40_005],
+        ["another", 40_006, 40_100]
+      ] as const) {
+        db.prepare(
+          `WITH RECURSIVE n(version) AS (SELECT ? UNION ALL SELECT version + 1 FROM n WHERE version < ?)
+            INSERT INTO secret_versions SELECT v.secret_id, n.version, n.version, v.format, ?, x'00', x'00', x'00', x'00',
+              0, v.created_by, v.created_at, NULL FROM n, secret_versions v WHERE v.version = 1`
+        ).run(from, to, kek)
+      }
+      assert.strictEqual(yield* (yield* WrapBudget).count, 40_005)
+    }).pipe(onDamagedDatabase())
+  )
+
+  it.effect("is told to be running out at four fifths, and writes go on", () => {
+    const { layer, lines } = logged()
+    return Effect.gen(function* () {
+      for (const [versions, warnings] of [
+        [Math.floor(0.8 * maxWraps), 0],
+        [Math.ceil(0.8 * maxWraps), 1],
+        [maxWraps - 1, 2]
+      ] as const) {
+        const budget = yield* Effect.provide(WrapBudget, budgetOf(versions))
+        yield* budget.count
+        yield* budget.check
+        assert.strictEqual(lines.length, warnings)
+      }
+      assert.match(
+        lines[0] ?? "",
+        /^WARN the key-encryption key has wrapped 3435973837 data keys of at most 4294967296/
+      )
+    }).pipe(Effect.provide(layer), onDatabase())
+  })
+
+  it.effect("refuses every write of a value once it is spent; reads and removals go on", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "kept")
+      yield* setSecret(ada, "B", "to be removed")
+      yield* Effect.gen(function* () {
+        yield* (yield* WrapBudget).count
+        assert.strictEqual(yield* outcome(setSecret(ada, "A", "more")), "LimitExceeded")
+        assert.strictEqual(yield* outcome(setSecret(ada, "NEW", "more")), "LimitExceeded")
+        assert.strictEqual(yield* outcome(writeBundle(ada, { set: { C: "1" }, delete: ["A"] })), "LimitExceeded")
+        assert.strictEqual((yield* readSecret(ada, "A")).value, "kept")
+        yield* removeSecret(ada, "B")
+      }).pipe(
+        Effect.provide(
+          Layer.fresh(Layer.merge(Secrets.Default, Bundles.Default)).pipe(Layer.provideMerge(budgetOf(maxWraps)))
+        )
+      )
+      assert.strictEqual((yield* setSecret(ada, "A", "after a rotation")).version, 2)
+    }).pipe(onDatabase())
+  )
+})
