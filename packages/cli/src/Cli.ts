@@ -9,7 +9,7 @@ import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/Audit.js"
 import { authCommands } from "./commands/Auth.js"
 import { backupCommand } from "./commands/Backups.js"
-import { complaint, namesOf } from "./commands/Complaint.js"
+import { complaint, lacksCommand, missingCommand, namesOf } from "./commands/Complaint.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { envCommand, environmentCommand } from "./commands/Environments.js"
 import { tidyHelp } from "./commands/HelpText.js"
@@ -49,10 +49,7 @@ const described = Command.make("coffer").pipe(
   Command.withDescription("Keeps secrets, and gives them to the programs that need them")
 )
 
-const completionCommand = completionsCommand(
-  described.pipe(Command.withSubcommands(commands)),
-  commands.map((command) => command.descriptor)
-)
+const completionCommand = completionsCommand(commands.map((command) => command.descriptor))
 
 const all = [...commands, completionCommand] as const
 
@@ -72,6 +69,8 @@ const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>, argv: ReadonlyA
         ...console,
         log: (text: unknown) => {
           const help = tidyHelp(withoutColours(text), argv)
+          // Nobody asked for it: a script must not take it for the output.
+          if (lacksCommand(names, argv)) return Effect.zipRight(console.error(help), note(missingCommand(argv)))
           return console.log(wanted ? withBoldTitles(help) : help)
         },
         error: (text: unknown) => note(complaint(names, argv, withoutColours(text).trim()))
@@ -93,7 +92,7 @@ const notTaken = hasApiKey.pipe(
 export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
   const dashes = argv.indexOf("--")
   return Command.run(coffer, { name: "coffer", version, executable: "coffer" })(["node", "coffer", ...argv]).pipe(
-    Effect.as<number>(exitCodes.done),
+    Effect.as<number>(lacksCommand(names, argv) ? exitCodes.usage : exitCodes.done),
     Effect.catchAll((failure) => {
       if (isValidationError(failure)) return Effect.succeed(exitCodes.usage)
       const { exitCode, sentence } = describe(failure)

@@ -1,5 +1,6 @@
 import { splitRunArgv } from "./run/RunArgv.js"
 import { catchSignals } from "./run/Signals.js"
+import { keepBlocking } from "./run/Streams.js"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
@@ -22,6 +23,7 @@ const startRun = async (rest: ReadonlyArray<string>) => {
     process.exit(125)
   }
   const signals = catchSignals()
+  keepBlocking()
   const { start } = await import("./run/main.js")
   await start(command, version, signals)
 }

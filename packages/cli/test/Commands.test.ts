@@ -58,6 +58,17 @@ describe("the command line", () => {
     await fails(2, ["secret", "list", "--env", "Not A Name"])
   })
 
+  it("shows the help and is refused where a command is missing, and only then", async () => {
+    for (const [group, ...words] of [["secret"], ["acl", "--"], []]) {
+      const { code, stderr, stdout } = await desk.coffer(group === undefined ? [] : [group, ...words])
+      const name = ["coffer", ...(group === undefined ? [] : [group])].join(" ")
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.isTrue(stderr.startsWith(`USAGE\n  ${name} COMMAND\n`), stderr)
+      assert.isTrue(stderr.endsWith(`\ncoffer: a command is missing: ${name} COMMAND\n`), stderr)
+    }
+    assert.match(await ok("secret", "--help"), /^USAGE\n/)
+  })
+
   it("takes options before and after arguments", async () => {
     await ok("secret", "set", "--env", "prod", "WHERE", "before")
     await ok("secret", "set", "WHERE", "after", "--env", "staging")

@@ -1,7 +1,9 @@
-import { writeFileSync } from "node:fs"
+import { once } from "node:events"
+import { constants, readFileSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, finish, node, Server } from "./support/Programs.js"
+import { type Desk, finish, freePort, node, Server } from "./support/Programs.js"
 
 let server: Server
 let desk: Desk
@@ -58,6 +60,28 @@ describe("the command inherits", () => {
   it("no ignored SIGHUP from nohup: docs/run.md says that it is lost", async () => {
     const status = await output("exec nohup $COFFER run -- grep SigIgn /proc/self/status 2>/dev/null")
     assert.match(status, /^SigIgn:\t0+\n$/)
+  })
+})
+
+describe("the streams that the client shares", () => {
+  it("are never made non-blocking, which whoever shares them would be too", async () => {
+    const port = await freePort()
+    const env = { SERVICE_API_KEY: "svc_sa_x", SERVICE_SERVER_URL: `http://127.0.0.1:${port}` }
+    const flags: Array<string | undefined> = []
+    // By the time it asks for the secrets, all that it needs is loaded.
+    const asked = createServer((_, response) => {
+      for (const descriptor of [1, 2]) {
+        const info = readFileSync(`/proc/${client.pid}/fdinfo/${descriptor}`, "utf8")
+        flags.push(/^flags:\s+([0-7]+)$/m.exec(info)?.[1])
+      }
+      response.writeHead(404).end()
+    }).listen(port, "127.0.0.1")
+    await once(asked, "listening")
+    const client = desk.start(["run", "true"], { env })
+    assert.strictEqual((await finish(client)).code, 125)
+    asked.close()
+    assert.lengthOf(flags, 2)
+    for (const octal of flags) assert.strictEqual(parseInt(octal ?? "", 8) & constants.O_NONBLOCK, 0, octal)
   })
 })
 

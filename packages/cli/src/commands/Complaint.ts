@@ -39,6 +39,15 @@ const rewrite = (text: string): string => {
   return text.slice(text.lastIndexOf("└─ ") + 1).replace(/^─ /, "")
 }
 
+/** Whether a command line ends where one of several commands should stand; to ask for `--help` is something else. */
+export const lacksCommand = (names: Names, argv: ReadonlyArray<string>): boolean => {
+  const [first, ...rest] = argv.filter((word) => word !== "--")
+  return rest.length === 0 && (first === undefined || (names.get(first)?.size ?? 0) > 0)
+}
+
+export const missingCommand = (argv: ReadonlyArray<string>): string =>
+  `a command is missing: ${["coffer", ...argv.filter((word) => word !== "--")].join(" ")} COMMAND`
+
 /** What is wrong with a command line, in a sentence that says where to look. */
 export const complaint = (names: Names, argv: ReadonlyArray<string>, text: string): string => {
   const { path, stray } = locate(names, argv)

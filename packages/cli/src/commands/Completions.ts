@@ -2,7 +2,8 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import { Effect } from "effect"
 import { write } from "../Output.js"
-import { bashCompletions } from "./BashCompletions.js"
+import { type Descriptor, placesOf } from "./CompletionPlaces.js"
+import { completionScripts } from "./CompletionScripts.js"
 
 const shell = Args.choice(
   [
@@ -13,24 +14,17 @@ const shell = Args.choice(
   { name: "SHELL" }
 ).pipe(Args.withDescription("bash, zsh or fish"))
 
-/**
- * @param whole the client, with all of its commands.
- * @param descriptors these commands.
- */
-export const completionsCommand = <Name extends string, R, E, A>(
-  whole: Command.Command<Name, R, E, A>,
-  descriptors: Parameters<typeof bashCompletions>[0]
-) => {
-  const writers = {
-    bash: () => Effect.sync(() => bashCompletions(descriptors)),
-    zsh: () => Command.getZshCompletions(whole, "coffer"),
-    fish: () => Command.getFishCompletions(whole, "coffer")
-  }
-  return Command.make("completions", { shell }, (options) =>
-    Effect.flatMap(writers[options.shell](), (lines) => write(`${lines.join("\n")}\n`))
+const make = (places: Effect.Effect<ReturnType<typeof placesOf>>) =>
+  Command.make("completions", { shell }, (options) =>
+    Effect.flatMap(places, (all) => write(`${completionScripts[options.shell](all).join("\n")}\n`))
   ).pipe(
     Command.withDescription(
       'Print what makes the tab key complete commands. Example: eval "$(coffer completions bash)"'
     )
   )
+
+/** @param others the client's other commands. */
+export const completionsCommand = (others: ReadonlyArray<Descriptor>): ReturnType<typeof make> => {
+  const command: ReturnType<typeof make> = make(Effect.sync(() => placesOf([...others, command.descriptor])))
+  return command
 }

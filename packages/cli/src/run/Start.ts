@@ -1,5 +1,4 @@
 import { Data, Deferred, Effect, Predicate } from "effect"
-import { spawn } from "node:child_process"
 import * as module from "node:module"
 import { missingInterpreter, shell } from "./Executable.js"
 import type { Signals } from "./Signals.js"
@@ -91,20 +90,22 @@ export interface Child {
 /** Starts the command beside this process, on the same streams. */
 export const startBeside = Effect.fnUntraced(function* (program: Program) {
   const end = yield* Deferred.make<Outcome, NotStarted>()
-  const process = yield* Effect.try({
+  const running = yield* Effect.try({
     try: () => {
       const { argv, file } = invocation(program)
       const [argv0 = file, ...args] = argv
+      // Not imported: a client that becomes the command has no use for it.
+      const { spawn } = process.getBuiltinModule("node:child_process")
       return spawn(file, args, { argv0, env: program.env, stdio: "inherit" })
     },
     catch: (cause) => failure(program, cause)
   })
-  process.once("error", (cause) => Deferred.unsafeDone(end, Effect.fail(failure(program, cause))))
-  process.once("exit", (code, signal) => {
+  running.once("error", (cause) => Deferred.unsafeDone(end, Effect.fail(failure(program, cause))))
+  running.once("exit", (code, signal) => {
     const outcome: Outcome = signal === null ? { type: "exit", code: code ?? 1 } : { type: "signal", signal }
     Deferred.unsafeDone(end, Effect.succeed(outcome))
   })
-  const child: Child = { kill: (signal) => void process.kill(signal), ended: Deferred.await(end) }
+  const child: Child = { kill: (signal) => void running.kill(signal), ended: Deferred.await(end) }
   return child
 })
 

@@ -161,29 +161,3 @@ describe("every command that destroys", () => {
     assert.strictEqual((await ok("secret", "get", "API_KEY")).stdout, "first")
   })
 })
-
-describe("completions", () => {
-  it.each(["bash", "zsh", "fish"])("are printed for %s", async (shell) => {
-    const { stdout } = await ok("completions", shell)
-    assert.include(stdout, "service-account")
-  })
-
-  it("complete commands and options in bash", async () => {
-    const script = `
-      complete() { :; }
-      eval "$($COFFER completions bash)"
-      try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _coffer; echo "\${COMPREPLY[*]}"; }
-      try coffer serv; try coffer service-account ro; try coffer env ""; try coffer secret set --if
-      try coffer secret import ""; try coffer login --em; try coffer acl grant --permission re`
-    const { stderr, stdout } = await desk.shell('exec bash --norc -c "$SCRIPT" < /dev/null', {
-      env: { SCRIPT: script }
-    })
-    assert.strictEqual(stderr, "")
-    const [account, rotate, environments, version, file, email, value] = stdout.split("\n")
-    assert.deepStrictEqual(
-      [account, rotate, version, file, email, value],
-      ["service-account", "rotate", "--if-version", "", "--email", ""]
-    )
-    assert.sameMembers((environments ?? "").split(" "), ["list", "create", "delete", "diff", "copy"])
-  })
-})

@@ -47,11 +47,11 @@ interface Answer {
 
 const seconds = 30
 
-const loadHttp = (secure: boolean) =>
-  Effect.promise(async () => (secure ? (await import("node:https")).get : (await import("node:http")).get))
+/** Not imported: an import reads whatever the module offers, which on newer versions of Node loads all of `fetch`. */
+const getOf = (secure: boolean) => process.getBuiltinModule(secure ? "node:https" : "node:http").get
 
 const send = Effect.fnUntraced(function* (url: URL, base: string, headers: Readonly<Record<string, string>>) {
-  const get = yield* loadHttp(url.protocol === "https:")
+  const get = getOf(url.protocol === "https:")
   let answered = false
   const unreachable = (why: string, transient: boolean) =>
     new ServerUnreachable({ url: base, reason: why, transient, answered })

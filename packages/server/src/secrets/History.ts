@@ -109,7 +109,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           }
           if ((yield* repo.findLive(place.env.id, key)) !== undefined) {
             return yield* new Conflict({
-              message: `secret ${key} is there: delete it before an earlier one can come back`
+              message: `secret ${key} was set anew after it was removed: what it was before that cannot come back`
             })
           }
           const after = {
@@ -155,7 +155,12 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         Effect.gen(function* () {
           if (!(yield* repo.claim(place.env.id))) return yield* missingEnvironment(place.env.name)
           const current = yield* repo.findLive(place.env.id, key)
-          if (current === undefined) return yield* missing(key)
+          if (current === undefined) {
+            if ((yield* repo.findRemoved(place.env.id, key)) === undefined) return yield* missing(key)
+            return yield* new NotFound({
+              message: `secret ${key} is removed: undelete it first, because its versions are destroyed while it is there`
+            })
+          }
           const rows: Array<WholeVersionRow> = []
           for (const version of [...new Set(wanted)].sort((a, b) => b - a)) {
             if (version === current.version) {

@@ -129,3 +129,30 @@ describe("a version that is destroyed", () => {
     }).pipe(onHistory)
   )
 })
+
+describe("an older life of a key", () => {
+  it.effect("is not seen, read, destroyed or brought back through the one that followed, and the answers say so", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["old one", "old two"]) yield* setSecret(ada, "A", text)
+      yield* removeSecret(ada, "A")
+      const refused = yield* Effect.flip(destroy(ada, "A", [1]))
+      assert.deepStrictEqual([refused._tag, /undelete it first/.test(refused.message)], ["NotFound", true])
+      yield* setSecret(ada, "A", "new")
+      assert.deepStrictEqual(
+        (yield* listVersions(ada, "A")).map(({ version }) => version),
+        [1]
+      )
+      assert.strictEqual((yield* readSecret(ada, "A", { version: 1 })).value, "new")
+      assert.strictEqual(yield* outcome(readSecret(ada, "A", { version: 2 })), "NotFound")
+      assert.strictEqual(yield* outcome(destroy(ada, "A", [2])), "NotFound")
+      assert.strictEqual(yield* outcome(rollback(ada, "A", 2)), "NotFound")
+      const late = yield* Effect.flip(undelete(ada, "A"))
+      assert.deepStrictEqual([late._tag, /was set anew .* cannot come back/.test(late.message)], ["Conflict", true])
+      // The last that was removed comes back, and never the one before it.
+      yield* removeSecret(ada, "A")
+      yield* undelete(ada, "A")
+      assert.deepStrictEqual(yield* readSecret(ada, "A"), { version: 1, value: "new" })
+    }).pipe(onHistory)
+  )
+})
