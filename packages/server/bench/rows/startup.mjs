@@ -1,19 +1,11 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
 import { onServerCore } from "../support/machine.mjs"
+import { freePort } from "../support/process.mjs"
 import { program, settings, settle, startCoffer } from "../support/coffer.mjs"
 import { addBulk, fill } from "../support/data.mjs"
 import { median } from "../support/load.mjs"
-
-const freePort = async () => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const { port } = probe.address()
-  probe.close()
-  return port
-}
 
 const nodeAlone = () => {
   const begun = performance.now()

@@ -82,7 +82,8 @@ export const logIn = async (server, email) => {
   return body.token
 }
 
-const secretsOf = (count) =>
+/** The secrets of a scene, by key. */
+export const valuesOf = (count) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => [`KEY_${index}`, `value ${index} `.padEnd(32, "abcdefgh")])
   )
@@ -110,7 +111,7 @@ export const settle = async (server, { org = "acme", owner = "ada@example.com", 
     }
   })
   const env = `/api/orgs/${org}/projects/web/envs/prod`
-  await ask(server, "PATCH", `${env}/bundle`, { token, body: { set: secretsOf(secrets) } })
-  const keys = Object.keys(secretsOf(secrets))
+  await ask(server, "PATCH", `${env}/bundle`, { token, body: { set: valuesOf(secrets) } })
+  const keys = Object.keys(valuesOf(secrets))
   return { org, owner: token, key: account.api_key, accountId: account.id, env, keys }
 }
