@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import { onServerCore } from "../support/machine.mjs"
+import { keepToLoadCore, onServerCore, useEveryCore } from "../support/machine.mjs"
 import { freePort } from "../support/process.mjs"
 import { program, settings, settle, startCoffer } from "../support/coffer.mjs"
 import { addBulk, fill } from "../support/data.mjs"
@@ -84,8 +84,11 @@ const clientRow = {
   quick: true,
   run: ({ quick }) => {
     const runs = quick ? "5" : "20"
+    // They start a server of their own beside the client.
+    useEveryCore()
     const cli = own("cli/bench/startup.mjs", "--runs", runs)
     const mcp = own("mcp/bench/startup.mjs", runs)
+    keepToLoadCore()
     const ratioOf = (text, pattern) => Number(pattern.exec(text)?.[1])
     const result = (row, ratio, target) => {
       if (!Number.isFinite(ratio)) throw new Error(`${row}: ${cli.stderr}${mcp.stderr}`)

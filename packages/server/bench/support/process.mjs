@@ -47,6 +47,7 @@ export const start = ([command, ...args], { cwd, env, logFile, messages = false 
 
   return {
     child,
+    readLog,
     said,
     /** Processor time that it has used so far, in microseconds. */
     cpuMicros: () => {
