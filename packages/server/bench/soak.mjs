@@ -53,11 +53,12 @@ const runs = Object.entries(traffic).flatMap(([name, loops]) =>
   })
 )
 
+const told = ({ heap, resident }) => `${resident.toFixed(1)} MiB, ${heap.toFixed(1)} of them JavaScript's`
 const memory = []
 const sample = async () => {
   memory.push(await server.settledMemory())
   const counts = Object.entries(done).map(([name, count]) => `${count} ${name}`)
-  process.stdout.write(`${memory.at(-1).toFixed(1)} MiB, ${failures.length} failures: ${counts.join(", ")}\n`)
+  process.stdout.write(`${told(memory.at(-1))}, ${failures.length} failures: ${counts.join(", ")}\n`)
 }
 // The first third warms up: code is compiled, caches are filled.
 await sleep(millis / 3)
@@ -84,7 +85,7 @@ for (const error of errors) failures.push(`in the log: ${error}`)
 await server.stop()
 if (server.child.exitCode !== 0) failures.push(`the server ended with ${server.child.exitCode}`)
 failures.push(...faultsOf(folder, { written, ...done }))
-const growth = memory.at(-1) - memory[0]
+const growth = memory.at(-1).resident - memory[0].resident
 if (growth > maxGrowth) failures.push(`memory grew by ${growth.toFixed(1)} MiB`)
 
 await Promise.all([mail.stop(), store.stop()])
@@ -94,7 +95,7 @@ const report = { machine: describe(), minutes: Number(options.minutes), done, me
 writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
 for (const failure of failures.slice(0, 20)) process.stderr.write(`${failure}\n`)
 process.stdout.write(
-  `${failures.length} failures; memory ${memory[0].toFixed(1)} to ${memory.at(-1).toFixed(1)} MiB; ` +
+  `${failures.length} failures; memory ${told(memory[0])}, then ${told(memory.at(-1))}; ` +
     `audit entries verified: ${chains.map(({ body }) => body.entries).join(" and ")}\n`
 )
 if (failures.length > 0) process.exitCode = 1

@@ -31,7 +31,7 @@ const row = {
     await load(server, { requests, amount: 100_000 })
     await sleep(1000)
     const after = server.memory()
-    const growth = (await server.settledMemory()) - half
+    const growth = (await server.settledMemory()).resident - half.resident
     await server.stop()
     return [
       memory("idle", idle, 120),

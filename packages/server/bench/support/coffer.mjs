@@ -44,11 +44,11 @@ export const startCoffer = async (folder, { env = {}, nodeArgs = [], pinned = tr
     url,
     /** The longest stall of the event loop since the last question, in milliseconds. */
     longestStall: () => question(server.child, "stall"),
-    /** Its memory once garbage has been collected and given back, in MiB. */
+    /** Its memory once garbage has been collected and given back, and what of it is used by JavaScript, in MiB. */
     settledMemory: async () => {
-      await question(server.child, "collect")
+      const heap = await question(server.child, "collect")
       await sleep(1000)
-      return server.memory()
+      return { resident: server.memory(), heap }
     },
     stop: async () => {
       if (server.child.connected) server.child.disconnect()

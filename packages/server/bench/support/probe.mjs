@@ -19,7 +19,7 @@ if (process.send !== undefined) {
       const collect = runInNewContext("gc")
       collect()
       collect()
-      process.send("collected")
+      process.send(process.memoryUsage().heapUsed / 2 ** 20)
     }
   })
   process.channel.unref()
