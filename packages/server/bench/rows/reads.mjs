@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { onServerCore } from "../support/machine.mjs"
 import { start } from "../support/process.mjs"
 import { ask, masterKey, settle, startCoffer } from "../support/coffer.mjs"
-import { interleave } from "../support/load.mjs"
+import { interleave, load } from "../support/load.mjs"
 import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
 
 const ceilingProgram = fileURLToPath(new URL("../ceiling/server.mjs", import.meta.url))
@@ -29,6 +29,8 @@ const prepare = async ({ folder }) => {
   await first.stop()
   cpSync(ours, theirs, { recursive: true })
   const [coffer, ceiling] = [await startCoffer(ours), await startCeiling(theirs)]
+  // The more code a server has, the longer it takes until all of it is compiled.
+  for (const server of [coffer, ceiling]) await load(server, { requests: readsOf(scene), seconds: 3 })
   return { coffer, ceiling, scene }
 }
 
