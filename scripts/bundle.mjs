@@ -1,5 +1,5 @@
 /**
- * Bundles the two clients so that they start fast: one small entry file each, and chunks for what they import lazily. Then
+ * Bundles the programs so that they start fast: one small entry file each, and chunks for what they import lazily. Then
  * makes the server's documents. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
  */
 import { readFile, readdir, rm } from "node:fs/promises"
@@ -19,10 +19,10 @@ const functions = new Set(["absurd", "flow", "hole", "identity", "pipe", "unsafe
 const deepImports = {
   name: "deep-imports",
   setup({ onLoad }) {
-    onLoad({ filter: /packages\/(cli|domain|mcp)\/(src|dist)\/.*\.[jt]s$/ }, async ({ path }) => {
+    onLoad({ filter: /packages\/(cli|domain|mcp|server)\/(src|dist)\/.*\.[jt]s$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8")
       const contents = source.replaceAll(
-        /^import \{([^}]*)\} from "(effect|@effect\/platform)";?$/gm,
+        /^import \{([^}]*)\} from "(effect|@effect\/platform|@effect\/sql|@effect\/sql-sqlite-node)";?$/gm,
         (_, names, from) =>
           names
             .split(",")
@@ -59,8 +59,11 @@ const settings = (version) => ({
   }
 })
 
-/** @param alone modules that are bundles of their own: what they share with others is in both, and no more than it needs. */
-const bundle = async (name, alone = []) => {
+/**
+ * @param alone modules that are bundles of their own: what they share with others is in both, and no more than it needs
+ * @param own settings of the package
+ */
+const bundle = async (name, { alone = [], ...own } = {}) => {
   const folder = new URL(`packages/${name}/`, root)
   const outdir = fileURLToPath(new URL("dist/bundle/", folder))
   const source = (module) => fileURLToPath(new URL(`src/${module}.ts`, folder))
@@ -69,11 +72,11 @@ const bundle = async (name, alone = []) => {
     // What is loaded lazily, and only where it is installed, is left out too.
     {
       entryPoints: { main: source("main") },
-      external: ["@coffer/server/*", ...alone.map((module) => `./${module}.js`)]
+      external: ["@coffer/server/*", ...(own.external ?? []), ...alone.map((module) => `./${module}.js`)]
     },
     ...alone.map((module) => ({ entryPoints: { [module]: source(module) } }))
   ]
-  const results = await Promise.all(builds.map((each) => build({ ...settings(version), outdir, ...each })))
+  const results = await Promise.all(builds.map((each) => build({ ...settings(version), outdir, ...own, ...each })))
   // What an earlier build left is removed afterwards, so that a program that starts meanwhile finds its chunks.
   const current = new Set(
     results.flatMap(({ metafile }) => Object.keys(metafile.outputs).map((path) => resolve(fileURLToPath(root), path)))
@@ -83,7 +86,17 @@ const bundle = async (name, alone = []) => {
   await Promise.all(old.filter((file) => !current.has(file)).map((file) => rm(file)))
 }
 
-await Promise.all([bundle("cli", ["run/main"]), bundle("mcp")]).catch(() => {
+await Promise.all([
+  bundle("cli", { alone: ["run/main"] }),
+  bundle("mcp"),
+  bundle("server", {
+    // A stack trace in an operator's log names what failed.
+    minify: false,
+    minifyWhitespace: true,
+    minifySyntax: true,
+    external: ["@aws-sdk/*", "better-sqlite3", "nodemailer", "prom-client"]
+  })
+]).catch(() => {
   // esbuild has printed what is wrong.
   process.exitCode = 1
 })

@@ -6,7 +6,7 @@ process.umask(0o077)
 
 const { existsSync } = await import("node:fs")
 
-const build = new URL("../dist/main.js", import.meta.url)
+const build = new URL("../dist/bundle/main.js", import.meta.url)
 if (existsSync(build)) {
   await import(build.href)
 } else {

@@ -1,7 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Email } from "@coffer/domain/Names"
 import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
-import { createRequire } from "node:module"
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
 import { loadConfig, ServerConfig } from "./Config.js"
@@ -35,9 +34,7 @@ const serve = Effect.gen(function* () {
   return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))
 })
 
-const version = Schema.decodeUnknown(Schema.Struct({ version: Schema.String }))(
-  createRequire(import.meta.url)("../package.json")
-)
+const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
 const wrongUsage = (message: string) =>
   Effect.zipRight(
@@ -78,7 +75,7 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
     case "restore":
       return restore(rest)
     case "--version":
-      return Effect.flatMap(version, (manifest) => Console.log(manifest.version))
+      return Console.log(version)
     case "--help":
     case "-h":
       return Console.log(help)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { settle, startCoffer } from "../support/coffer.mjs"
 import { load } from "../support/load.mjs"
+import { readsOf } from "../support/requests.mjs"
 
 const memory = (row, mebibytes, target) => ({
   row: `resident memory, ${row}`,
@@ -23,17 +24,14 @@ const row = {
     const server = await startCoffer(files)
     await sleep(3000)
     const idle = server.memory()
-    const requests = scene.keys.map((name) => ({
-      path: `${scene.env}/secrets/${name}`,
-      headers: { "x-api-key": scene.key }
-    }))
+    const requests = readsOf(scene)
     await load(server, { requests, amount: 100_000 })
     await sleep(1000)
     const half = await server.settledMemory()
     await load(server, { requests, amount: 100_000 })
     await sleep(1000)
     const after = server.memory()
-    const growth = (await server.settledMemory()) - half
+    const growth = (await server.settledMemory()).resident - half.resident
     await server.stop()
     return [
       memory("idle", idle, 120),

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url"
 import { onServerCore } from "../support/machine.mjs"
 import { start } from "../support/process.mjs"
 import { ask, masterKey, settle, startCoffer } from "../support/coffer.mjs"
-import { interleave } from "../support/load.mjs"
+import { interleave, load } from "../support/load.mjs"
+import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
 
 const ceilingProgram = fileURLToPath(new URL("../ceiling/server.mjs", import.meta.url))
 
@@ -28,10 +29,10 @@ const prepare = async ({ folder }) => {
   await first.stop()
   cpSync(ours, theirs, { recursive: true })
   const [coffer, ceiling] = [await startCoffer(ours), await startCeiling(theirs)]
+  // The more code a server has, the longer it takes until all of it is compiled.
+  for (const server of [coffer, ceiling]) await load(server, { requests: readsOf(scene), seconds: 3 })
   return { coffer, ceiling, scene }
 }
-
-const perSecond = ({ cpu, p99, rate }) => `${rate.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, ${cpu.toFixed(0)} µs`
 
 const compared = (row, against, ours, theirs, target) => ({
   row,
@@ -43,15 +44,12 @@ const compared = (row, against, ours, theirs, target) => ({
   atLeast: true
 })
 
-const reads = ({ env, key, keys }) =>
-  keys.map((name) => ({ path: `${env}/secrets/${name}`, headers: { "x-api-key": key } }))
-
 const readRow = {
   name: "read",
   quick: true,
   run: async (context) => {
     const { ceiling, coffer, scene } = await context.share("servers", prepare)
-    const requests = reads(scene)
+    const requests = readsOf(scene)
     const health = [{ path: "/health" }]
     const [ours, hand, empty, bare] = await interleave(
       [
@@ -92,8 +90,8 @@ const bundleRow = {
         { server: coffer, requests: [{ path, headers }] },
         { server: ceiling, requests: [{ path, headers }] },
         { server: coffer, requests: [{ path, headers: { ...headers, "if-none-match": etag } }] },
-        { server: coffer, requests: reads(scene) },
-        { server: coffer, requests: reads(scene), connections: 1 },
+        { server: coffer, requests: readsOf(scene) },
+        { server: coffer, requests: readsOf(scene), connections: 1 },
         { server: coffer, requests: [{ path, headers }], connections: 1 }
       ],
       context.pace
@@ -122,12 +120,7 @@ const writeRow = {
   quick: true,
   run: async (context) => {
     const { ceiling, coffer, scene } = await context.share("servers", prepare)
-    const requests = reads(scene).map(({ headers, path }, index) => ({
-      method: "PUT",
-      path,
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify({ value: `another value ${index}`.padEnd(32, "x") })
-    }))
+    const requests = writesOf(scene)
     const [ours, hand] = await interleave(
       [
         { server: coffer, requests },

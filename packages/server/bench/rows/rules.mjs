@@ -2,6 +2,7 @@ import { cpSync } from "node:fs"
 import { settle, startCoffer } from "../support/coffer.mjs"
 import { addPeople, fill } from "../support/data.mjs"
 import { interleave } from "../support/load.mjs"
+import { readsOf } from "../support/requests.mjs"
 
 const row = {
   name: "rules",
@@ -15,10 +16,7 @@ const row = {
     cpSync(one, many, { recursive: true })
     fill(many, (database) => addPeople(database, scene.org, { members: 1_000, projects: 1_000, rules: 10_000 }))
     const servers = [await startCoffer(many), await startCoffer(one)]
-    const requests = scene.keys.map((name) => ({
-      path: `${scene.env}/secrets/${name}`,
-      headers: { "x-api-key": scene.key }
-    }))
+    const requests = readsOf(scene)
     const [large, small] = await interleave(
       servers.map((server) => ({ server, requests })),
       context.pace

@@ -1,19 +1,11 @@
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
-import { onServerCore } from "../support/machine.mjs"
+import { keepToLoadCore, onServerCore, useEveryCore } from "../support/machine.mjs"
+import { freePort } from "../support/process.mjs"
 import { program, settings, settle, startCoffer } from "../support/coffer.mjs"
 import { addBulk, fill } from "../support/data.mjs"
 import { median } from "../support/load.mjs"
-
-const freePort = async () => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const { port } = probe.address()
-  probe.close()
-  return port
-}
 
 const nodeAlone = () => {
   const begun = performance.now()
@@ -92,8 +84,11 @@ const clientRow = {
   quick: true,
   run: ({ quick }) => {
     const runs = quick ? "5" : "20"
+    // They start a server of their own beside the client.
+    useEveryCore()
     const cli = own("cli/bench/startup.mjs", "--runs", runs)
     const mcp = own("mcp/bench/startup.mjs", runs)
+    keepToLoadCore()
     const ratioOf = (text, pattern) => Number(pattern.exec(text)?.[1])
     const result = (row, ratio, target) => {
       if (!Number.isFinite(ratio)) throw new Error(`${row}: ${cli.stderr}${mcp.stderr}`)

@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { onServerCore } from "./machine.mjs"
 import { start } from "./process.mjs"
@@ -40,10 +41,11 @@ export const startCoffer = async (folder, { env = {}, nodeArgs = [] } = {}) => {
     url,
     /** The longest stall of the event loop since the last question, in milliseconds. */
     longestStall: () => question(server.child, "stall"),
-    /** Its memory once garbage has been collected, in MiB. */
+    /** Its memory once garbage has been collected and given back, and what of it is used by JavaScript, in MiB. */
     settledMemory: async () => {
-      await question(server.child, "collect")
-      return server.memory()
+      const heap = await question(server.child, "collect")
+      await sleep(1000)
+      return { resident: server.memory(), heap }
     },
     stop: async () => {
       if (server.child.connected) server.child.disconnect()
@@ -69,27 +71,32 @@ export const ask = async (server, method, path, { body, headers = {}, key, token
   return { headers: answer.headers, body: text === "" ? undefined : JSON.parse(text) }
 }
 
-/** Logs someone in with the code from the server's log. */
-export const logIn = async (server, email) => {
-  await ask(server, "POST", "/api/auth/login", { body: { email } })
+/** The login code in the log of a server without mail. */
+const codeInLog = (server) => async (email) => {
   const [, code] = await server.said(
     new RegExp(`login code for ${email.replace(/\./g, "\\.")}: (\\d{6})(?![^]*login code for ${email})`)
   )
+  return code
+}
+
+/** Logs someone in with the code that was sent. */
+export const logIn = async (server, email, codeFor = codeInLog(server)) => {
+  await ask(server, "POST", "/api/auth/login", { body: { email } })
+  const code = await codeFor(email)
   const { body } = await ask(server, "POST", "/api/auth/verify", { body: { email, code } })
   return body.token
 }
 
-const secretsOf = (count) =>
-  Object.fromEntries(
-    Array.from({ length: count }, (_, index) => [`KEY_${index}`, `value ${index} `.padEnd(32, "abcdefgh")])
-  )
+/** The secrets of a scene, by key. */
+export const valuesOf = (count, value = (key) => `value of ${key} `.padEnd(32, "abcdefgh")) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`KEY_${index}`, value(`KEY_${index}`)]))
 
 /**
  * An organization with an owner and a service account that reads and writes the 100 secrets of one environment: what most
  * programs that use Coffer look like.
  */
-export const settle = async (server, { org = "acme", owner = "ada@example.com", secrets = 100 } = {}) => {
-  const token = await logIn(server, owner)
+export const settle = async (server, { code, org = "acme", owner = "ada@example.com", secrets = 100, value } = {}) => {
+  const token = await logIn(server, owner, code)
   await ask(server, "POST", "/api/orgs", { token, body: { name: org } })
   await ask(server, "POST", `/api/orgs/${org}/projects`, { token, body: { name: "web" } })
   const { body: account } = await ask(server, "POST", `/api/orgs/${org}/service-accounts`, {
@@ -107,7 +114,7 @@ export const settle = async (server, { org = "acme", owner = "ada@example.com", 
     }
   })
   const env = `/api/orgs/${org}/projects/web/envs/prod`
-  await ask(server, "PATCH", `${env}/bundle`, { token, body: { set: secretsOf(secrets) } })
-  const keys = Object.keys(secretsOf(secrets))
+  await ask(server, "PATCH", `${env}/bundle`, { token, body: { set: valuesOf(secrets, value) } })
+  const keys = Object.keys(valuesOf(secrets))
   return { org, owner: token, key: account.api_key, accountId: account.id, env, keys }
 }

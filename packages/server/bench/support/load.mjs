@@ -18,6 +18,8 @@ export const load = (server, { amount, connections = 16, rate, requests, seconds
       {
         url: server.url,
         connections,
+        // It looks this often, in milliseconds, whether its time is over.
+        sampleInt: 100,
         ...(amount === undefined ? { duration: seconds } : { amount }),
         ...(rate !== undefined && { overallRate: rate }),
         requests: requests.map((request) => ({ method: "GET", ...request }))

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, readFileSync } from "node:fs"
+import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 
 const clockTicks = 100
@@ -11,6 +12,15 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
 })
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130))
+
+/** A port of this machine that nobody has. */
+export const freePort = async () => {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const { port } = probe.address()
+  probe.close()
+  return port
+}
 
 /** Starts a command with its output going to a file, so that reading it costs this process nothing. */
 export const start = ([command, ...args], { cwd, env, logFile, messages = false }) => {
@@ -37,6 +47,7 @@ export const start = ([command, ...args], { cwd, env, logFile, messages = false 
 
   return {
     child,
+    readLog,
     said,
     /** Processor time that it has used so far, in microseconds. */
     cpuMicros: () => {

@@ -53,12 +53,57 @@ export interface Filters {
   readonly resource_type?: string
 }
 
-const conditions = (filters: Filters) => {
-  const given = Object.entries(filters).filter((entry): entry is [string, string] => typeof entry[1] === "string")
-  return { texts: given.map(([column]) => `${column} = ?`), values: given.map(([, value]) => value) }
+/** A row of counters for each kind of entry (an action and a resource type) that fits. */
+const countersOf = ({ action, actor_id, log, resource_type }: Filters) => ({
+  // The totals are those of every log, or of every actor.
+  table: log !== undefined && actor_id !== undefined ? "audit_counters" : "audit_totals",
+  where: [
+    "k.log = ? AND k.actor_id = ?",
+    ...(action === undefined ? [] : ["k.action = ?"]),
+    ...(resource_type === undefined ? [] : ["k.resource_type = ?"])
+  ].join(" AND "),
+  values: [log ?? "", actor_id ?? "", ...[action, resource_type].filter((word) => word !== undefined)]
+})
+
+/** The index in which the entries of each kind follow one another. */
+const indexOf = ({ actor_id, log }: Filters): string =>
+  `audit_entries_${log === undefined ? "of" : "by"}_${actor_id === undefined ? "kind" : "actor"}`
+
+/** The newest entries of any kind. */
+const newest = ({ log }: Filters, below: number | null, limit: number) => {
+  const order = log === undefined ? "position" : "seq"
+  const where = [...(log === undefined ? [] : ["log = ?"]), ...(below === null ? [] : [`${order} < ?`])]
+  return {
+    statement: `SELECT ${columns} FROM audit_entries ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
+      ORDER BY ${order} DESC LIMIT ?`,
+    values: [...(log === undefined ? [] : [log]), ...(below === null ? [] : [below]), limit]
+  }
 }
 
-const where = (texts: ReadonlyArray<string>): string => (texts.length === 0 ? "" : `WHERE ${texts.join(" AND ")}`)
+/**
+ * The newest entries that fit: a page of each kind from the index, and of these the newest. It costs the same for any number of
+ * entries; and it is one statement, so that no kind is missing beside a newer entry of another.
+ */
+const newestThatFit = (filters: Filters, below: number | null, limit: number) => {
+  const { actor_id, log } = filters
+  const counters = countersOf(filters)
+  const run = [
+    ...(log === undefined ? [] : ["e.log = k.log"]),
+    ...(actor_id === undefined ? [] : ["e.actor_id = k.actor_id"]),
+    "e.action = k.action AND e.resource_type = k.resource_type",
+    ...(below === null ? [] : [`e.${log === undefined ? "position" : "seq"} < ?`])
+  ]
+  return {
+    statement: `
+      SELECT ${columns} FROM audit_entries WHERE position IN (
+        SELECT f.position FROM ${counters.table} k CROSS JOIN audit_entries f ON f.position IN (
+          SELECT e.position FROM audit_entries e INDEXED BY ${indexOf(filters)}
+          WHERE ${run.join(" AND ")} ORDER BY e.${log === undefined ? "position" : "seq"} DESC LIMIT ?)
+        WHERE ${counters.where} ORDER BY f.position DESC LIMIT ?)
+      ORDER BY position DESC`,
+    values: [...(below === null ? [] : [below]), limit, ...counters.values, limit]
+  }
+}
 
 /** Reads the audit tables, on the read-only connection. */
 export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/TrailRepo", {
@@ -74,19 +119,16 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
     return {
       /** Entries newest first, below a position in commit order when one is given. Within a log that is the order of `seq`. */
       page: (filters: Filters, below: number | null, limit: number) => {
-        const { texts, values } = conditions(filters)
-        const order = filters.log === undefined ? "position" : "seq"
-        const bounded = below === null ? [] : [`${order} < ?`]
-        return entries(
-          `SELECT ${columns} FROM audit_entries ${where([...texts, ...bounded])} ORDER BY ${order} DESC LIMIT ?`,
-          [...values, ...(below === null ? [] : [below]), limit]
-        )
+        const { action, actor_id, resource_type } = filters
+        const all = action === undefined && actor_id === undefined && resource_type === undefined
+        const { statement, values } = (all ? newest : newestThatFit)(filters, below, limit)
+        return entries(statement, values)
       },
 
       total: (filters: Filters) => {
-        const { texts, values } = conditions(filters)
+        const { table, values, where } = countersOf(filters)
         return Effect.map(
-          totals(`SELECT sum(entries) AS total FROM audit_counters ${where(texts)}`, values),
+          totals(`SELECT sum(entries) AS total FROM ${table} k WHERE ${where}`, values),
           (rows) => rows[0]?.total ?? 0
         )
       },

@@ -5,10 +5,12 @@ import { keepCopy } from "./Copy.js"
 import { reasonOf } from "./Reason.js"
 import { isSqlError } from "./Writer.js"
 import { initial } from "./migrations/0001_initial.js"
+import { auditPages } from "./migrations/0002_audit_pages.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
-  "0001_initial": initial
+  "0001_initial": initial,
+  "0002_audit_pages": auditPages
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

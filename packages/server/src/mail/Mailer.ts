@@ -1,7 +1,6 @@
 import type { Email } from "@coffer/domain/Names"
 import { Clock, Data, Duration, Effect, Fiber, Mailbox, Metric, Predicate, Redacted, Schedule } from "effect"
 import type { SMTPTransportOptions } from "nodemailer"
-import { createTransport } from "nodemailer"
 import type { SmtpSettings } from "../Config.js"
 import { ServerConfig } from "../Config.js"
 import { RequestInfo } from "../http/RequestInfo.js"
@@ -81,6 +80,8 @@ If you did not try to log in, ignore this mail: without the code nobody gets in.
 
 const smtpSender = (smtp: SmtpSettings) =>
   Effect.gen(function* () {
+    // A server in dev mode does without.
+    const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
     const transport = yield* Effect.acquireRelease(
       Effect.sync(() => createTransport(transportOptions(smtp))),
       (transport) => Effect.sync(() => transport.close())

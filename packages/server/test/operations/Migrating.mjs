@@ -19,11 +19,14 @@ const later = Effect.gen(function* () {
   if (process.env.FAIL) yield* sql`INSERT INTO later VALUES (NULL, NULL)`
 })
 
+const next = String(Object.keys(migrations).length + 1).padStart(4, "0")
 const [path = ""] = process.argv.slice(2)
 
 await Effect.gen(function* () {
   const client = yield* openDatabase(path)
-  yield* migrate(path, { ...migrations, "0002_later": later }).pipe(Effect.provideService(SqlClient.SqlClient, client))
+  yield* migrate(path, { ...migrations, [`${next}_later`]: later }).pipe(
+    Effect.provideService(SqlClient.SqlClient, client)
+  )
 }).pipe(
   Effect.scoped,
   Effect.provide(Reactivity.layer),

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { migrations } from "@coffer/server/database/Migrations"
 import { makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
@@ -28,6 +29,10 @@ const fileOf = (relative: string) => fileURLToPath(new URL(relative, import.meta
 const client = fileOf("../../../cli/bin/coffer.js")
 const server = fileOf("../../bin/coffer-server.js")
 const migrating = fileOf("Migrating.mjs")
+
+/** The schema to which it migrates, and the copy that is kept before. */
+const later = Object.keys(migrations).length + 1
+const copyOfLater = (path: string): string => `${path}.before-${String(later).padStart(4, "0")}`
 
 afterAll(() => {
   cleanUp()
@@ -192,14 +197,14 @@ describe("killed at any step,", () => {
           const labels = database
             .prepare("SELECT count(*) FROM pragma_table_info('secrets') WHERE name = 'label'")
             .pluck()
-          assert.strictEqual(labels.get(), schema === 2 ? 1 : 0, `half a migration is left before ${step}`)
+          assert.strictEqual(labels.get(), schema === later ? 1 : 0, `half a migration is left before ${step}`)
           database.close()
-          const copy = `${path}.before-0002`
-          if (schema === 2) {
+          const copy = copyOfLater(path)
+          if (schema === later) {
             seen.migrated++
             assert.isTrue(existsSync(copy))
             const refused = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, servicesAt(path))))
-            assert.include(String(refused), "schema 2, which is newer")
+            assert.include(String(refused), `schema ${later}, which is newer`)
           } else {
             seen.old++
             yield* assertSecrets(path, masterKey)
@@ -273,7 +278,7 @@ describe("killed at any step,", () => {
       assert.match(failed.err, /the database cannot be migrated \(NOT NULL .*\): it is as it was before\n$/)
       yield* assertSecrets(path, masterKey)
       yield* invariants(path)
-      yield* assertSecrets(`${path}.before-0002`, masterKey)
+      yield* assertSecrets(copyOfLater(path), masterKey)
     })
   )
 })

@@ -554,6 +554,12 @@ export const invariants = (path: string, key: string = masterKey) =>
       `SELECT log, coalesce(actor_id, ''), action, resource_type, count(*) FROM audit_entries GROUP BY 1, 2, 3, 4
         EXCEPT SELECT log, actor_id, action, resource_type, entries FROM audit_counters`
     )
+    const totals = `SELECT log, '', action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2, 3, 4
+      UNION SELECT '', '', action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2, 3, 4
+      UNION SELECT '', actor_id, action, resource_type, sum(entries) FROM audit_counters WHERE actor_id <> ''
+        GROUP BY 1, 2, 3, 4`
+    none("an audit total that is not the sum", `SELECT * FROM audit_totals EXCEPT SELECT * FROM (${totals})`)
+    none("audit counters that are not summed", `SELECT * FROM (${totals}) EXCEPT SELECT * FROM audit_totals`)
     none(
       "an audit entry in another log than its organization's",
       `SELECT id FROM audit_entries WHERE log <> coalesce(org_id, 'system')`

@@ -1,0 +1,101 @@
+/**
+ * A long mixed load on one server: reads, writes, bundles, the audit log, logins by mail and a backup every minute, everything
+ * that is answered checked against what was written. At the end its memory has not grown, and what it leaves is whole.
+ *
+ *     npm run soak -- [--minutes 10] [--json FILE]
+ *
+ * Ends with 1 when anything failed.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { faultsOf } from "./soak/check.mjs"
+import { trafficOf, valueOf } from "./soak/traffic.mjs"
+import { ask, settle, startCoffer } from "./support/coffer.mjs"
+import { describe, keepToLoadCore } from "./support/machine.mjs"
+import { startMail } from "./support/mail.mjs"
+import { startStore } from "./support/store.mjs"
+
+const { values: options } = parseArgs({
+  options: { minutes: { type: "string", default: "10" }, json: { type: "string", default: "soak.json" } }
+})
+const millis = Number(options.minutes) * 60_000
+const maxGrowth = 10
+
+keepToLoadCore()
+const root = mkdtempSync(join(tmpdir(), "coffer-soak-"))
+const folder = join(root, "server")
+mkdirSync(folder, { mode: 0o700 })
+const mail = await startMail()
+const store = await startStore(join(root, "store"))
+const owner = "ada@example.com"
+const server = await startCoffer(folder, {
+  env: { ...mail.env, ...store.env, SUPERADMIN_EMAIL_0: owner, SERVICE_SIGNUP: "open" }
+})
+
+const scene = await settle(server, { owner, code: mail.code, value: (key) => valueOf(key, 1) })
+const written = new Map(scene.keys.map((key) => [key, 1]))
+const done = { reads: 0, writes: 0, bundleWrites: 0, bundles: 0, polls: 0, auditPages: 0, logins: 0, backups: 0 }
+const failures = []
+const traffic = trafficOf({ backupMillis: Math.min(60_000, millis / 4), done, mail, scene, server, written })
+
+const end = performance.now() + millis
+const runs = Object.entries(traffic).flatMap(([name, loops]) =>
+  loops.map(async (loop) => {
+    while (performance.now() < end) {
+      await loop().catch((error) => {
+        failures.push(`${name}: ${error.message}`)
+        return sleep(100)
+      })
+    }
+  })
+)
+
+const told = ({ heap, resident }) => `${resident.toFixed(1)} MiB, ${heap.toFixed(1)} of them JavaScript's`
+const memory = []
+const sample = async () => {
+  memory.push(await server.settledMemory())
+  const counts = Object.entries(done).map(([name, count]) => `${count} ${name}`)
+  process.stdout.write(`${told(memory.at(-1))}, ${failures.length} failures: ${counts.join(", ")}\n`)
+}
+// The first third warms up: code is compiled, caches are filled.
+await sleep(millis / 3)
+while (performance.now() < end) {
+  await sample()
+  await sleep(Math.min(30_000, millis / 6, Math.max(0, end - performance.now())))
+}
+await Promise.all(runs)
+await sleep(1000)
+await sample()
+
+const chains = [
+  await ask(server, "GET", `/api/orgs/${scene.org}/audit-logs/verify`, { token: scene.owner }),
+  await ask(server, "GET", "/api/audit-logs/verify", { token: scene.owner })
+]
+for (const { body } of chains) {
+  if (!body.valid) failures.push(`an audit chain is not valid from ${body.first_invalid_seq} on`)
+}
+const { body: kept } = await ask(server, "GET", "/api/backups", { token: scene.owner })
+if (kept.data.length !== done.backups)
+  failures.push(`${kept.data.length} backups are listed, ${done.backups} were made`)
+const errors = server.readLog().match(/"level":"(error|fatal)".*/g) ?? []
+for (const error of errors) failures.push(`in the log: ${error}`)
+await server.stop()
+if (server.child.exitCode !== 0) failures.push(`the server ended with ${server.child.exitCode}`)
+failures.push(...faultsOf(folder, { written, ...done }))
+const growth = memory.at(-1).resident - memory[0].resident
+if (growth > maxGrowth) failures.push(`memory grew by ${growth.toFixed(1)} MiB`)
+
+await Promise.all([mail.stop(), store.stop()])
+rmSync(root, { recursive: true, force: true })
+
+const report = { machine: describe(), minutes: Number(options.minutes), done, memory, growth, failures }
+writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+for (const failure of failures.slice(0, 20)) process.stderr.write(`${failure}\n`)
+process.stdout.write(
+  `${failures.length} failures; memory ${told(memory[0])}, then ${told(memory.at(-1))}; ` +
+    `audit entries verified: ${chains.map(({ body }) => body.entries).join(" and ")}\n`
+)
+if (failures.length > 0) process.exitCode = 1

@@ -1,0 +1,60 @@
+import { join } from "node:path"
+import { openDatabase } from "../ceiling/database.mjs"
+
+/** What must hold of a database that no server has any more, as queries that find what is wrong. */
+const wrong = {
+  "a version without an audit entry": `
+    SELECT secret_id, version FROM secret_versions
+    EXCEPT SELECT resource_id, json_extract(metadata, '$.version') FROM audit_entries WHERE action = 'secret.set'`,
+  "an audit entry of a version that is not there": `
+    SELECT resource_id, json_extract(metadata, '$.version') FROM audit_entries WHERE action = 'secret.set'
+    EXCEPT SELECT secret_id, version FROM secret_versions`,
+  "a version with more than one audit entry": `
+    SELECT resource_id, json_extract(metadata, '$.version') FROM audit_entries WHERE action = 'secret.set'
+    GROUP BY 1, 2 HAVING count(*) > 1`,
+  "a secret without its current version": `
+    SELECT id FROM secrets s WHERE version <> (SELECT max(version) FROM secret_versions WHERE secret_id = s.id)`,
+  "a gap in the versions": `
+    SELECT secret_id FROM secret_versions GROUP BY secret_id HAVING min(version) <> 1 OR max(version) <> count(*)`,
+  "an environment that does not count its secrets": `
+    SELECT id FROM environments e WHERE secret_count <> (
+      SELECT count(*) FROM secrets WHERE env_id = e.id AND removed_at IS NULL)`,
+  "a gap in an audit log": `
+    SELECT log FROM audit_entries GROUP BY log HAVING min(seq) <> 1 OR max(seq) <> count(*)`,
+  "a counter that is not the count": `
+    SELECT log, coalesce(actor_id, ''), action, resource_type, count(*) FROM audit_entries GROUP BY 1, 2, 3, 4
+    EXCEPT SELECT log, actor_id, action, resource_type, entries FROM audit_counters`,
+  "a total that is not the sum": `
+    SELECT action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2
+    EXCEPT SELECT action, resource_type, entries FROM audit_totals WHERE log = '' AND actor_id = ''`
+}
+
+/**
+ * What is wrong with the database of a server that has ended.
+ *
+ * @param written the version of each key that the server acknowledged last
+ * @param reads how many reads it answered
+ * @param bundles how many bundles
+ */
+export const faultsOf = (folder, { bundles, reads, written }) => {
+  const database = openDatabase(join(folder, "service.db"), { readonly: true })
+  const faults = []
+  const expect = (what, found, wanted) => {
+    if (found !== wanted) faults.push(`${what}: ${found}, and not ${wanted}`)
+  }
+  expect("integrity_check", database.pragma("integrity_check", { simple: true }), "ok")
+  expect("foreign_key_check", database.pragma("foreign_key_check").length, 0)
+  for (const [what, query] of Object.entries(wrong)) {
+    const found = database.prepare(query).all()
+    if (found.length > 0) faults.push(`${what}: ${found.length}, such as ${JSON.stringify(found[0])}`)
+  }
+  const version = database.prepare("SELECT version FROM secrets WHERE key = ? AND removed_at IS NULL").pluck()
+  for (const [key, acknowledged] of written) expect(`the version of ${key}`, version.get(key), acknowledged)
+  const entries = database
+    .prepare("SELECT count(*) FROM audit_entries WHERE action = 'secret.read' AND resource_type = ?")
+    .pluck()
+  expect("audit entries of reads", entries.get("secret"), reads)
+  expect("audit entries of bundles", entries.get("env"), bundles)
+  database.close()
+  return faults
+}

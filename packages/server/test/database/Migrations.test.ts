@@ -1,0 +1,96 @@
+import { statSync } from "node:fs"
+import type { PageRequest } from "@coffer/server/audit/Trail"
+import { openDatabase } from "@coffer/server/database/Database"
+import { migrate, migrations } from "@coffer/server/database/Migrations"
+import { initial } from "@coffer/server/database/migrations/0001_initial"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { everythingAt } from "../model/Support.js"
+import { freshPath, invariants, newProject, rawAt, readSecret, setSecret } from "../support/Services.js"
+import { list, listAll, type Log, newOrganization, root, verify, verifyAll, write } from "../trail/Support.js"
+
+/** A database as a program that knew the first migration alone has left it, with what another database holds. */
+const databaseOfFirstSchema = (content: string) =>
+  Effect.gen(function* () {
+    const path = yield* freshPath
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const client = yield* openDatabase(path)
+        yield* Effect.provideService(migrate(path, { "0001_initial": initial }), SqlClient.SqlClient, client)
+        yield* client`ATTACH ${content} AS content`
+        const tables = yield* client<{ name: string }>`
+          SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'effect_sql_migrations'`
+        yield* client`PRAGMA foreign_keys = OFF`
+        for (const { name } of tables) yield* client.unsafe(`INSERT INTO main.${name} SELECT * FROM content.${name}`)
+      })
+    ).pipe(Effect.provide(Reactivity.layer))
+    return path
+  })
+
+const schemaOf = (path: string) =>
+  Effect.scoped(
+    Effect.map(rawAt(path), (db) => db.prepare("SELECT max(migration_id) FROM effect_sql_migrations").pluck().get())
+  )
+
+const requests: ReadonlyArray<PageRequest> = [
+  {},
+  { limit: 3 },
+  { action: "secret.set" },
+  { resource_type: "secret" },
+  { actor_id: "bob" },
+  { actor_id: "ada", action: "secret.set" },
+  { action: "secret.delete", resource_type: "secret" },
+  { actor_id: "bob", action: "acl.grant", resource_type: "acl_rule" },
+  { actor_id: "nobody", action: "secret.set" }
+]
+
+const everyPage = (log: Log) =>
+  Effect.forEach(requests, (request) =>
+    Effect.all([list(log, request), listAll(request), listAll({ ...request, limit: 2 }, log.id)])
+  )
+
+describe("a database of the first schema", () => {
+  it.scoped("is migrated with all that it holds, after a copy of it was kept", () =>
+    Effect.gen(function* () {
+      const content = yield* freshPath
+      const { log, pages } = yield* Effect.gen(function* () {
+        const log = yield* newOrganization("acme")
+        const other = yield* newOrganization("other", "bob@example.com")
+        yield* newProject(log.actor, "webshop")
+        yield* setSecret(log.actor, "A", "one")
+        for (const [n, actor] of ["ada", "bob", "ada", "eve"].entries()) {
+          yield* write(log.id, { actor, n })
+          yield* write(other.id, { actor, n, action: "acl.grant", resource_type: "acl_rule" })
+          yield* write(null, { actor, n, action: "secret.delete" })
+        }
+        yield* root
+        return { log, pages: yield* everyPage(log) }
+      }).pipe(Effect.provide(everythingAt(content)))
+
+      const path = yield* databaseOfFirstSchema(content)
+      assert.strictEqual(yield* schemaOf(path), 1)
+      const check = Effect.gen(function* () {
+        assert.deepStrictEqual(yield* everyPage(log), pages)
+        const checks = [yield* verify(log), yield* verifyAll()]
+        assert.deepStrictEqual(
+          checks.map(({ valid, entries }) => ({ valid, whole: entries > 3 })),
+          checks.map(() => ({ valid: true, whole: true }))
+        )
+        assert.deepStrictEqual(yield* readSecret(log.actor, "A"), { version: 1, value: "one" })
+        yield* setSecret(log.actor, "A", "two")
+      })
+      yield* Effect.provide(check, everythingAt(path))
+      assert.strictEqual(yield* schemaOf(path), Object.keys(migrations).length)
+      yield* invariants(path)
+
+      const copy = `${path}.before-0002`
+      assert.strictEqual(statSync(copy).mode & 0o777, 0o600)
+      assert.strictEqual(yield* schemaOf(copy), 1)
+      // It is whole: it can take the database's place.
+      yield* Effect.provide(check, everythingAt(copy))
+      yield* invariants(copy)
+    })
+  )
+})
