@@ -1,7 +1,8 @@
-import { SqlClient, type SqlConnection, SqlError, Statement } from "@effect/sql"
+import { SqlClient, type SqlConnection, type SqlError, Statement } from "@effect/sql"
 import Sqlite from "better-sqlite3"
-import { Context, Effect, Stream } from "effect"
+import { Context, Effect, Either, FiberRef, Stream } from "effect"
 import { preparing } from "./Prepared.js"
+import { failure, transactionsOf } from "./Transactions.js"
 
 /** What a statement's placeholders stand for, in their order. */
 export type Parameter = string | number | null | Uint8Array
@@ -14,8 +15,6 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
   Statements,
   (text: string, parameters: ReadonlyArray<Parameter>) => ReadonlyArray<unknown>
 >() {}
-
-export const failure = (cause: unknown) => new SqlError.SqlError({ cause, message: "Failed to execute statement" })
 
 /** The driver's connection in the toolkit's form. A statement that is kept prepared costs one step. */
 const connectionOf = ({ run, runOnce }: ReturnType<typeof preparing>): SqlConnection.Connection => {
@@ -45,40 +44,40 @@ export const connect = (filename: string) =>
     })
     const prepared = preparing(database)
     const connection = connectionOf(prepared)
-    const gate = yield* Effect.makeSemaphore(1)
-    let held = false
-    /** A commit that failed can leave its transaction open (sqlite.org/lang_transaction.html): what comes next is no part of it. */
-    const rollBackRest = Effect.ignore(
-      Effect.try(() => {
-        if (database.inTransaction) database.exec("ROLLBACK")
-      })
-    )
-    const release = Effect.zipRight(
-      rollBackRest,
-      Effect.suspend(() => {
-        held = false
-        return gate.release(1)
-      })
-    )
-    const reserve = Effect.uninterruptibleMask((restore) =>
-      Effect.zipRight(
-        restore(gate.take(1)),
-        Effect.suspend(() => {
-          held = true
-          return Effect.as(
-            Effect.addFinalizer(() => release),
-            connection
-          )
+    const { outside, withTransaction } = transactionsOf(database, connection)
+
+    /** Where nobody traces, a statement costs one step and not the toolkit's dozen, most of which are its span. */
+    const quick = <A>(statement: Statement.Statement<A>): Statement.Statement<A> => {
+      const execute = (): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> =>
+        Effect.withFiberRuntime((fiber) => {
+          if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return statement.withoutTransform
+          const [text, parameters] = statement.compile()
+          const once = Effect.suspend(() => Either.try({ try: () => prepared.run(text, parameters), catch: failure }))
+          return Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)._tag === "Some"
+            ? once
+            : outside(once)
         })
-      )
-    )
-    const open = Effect.succeed(connection)
-    const behindTransactions = gate.withPermits(1)(open)
+      return Object.defineProperty(statement, "commit", { value: execute })
+    }
+
     const client = yield* SqlClient.make({
-      acquirer: Effect.suspend(() => (held ? behindTransactions : open)),
-      transactionAcquirer: reserve,
+      acquirer: outside(Effect.succeed(connection)),
       compiler: Statement.makeCompilerSqlite(),
       spanAttributes: [["db.system.name", "sqlite"]]
     })
-    return { client, statements: prepared.run }
+    const quickClient = new Proxy(client, {
+      // Called with a template it is a statement, with a text an identifier of one.
+      apply: (
+        target,
+        _self,
+        [text, ...parameters]: [TemplateStringsArray | string, ...ReadonlyArray<never>]
+      ): unknown => (typeof text === "string" ? target(text) : quick(target(text, ...parameters))),
+      get: (target, name): unknown =>
+        name === "unsafe"
+          ? (text: string, parameters?: ReadonlyArray<never>) => quick(target.unsafe(text, parameters))
+          : name === "withTransaction"
+            ? withTransaction
+            : Reflect.get(target, name)
+    })
+    return { client: quickClient, statements: prepared.run }
   })

@@ -113,7 +113,7 @@ const prepare = Object.getOwnPropertyDescriptor(Sqlite.prototype, "prepare")?.va
 Sqlite.prototype.prepare = function (this: Sqlite.Database, text: string) {
   const statement: AnyStatement = prepare.call(this, text)
   const faults = faultsAt.get(this.name)
-  if (faults === undefined || this.readonly || /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT)/.test(text)) return statement
+  if (faults === undefined || this.readonly || /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)) return statement
   const guard = () => {
     if (faults.at === 0 || --faults.at > 0) return
     faults.hit = true

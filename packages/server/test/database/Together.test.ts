@@ -1,0 +1,119 @@
+import { Reader } from "@coffer/server/database/Reader"
+import { transaction } from "@coffer/server/database/Writer"
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import Sqlite from "better-sqlite3"
+import { Deferred, Effect, Exit, Fiber, Schema } from "effect"
+import { failingStatement } from "../support/FailingDriver.js"
+import { onDatabase, person } from "../support/Services.js"
+
+const names = Array.from({ length: 20 }, (_, index) => `person-${index}@example.com`)
+
+const Names = Schema.Struct({ email: Schema.String })
+
+/** Who is there for everybody who reads. */
+const seen = Effect.gen(function* () {
+  const rows = yield* (yield* Reader).rows(Names)("SELECT email FROM users", [])
+  return new Set(rows.map(({ email }) => email))
+})
+
+/** Counts the commits of this process while an effect runs. */
+const countingCommits = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const exec = Object.getOwnPropertyDescriptor(Sqlite.prototype, "exec")
+      const counted = { commits: 0 }
+      Object.defineProperty(Sqlite.prototype, "exec", {
+        ...exec,
+        value (this: Sqlite.Database, text: string) {
+          if (text.startsWith("COMMIT")) counted.commits++
+          return Reflect.apply(exec?.value, this, [text])
+        }
+      })
+      return { counted, exec }
+    }),
+    ({ counted }) => Effect.map(effect, (result) => ({ result, commits: counted.commits })),
+    ({ exec }) => Effect.sync(() => Object.defineProperty(Sqlite.prototype, "exec", exec ?? {}))
+  )
+
+describe("changes at the same time", () => {
+  it.effect("are committed together, and each is there for everybody when it is told", () =>
+    Effect.gen(function* () {
+      const told = names.map((name) => Effect.flatMap(person(name), () => Effect.map(seen, (found) => found.has(name))))
+      const { commits, result } = yield* countingCommits(Effect.all(told, { concurrency: "unbounded" }))
+      assert.deepStrictEqual(
+        result,
+        names.map(() => true)
+      )
+      assert.isBelow(commits, names.length / 2)
+    }).pipe(onDatabase())
+  )
+
+  it.effect("are each taken back alone when they fail", () =>
+    Effect.gen(function* () {
+      const exits = yield* Effect.forEach(
+        names,
+        (name, index) =>
+          Effect.exit(transaction(Effect.zipRight(person(name), index % 3 === 0 ? Effect.fail("no") : Effect.void))),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        exits.map(Exit.isSuccess),
+        names.map((_, index) => index % 3 !== 0)
+      )
+      assert.deepStrictEqual(yield* seen, new Set(names.filter((_, index) => index % 3 !== 0)))
+    }).pipe(onDatabase())
+  )
+
+  it.effect("all fail when their commit fails, and none of them has happened", () =>
+    Effect.gen(function* () {
+      const { exit, statement } = yield* failingStatement(
+        1,
+        Effect.forEach(names, (name) => Effect.exit(person(name)), { concurrency: "unbounded" }),
+        /^COMMIT/
+      )
+      assert.strictEqual(statement, "COMMIT")
+      const exits = yield* exit
+      const found = yield* seen
+      assert.isAbove(exits.filter(Exit.isFailure).length, 1, "more than one was in the commit")
+      assert.deepStrictEqual(
+        exits.map(Exit.isSuccess),
+        names.map((name) => found.has(name))
+      )
+      yield* person("later@example.com")
+      assert.isTrue((yield* seen).has("later@example.com"))
+    }).pipe(onDatabase())
+  )
+
+  it.effect("hold nobody up who gives up waiting", () =>
+    Effect.gen(function* () {
+      const [entered, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const first = yield* Effect.fork(
+        transaction(
+          Effect.zipRight(
+            Deferred.succeed(entered, undefined),
+            Effect.zipRight(Deferred.await(go), person("a@example.com"))
+          )
+        )
+      )
+      yield* Deferred.await(entered)
+      const second = yield* Effect.fork(person("b@example.com"))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(second)
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(yield* seen, new Set(["a@example.com"]))
+    }).pipe(onDatabase())
+  )
+
+  it.effect("are on disk before a statement that belongs to none of them", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const writing = yield* Effect.fork(person("a@example.com"))
+      yield* Effect.yieldNow()
+      yield* sql.unsafe("PRAGMA wal_checkpoint(TRUNCATE)")
+      yield* Fiber.join(writing)
+      assert.isTrue((yield* seen).has("a@example.com"))
+    }).pipe(onDatabase())
+  )
+})
