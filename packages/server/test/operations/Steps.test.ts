@@ -101,7 +101,7 @@ const copyOf = (path: string) => {
 const killedEverywhere = (
   path: string,
   command: Command,
-  { critical, from, last = 0, stride = 5 }: { from: RegExp; critical: RegExp; stride?: number; last?: number }
+  { critical, from, last = 0, stride = 8 }: { from: RegExp; critical: RegExp; stride?: number; last?: number }
 ) =>
   Effect.gen(function* () {
     const trace = join(freshFolder(), "trace")
@@ -188,7 +188,8 @@ describe("killed at any step,", () => {
       Effect.gen(function* () {
         const ends = yield* killedEverywhere(yield* template, migrate, {
           from: /^VACUUM INTO/,
-          critical: /^(renameSync|BEGIN|COMMIT)/
+          critical: /^(renameSync|BEGIN|COMMIT)/,
+          last: 1
         })
         const seen = { old: 0, migrated: 0 }
         for (const { folder, path, step } of ends) {
@@ -243,9 +244,9 @@ describe("killed at any step,", () => {
         yield* Effect.scoped(Effect.provide(later, servicesAt(before)))
         const ends = yield* killedEverywhere(before, apply, {
           from: /^copyFile$/,
-          critical: /^COMMIT$/,
-          stride: 12,
-          last: 9
+          critical: /^(COMMIT|link|rename)$/,
+          stride: 20,
+          last: 1
         })
         const seen = { old: 0, restored: 0 }
         for (const { folder, path, step } of ends) {
