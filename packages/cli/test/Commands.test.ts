@@ -1,7 +1,8 @@
+import { once } from "node:events"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Desk, finish, node, Server } from "./support/Programs.js"
+import { Desk, finish, node, Server, until } from "./support/Programs.js"
 
 let server: Server
 let desk: Desk
@@ -170,6 +171,25 @@ describe("a session", () => {
     const ended = await other.coffer(["session", "end", data[0].id])
     assert.strictEqual(ended.code, 0, ended.stderr)
     assert.strictEqual((await other.coffer(["whoami"])).code, 3)
+    other.remove()
+  })
+
+  it("is asked for again at a terminal where what was typed cannot be a code", async () => {
+    const other = new Desk(server.url)
+    const coffer = `${node} ${join(import.meta.dirname, "../bin/coffer.js")}`
+    const typing = other.spawn("script", ["-qec", `${coffer} login --email joe@example.com`, "/dev/null"])
+    const code = await server.code("joe@example.com")
+    let screen = ""
+    typing.stdout?.on("data", (chunk: Buffer) => (screen += chunk.toString()))
+    for (const [times, text] of ["12345", "", code].entries()) {
+      await until(() => (screen.split("Code: ").length > times + 1 ? true : undefined), `a question after ${screen}`)
+      typing.stdin?.write(`${text}\r`)
+    }
+    await once(typing, "close")
+    assert.match(
+      screen,
+      /has 6 digits; type it again\r\n[^]*; type it again\r\n[^]*logged in to .* as joe@example\.com/
+    )
     other.remove()
   })
 

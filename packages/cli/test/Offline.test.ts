@@ -1,52 +1,14 @@
 import { createServer } from "node:http"
-import { connect, createServer as createTcpServer, type Server as TcpServer, type Socket } from "node:net"
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { once } from "node:events"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { type Desk, freePort, Server, until } from "./support/Programs.js"
-
-/** The way to the server: it can be closed and opened again without waiting for the server to start. */
-class Way {
-  private readonly sockets = new Set<Socket>()
-  private listener: TcpServer | undefined
-
-  private constructor(
-    private readonly target: string,
-    readonly port: number
-  ) {}
-
-  static async to(target: string): Promise<Way> {
-    const way = new Way(target, await freePort())
-    await way.open()
-    return way
-  }
-
-  get url() {
-    return `http://127.0.0.1:${this.port}`
-  }
-
-  async open() {
-    this.listener = createTcpServer((socket) => {
-      const onward = connect(Number(new URL(this.target).port), "127.0.0.1")
-      for (const each of [socket, onward]) {
-        this.sockets.add(each)
-        each.on("error", () => {}).once("close", () => this.sockets.delete(each))
-      }
-      socket.pipe(onward).pipe(socket)
-    }).listen(this.port, "127.0.0.1")
-    await once(this.listener, "listening")
-  }
-
-  async close() {
-    for (const socket of this.sockets) socket.destroy()
-    await new Promise((resolve) => this.listener?.close(resolve) ?? resolve(undefined))
-  }
-}
+import { Bridge } from "./support/Bridge.js"
+import { type Desk, Server, until } from "./support/Programs.js"
 
 let server: Server
 let desk: Desk
-let way: Way
+let bridge: Bridge
 let apiKey: string
 let accountId: string
 
@@ -67,7 +29,7 @@ const createAccount = async (name: string) => {
 beforeAll(async () => {
   server = await Server.start()
   desk = await server.login("ada@example.com")
-  way = await Way.to(server.url)
+  bridge = await Bridge.to(server.url)
   for (const args of [
     ["org", "create", "acme"],
     ["project", "create", "webshop", "--org", "acme"],
@@ -82,14 +44,14 @@ beforeAll(async () => {
 }, 60_000)
 
 afterAll(async () => {
-  await way?.close()
+  await bridge?.close()
   desk?.remove()
   await server?.stop()
 })
 
 const run = (options: ReadonlyArray<string> = [], env: Record<string, string> = {}) =>
   desk.coffer(["run", "--offline-fallback", ...options, "--", "printenv", "COLOUR"], {
-    env: { SERVICE_SERVER_URL: way.url, SERVICE_API_KEY: apiKey, ...env }
+    env: { SERVICE_SERVER_URL: bridge.url, SERVICE_API_KEY: apiKey, ...env }
   })
 
 const folder = () => join(desk.home, ".local/state/coffer/offline")
@@ -121,11 +83,11 @@ describe("run --offline-fallback", () => {
 
   it("is used when the server is away, says its age, and not without the option, another credential or in time", async () => {
     const other = await createAccount("other")
-    await way.close()
+    await bridge.close()
     const [used, without, another, keys] = await Promise.all([
       run(),
       desk.coffer(["run", "--", "printenv", "COLOUR"], {
-        env: { SERVICE_SERVER_URL: way.url, SERVICE_API_KEY: apiKey }
+        env: { SERVICE_SERVER_URL: bridge.url, SERVICE_API_KEY: apiKey }
       }),
       run([], { SERVICE_API_KEY: other.key }),
       run(["--only", "COLOUR"])
@@ -142,19 +104,19 @@ describe("run --offline-fallback", () => {
     assert.match(another.stderr, /and offline: the copy was made with another credential, or is damaged/)
     assert.match(keys.stderr, /and offline: there is no copy yet/)
     assert.match(old.stderr, /and offline: the copy is [0-9]+ s old and may be 1 s old/)
-    await way.open()
+    await bridge.open()
   })
 
   it("is not used when an answer came, and stays", async () => {
     const page = createServer((_, response) => response.writeHead(502).end("<h1>bad gateway</h1>"))
-    await way.close()
-    await once(page.listen(way.port, "127.0.0.1"), "listening")
+    await bridge.close()
+    await once(page.listen(bridge.port, "127.0.0.1"), "listening")
     const { code, stderr, stdout } = await run()
     await new Promise((resolve) => page.close(resolve))
     assert.deepStrictEqual([code, stdout], [125, ""])
     assert.match(stderr, /answered 502/)
     assert.isNotEmpty(copies())
-    await way.open()
+    await bridge.open()
   })
 
   it("is removed when the server says that the caller may not", async () => {
@@ -184,7 +146,7 @@ describe("run --offline-fallback", () => {
 
   it("is renewed and dropped while the environment is followed", async () => {
     const client = desk.start(["run", "--offline-fallback", "--watch", "--watch-interval", "200ms", "sleep", "60"], {
-      env: { SERVICE_SERVER_URL: way.url, SERVICE_API_KEY: apiKey }
+      env: { SERVICE_SERVER_URL: bridge.url, SERVICE_API_KEY: apiKey }
     })
     const texts = () => copies().map((copy) => readFileSync(copy, "utf8"))
     const [first] = texts()
@@ -192,9 +154,9 @@ describe("run --offline-fallback", () => {
     const started = await until(() => texts().find((text) => text !== first), "a copy")
     await coffer("secret", "set", "COLOUR", "canary-blue")
     await until(() => texts().find((text) => ![first, started].includes(text)), "a newer copy")
-    await way.close()
+    await bridge.close()
     assert.strictEqual((await run()).stdout, "canary-blue\n")
-    await way.open()
+    await bridge.open()
     await coffer("service-account", "revoke", "offline", "--yes")
     await until(() => (copies().length === 0 ? true : undefined), "the copy to be removed")
     client.kill("SIGTERM")

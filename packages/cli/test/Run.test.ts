@@ -283,12 +283,13 @@ print("status", os.waitstatus_to_exitcode(status))
 `
 
 describe("on a terminal", () => {
-  const terminal = (typed: string, args: ReadonlyArray<string>) =>
+  const terminal = (typed: string, args: ReadonlyArray<string>, before: ReadonlyArray<string> = []) =>
     finish(
       desk.spawn("python3", [
         "-c",
         onTerminal,
         typed,
+        ...before,
         node,
         join(import.meta.dirname, "../bin/coffer.js"),
         "run",
@@ -309,8 +310,11 @@ describe("on a terminal", () => {
   })
 
   it("ctrl-C reaches the command once", async () => {
-    const { stdout } = await terminal("\\x03", ["python3", "-c", probe])
-    assert.match(stdout, /^ready\n(\^C)?SIGINT\nstatus 0\n$/)
+    // Whose input standard input is does not tell who has the terminal.
+    const ways = [[], ["sh", "-c", 'exec "$@" < /dev/null', "sh"]]
+    for (const { stdout } of await Promise.all(ways.map((way) => terminal("\\x03", ["python3", "-c", probe], way)))) {
+      assert.match(stdout, /^ready\n(\^C)?SIGINT\nstatus 0\n$/)
+    }
   })
 
   it("ctrl-C ends both, as the signal does", async () => {

@@ -85,6 +85,13 @@ describe("the streams that the client shares", () => {
   })
 })
 
+describe("a slow reader", () => {
+  it("gets all that the command has written", async () => {
+    const write = "head -c 3000000 /dev/zero"
+    assert.strictEqual((await output(`$COFFER run -- ${write} | { sleep 0.5; wc -c; }`)).trim(), "3000000")
+  })
+})
+
 describe("the command never sees", () => {
   it("the API key that fetched its secrets, from the variable or from the file", async () => {
     const created = await desk.coffer(["service-account", "create", "runner", "--json"])

@@ -24,6 +24,17 @@ const decodeEmail = (text: string) =>
 const decodeCode = (text: string) =>
   Either.mapLeft(Schema.decodeEither(LoginCode)(text.trim()), () => wrong("a login code has 6 digits"))
 
+/** Asks for the code, and again where it cannot be one. A wrong one uses the one that was sent up. */
+const askCode = <A, E extends { readonly _tag: string; readonly message: string }, R>(
+  verify: (text: string) => Effect.Effect<A, E, R>,
+  times = 3
+): Effect.Effect<A, E, R> =>
+  Effect.catchAll(Effect.flatMap(ask("Code: "), verify), (failure) =>
+    times > 1 && failure._tag === "WrongUsage"
+      ? Effect.zipRight(note(`${failure.message}; type it again`), askCode(verify, times - 1))
+      : Effect.fail(failure)
+  )
+
 /** A `service.yml` comes with a repository: a person says whether the server that it names is theirs. */
 const settleServer = Effect.fnUntraced(function* (server: ServerUrl) {
   if (server.source !== "file" || server.local || (yield* isTrusted(server.origin))) return
@@ -53,8 +64,11 @@ const login = Command.make("login", { email, code, serverUrl }, (options) =>
       }
       yield* note(message)
     }
-    const given = yield* decodeCode(Option.isSome(options.code) ? options.code.value : yield* ask("Code: "))
-    const { token } = yield* client.call((api) => api.auth.verify({ payload: { email: address, code: given } }))
+    const verify = (text: string) =>
+      Effect.flatMap(decodeCode(text), (given) =>
+        client.call((api) => api.auth.verify({ payload: { email: address, code: given } }))
+      )
+    const { token } = yield* Option.match(options.code, { onSome: verify, onNone: () => askCode(verify) })
     yield* keep(server, token)
     yield* printLine(`logged in to ${server.origin} as ${address}`)
   })

@@ -87,7 +87,7 @@ export const tidyHelp = (text: string, argv: ReadonlyArray<string>): string => {
     } else body.push(line)
   }
   flush()
-  if (group) out.push("coffer COMMAND --help says more about a command.")
+  if (group) out.push(`${out[1]?.trim()} COMMAND --help says more about a command.`)
   return out
     .map((line, index) => (group && index === 1 ? `${line} COMMAND` : line))
     .join("\n")

@@ -1,32 +1,7 @@
 import { once } from "node:events"
-import { connect, createServer, type Server as Listener, type Socket } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { Bridge } from "../support/Bridge.js"
 import { Desk, Server, until } from "../support/Programs.js"
-
-/** A way to the server that can be closed for a while. */
-class Bridge {
-  #listener: Listener | undefined
-  readonly #sockets = new Set<Socket>()
-  port = 0
-
-  constructor(readonly target: number) {}
-
-  async open(): Promise<void> {
-    this.#listener = createServer((socket) => {
-      const onward = connect(this.target, "127.0.0.1")
-      for (const end of [socket, onward]) this.#sockets.add(end.on("error", () => end.destroy()))
-      socket.pipe(onward).pipe(socket)
-    }).listen(this.port, "127.0.0.1")
-    await once(this.#listener, "listening")
-    const address = this.#listener.address()
-    this.port = typeof address === "object" && address !== null ? address.port : 0
-  }
-
-  close(): void {
-    this.#listener?.close()
-    for (const socket of this.#sockets) socket.destroy()
-  }
-}
 
 let server: Server
 let bridge: Bridge
@@ -59,9 +34,8 @@ const following = (...args: ReadonlyArray<string>) => {
 
 beforeAll(async () => {
   server = await Server.start()
-  bridge = new Bridge(Number(new URL(server.url).port))
-  await bridge.open()
-  desk = new Desk(`http://127.0.0.1:${bridge.port}`)
+  bridge = await Bridge.to(server.url)
+  desk = new Desk(bridge.url)
   await ok("login", "--email", "root@example.com")
   await ok("login", "--email", "root@example.com", "--code", await server.code("root@example.com"))
   await ok("org", "create", "acme")
@@ -71,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   desk?.remove()
-  bridge?.close()
+  await bridge?.close()
   await server?.stop()
 })
 
@@ -83,7 +57,7 @@ describe("coffer audit list --follow", () => {
     await ok("secret", "set", "B", "2")
     await ok("secret", "set", "C", "3")
     await started.count(3)
-    bridge.close()
+    await bridge.close()
     await until(() => /still trying/.exec(started.said.err) ?? undefined, "the complaint")
     await bridge.open()
     await ok("secret", "set", "D", "4")
