@@ -36,7 +36,7 @@ const entryOf = ({ annotations, cause, context, date, logLevel, message }: Logge
     fields: {
       ...access?.fields,
       ...(request !== "" && { request }),
-      ...Object.fromEntries([...HashMap.entries(annotations)])
+      ...(!HashMap.isEmpty(annotations) && Object.fromEntries([...HashMap.entries(annotations)]))
     },
     cause: Cause.isEmpty(cause) ? "" : Cause.pretty(cause, { renderErrorCause: true })
   }

@@ -150,19 +150,45 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const repo = yield* AccessRepo
     const audit = yield* AuditLog
 
-    const enter = <A extends Action>(path: PathNames, action: A) =>
-      Effect.gen(function* () {
-        const actor = yield* CurrentActor
+    const refused = (actor: Actor, row: PlaceRow, path: PathNames, action: Action, missing: string) => {
+      const [resource_type, resource_id]: [ResourceType, string] =
+        row.env_id !== null
+          ? ["env", row.env_id]
+          : row.project_id !== null
+            ? ["project", row.project_id]
+            : ["org", row.org_id]
+      const { env_name: env, project_name: project } = path
+      return Effect.zipRight(
+        audit.read(
+          { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: row.org_id },
+          {
+            action: "access.denied",
+            resource_type,
+            resource_id,
+            metadata: { action, ...(project !== undefined && { project }), ...(env !== undefined && { env }) }
+          }
+        ),
+        new Forbidden({ message: missing })
+      )
+    }
+
+    /** Decides about a place, and makes of it what the action happens at. All at once: it is on the way of each request. */
+    const enter = <A extends Action, P>(
+      path: PathNames,
+      action: A,
+      make: (place: OrgPlace<A>, row: PlaceRow) => Effect.Effect<P>
+    ): Effect.Effect<P, NotFound | Forbidden, CurrentActor> =>
+      Effect.flatMap(CurrentActor, (actor): Effect.Effect<P, NotFound | Forbidden> => {
         const { env_name = null, org_name, project_name = null } = path
-        const rows = yield* repo.place(actor.id, org_name, project_name, env_name)
+        const rows = repo.place(actor.id, org_name, project_name, env_name)
         const row = rows[0]
-        if (row === undefined || !mayKnow(actor, row)) return yield* notFound(`organization ${org_name}`)
+        if (row === undefined || !mayKnow(actor, row)) return notFound(`organization ${org_name}`)
         const scopedElsewhere =
           actor.type === "service_account" && actor.project !== null && actor.project.id !== row.project_id
         if (project_name !== null && (row.project_id === null || scopedElsewhere)) {
-          return yield* notFound(`project ${project_name}`)
+          return notFound(`project ${project_name}`)
         }
-        if (env_name !== null && row.env_id === null) return yield* notFound(`environment ${env_name}`)
+        if (env_name !== null && row.env_id === null) return notFound(`environment ${env_name}`)
 
         const grants = grantsOf(rows)
         const decision = decide(action, subjectOf(actor, row, grants), {
@@ -170,53 +196,38 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           project: project_name ?? undefined,
           env: env_name ?? undefined
         })
+        if (!decision.allowed) return refused(actor, row, path, action, decision.missing)
         const org = { id: row.org_id, name: row.org_name }
-        if (!decision.allowed) {
-          const [resource_type, resource_id]: [ResourceType, string] =
-            row.env_id !== null
-              ? ["env", row.env_id]
-              : row.project_id !== null
-                ? ["project", row.project_id]
-                : ["org", row.org_id]
-          yield* audit.read(
-            { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: org.id },
-            {
-              action: "access.denied",
-              resource_type,
-              resource_id,
-              metadata: { action, ...(project_name && { project: project_name }), ...(env_name && { env: env_name }) }
-            }
-          )
-          return yield* new Forbidden({ message: decision.missing })
-        }
-        return { place: makeOrgPlace(action, actor, decision.via, row.role, grants, org), row }
+        return make(makeOrgPlace(action, actor, decision.via, row.role, grants, org), row)
       })
 
     /** Enters an organization. */
-    const org = <A extends ActionOn<"org">>(path: OrgPath, action: A) =>
-      Effect.map(enter({ org_name: path.org_name }, action), ({ place }) => place)
+    const org = <A extends ActionOn<"org">>({ org_name }: OrgPath, action: A) =>
+      enter({ org_name }, action, (place) => Effect.succeed(place))
 
-    const inProject = <A extends Action>(place: OrgPlace<A>, { project_id, project_name }: PlaceRow) =>
+    const inProject = <A extends Action, P>(
+      place: OrgPlace<A>,
+      { project_id, project_name }: PlaceRow,
+      make: (entered: ProjectPlace<A>) => Effect.Effect<P>
+    ): Effect.Effect<P> =>
       project_id === null || project_name === null
         ? Effect.dieMessage("a project was entered that has no row")
-        : Effect.succeed(makeProjectPlace(place, { id: project_id, name: project_name }))
+        : make(makeProjectPlace(place, { id: project_id, name: project_name }))
 
     /** Enters a project. */
-    const project = <A extends ActionOn<"project">>(path: ProjectPath, action: A) =>
-      Effect.flatMap(enter({ org_name: path.org_name, project_name: path.project_name }, action), ({ place, row }) =>
-        inProject(place, row)
+    const project = <A extends ActionOn<"project">>({ org_name, project_name }: ProjectPath, action: A) =>
+      enter({ org_name, project_name }, action, (place, row) =>
+        inProject(place, row, (entered) => Effect.succeed(entered))
       )
 
     /** Enters an environment. */
-    const env = <A extends ActionOn<"env">>(path: EnvPath, action: A) =>
-      Effect.flatMap(
-        enter({ org_name: path.org_name, project_name: path.project_name, env_name: path.env_name }, action),
-        ({ place, row }) =>
-          Effect.flatMap(inProject(place, row), (entered) =>
-            row.env_id === null || row.env_name === null
-              ? Effect.dieMessage("an environment was entered that has no row")
-              : Effect.succeed(makeEnvPlace(entered, { id: row.env_id, name: row.env_name }))
-          )
+    const env = <A extends ActionOn<"env">>({ env_name, org_name, project_name }: EnvPath, action: A) =>
+      enter({ org_name, project_name, env_name }, action, (place, row) =>
+        inProject(place, row, (entered) =>
+          row.env_id === null || row.env_name === null
+            ? Effect.dieMessage("an environment was entered that has no row")
+            : Effect.succeed(makeEnvPlace(entered, { id: row.env_id, name: row.env_name }))
+        )
       )
 
     /** Lets superadmins through, to what belongs to no place. */

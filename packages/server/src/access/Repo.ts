@@ -30,11 +30,11 @@ const statement = `
   LEFT JOIN acl_rules r ON r.subject_id = ? AND r.org_id = o.id AND r.removed_at IS NULL
   WHERE o.name = ? AND o.removed_at IS NULL`
 
-/** Reads a place and everything that a decision about it rests on, in one statement: one row for each rule of the actor. */
+/** Reads a place and everything that a decision about it rests on, at once: one row for each rule of the actor. */
 export class AccessRepo extends Effect.Service<AccessRepo>()("@coffer/server/AccessRepo", {
   effect: Effect.gen(function* () {
     const reader = yield* Reader
-    const rows = reader.rows(PlaceRow)
+    const rows = reader.rowsNow(PlaceRow)
 
     const place = (actorId: string, org: string, project: string | null, env: string | null) =>
       rows(statement, [actorId, project, env, actorId, org])

@@ -1,12 +1,12 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
-import { Array, Cause, Clock, Data, Effect, Metric, Queue } from "effect"
+import { Array, Cause, Clock, Context, Data, Effect, type Fiber, Metric, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
 import { failure } from "../database/Transactions.js"
 import { isDiskFull } from "../database/Reason.js"
 import { timestamp } from "../database/Time.js"
-import { uuidV7 } from "../database/Uuid.js"
+import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
 import { type ChainedEntry, genesis, type Head, headMac, link } from "./Chain.js"
@@ -59,26 +59,28 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const flushing = yield* Effect.makeSemaphore(1)
     let failing = false
 
-    const draft = (source: AuditSource, event: AuditEvent): Effect.Effect<Draft> =>
-      Effect.flatMap(RequestInfo, ({ client, ip }) =>
-        Effect.map(uuidV7, (id): Draft => ({
-          id,
-          log: source.orgId ?? systemLog,
-          org_id: source.orgId,
-          actor_type: source.actor.type,
-          actor_id: source.actor.id,
-          actor_name: source.actor.name,
-          action: event.action,
-          resource_type: event.resource_type,
-          resource_id: event.resource_id,
-          ip_address: ip,
-          metadata: JSON.stringify({
-            ...event.metadata,
-            ...(source.via === "superadmin" && { via: "superadmin" }),
-            ...(client !== null && { client })
-          })
-        }))
-      )
+    /** What is to be written of an event, as the request that runs in a fiber tells it. All at once: each read has one. */
+    const draftIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): Draft => {
+      const { client, ip } = Context.get(fiber.currentContext, RequestInfo)
+      const millis = Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
+      return {
+        id: uuidV7At(millis),
+        log: source.orgId ?? systemLog,
+        org_id: source.orgId,
+        actor_type: source.actor.type,
+        actor_id: source.actor.id,
+        actor_name: source.actor.name,
+        action: event.action,
+        resource_type: event.resource_type,
+        resource_id: event.resource_id,
+        ip_address: ip,
+        metadata: JSON.stringify({
+          ...event.metadata,
+          ...(source.via === "superadmin" && { via: "superadmin" }),
+          ...(client !== null && { client })
+        })
+      }
+    }
 
     /** Appends to one log: the entries take the next numbers, each is linked to the one before, the head moves. */
     const appendAfter = (head: Head | undefined, drafts: Array.NonEmptyReadonlyArray<Draft>, current: string): void => {
@@ -137,7 +139,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const attempt = sql.withTransaction(
       Effect.gen(function* () {
         const head = yield* repo.head(systemLog)
-        const entry = yield* draft(probe, { action: "auth.login", resource_type: "server", resource_id: null })
+        const event = { action: "auth.login", resource_type: "server", resource_id: null } as const
+        const entry = yield* Effect.withFiberRuntime<Draft>((fiber) => Effect.succeed(draftIn(fiber, probe, event)))
         yield* sql
           .withTransaction(Effect.zipRight(appendTo(systemLog, [entry]), new TakenBack()))
           .pipe(Effect.catchTag("TakenBack", () => Effect.void))
@@ -146,19 +149,16 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     )
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
-      Effect.flatMap(
-        Effect.forEach(events, (event) => draft(source, event)),
-        append
-      )
+      Effect.withFiberRuntime((fiber) => append(events.map((event) => draftIn(fiber, source, event))))
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
-      Effect.flatMap(draft(source, event), (entry) =>
-        auditRequired
-          ? Effect.orDie(appendAll([entry]))
-          : queue.unsafeOffer(entry)
-            ? Effect.sync(() => waiting.unsafeOpen())
-            : append([entry])
-      )
+      Effect.withFiberRuntime((fiber) => {
+        const entry = draftIn(fiber, source, event)
+        if (auditRequired) return Effect.orDie(appendAll([entry]))
+        if (!queue.unsafeOffer(entry)) return append([entry])
+        waiting.unsafeOpen()
+        return Effect.void
+      })
 
     /** Writes all that is queued, in its order; it ends after the batches that were begun before it. */
     const flush = Queue.takeUpTo(queue, batchSize).pipe(

@@ -1,7 +1,7 @@
 import { type Actor, Authentication } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
 import { HttpServerRequest } from "@effect/platform"
-import { Clock, Effect, Layer, Queue } from "effect"
+import { Clock, Context, Effect, Layer, Queue } from "effect"
 import { timestamp } from "../database/Time.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { hashToken, isWellFormed } from "../keys/Token.js"
@@ -31,15 +31,14 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const isStale = (lastUsedAt: string | null, millis: number): boolean =>
       lastUsedAt === null || lastUsedAt < timestamp(millis - touchEveryMillis)
 
-    const bySession = Effect.fnUntraced(function* (token: string) {
-      if (!isWellFormed("session", token)) return yield* refusal
-      const millis = yield* Clock.currentTimeMillis
-      const row = yield* repo.findSession(hashToken(token), timestamp(millis - sessionMillis))
-      if (row === undefined) return yield* refusal
+    const bySession = (token: string, millis: number): Actor | null => {
+      if (!isWellFormed("session", token)) return null
+      const row = repo.findSession(hashToken(token), timestamp(millis - sessionMillis))
+      if (row === undefined) return null
       if (isStale(row.last_used_at, millis)) {
         touches.unsafeOffer(repo.touchSession(row.session_id, timestamp(millis)))
       }
-      const actor: Actor = {
+      return {
         type: "user",
         id: row.user_id,
         email: row.email,
@@ -47,18 +46,16 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         superadmin: row.superadmin === 1,
         sessionId: row.session_id
       }
-      return actor
-    })
+    }
 
-    const byKey = Effect.fnUntraced(function* (key: string) {
-      if (!isWellFormed("apiKey", key)) return yield* refusal
-      const millis = yield* Clock.currentTimeMillis
-      const row = yield* repo.findKey(hashToken(key), timestamp(millis))
-      if (row === undefined) return yield* refusal
+    const byKey = (key: string, millis: number): Actor | null => {
+      if (!isWellFormed("apiKey", key)) return null
+      const row = repo.findKey(hashToken(key), timestamp(millis))
+      if (row === undefined) return null
       if (isStale(row.last_used_at, millis)) {
         touches.unsafeOffer(repo.touchAccount(row.account_id, timestamp(millis)))
       }
-      const actor: Actor = {
+      return {
         type: "service_account",
         id: row.account_id,
         name: row.name,
@@ -68,18 +65,19 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           row.project_id === null || row.project_name === null ? null : { id: row.project_id, name: row.project_name },
         reveal: row.reveal === 1
       }
-      return actor
-    })
+    }
 
-    const authenticate = Effect.gen(function* () {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const info = yield* RequestInfo
-      const key = headers["x-api-key"]
-      const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
-      const actor = yield* key !== undefined ? byKey(key) : bearer !== undefined ? bySession(bearer) : refusal
-      info.actor = actor.id
-      return actor
-    })
+    const authenticate = Effect.contextWithEffect((context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis) => {
+        const { headers } = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const key = headers["x-api-key"]
+        const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+        const actor = key !== undefined ? byKey(key, millis) : bearer !== undefined ? bySession(bearer, millis) : null
+        if (actor === null) return refusal
+        Context.get(context, RequestInfo).actor = actor.id
+        return Effect.succeed(actor)
+      })
+    )
 
     return { authenticate } as const
   }),

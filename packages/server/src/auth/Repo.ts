@@ -66,15 +66,16 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
-    const sessionActors = reader.rows(SessionActorRow)
-    const keyActors = reader.rows(KeyActorRow)
+    const sessionActors = reader.rowsNow(SessionActorRow)
+    const keyActors = reader.rowsNow(KeyActorRow)
     const sessionRows = reader.rows(SessionRow)
 
     return {
-      findSession: (hash: string, bornAfter: string) =>
-        Effect.map(sessionActors(sessionActor, [hash, bornAfter]), (rows) => rows[0]),
+      /** At once: it is asked for on each request. */
+      findSession: (hash: string, bornAfter: string) => sessionActors(sessionActor, [hash, bornAfter])[0],
 
-      findKey: (hash: string, now: string) => Effect.map(keyActors(keyActor, [hash, now]), (rows) => rows[0]),
+      /** As `findSession`. */
+      findKey: (hash: string, now: string) => keyActors(keyActor, [hash, now])[0],
 
       touchSession: (id: string, now: string) => sql`UPDATE sessions SET last_used_at = ${now} WHERE id = ${id}`,
 

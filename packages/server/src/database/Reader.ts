@@ -1,5 +1,5 @@
 import Sqlite from "better-sqlite3"
-import { Effect, type Schema } from "effect"
+import { Effect, Option, type Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { preparing } from "./Prepared.js"
 import { rowsThatFit } from "./Row.js"
@@ -28,16 +28,26 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
     for (const setting of settings) database.pragma(setting)
     const { run } = preparing(database)
 
-    /** Rows of one statement; a failure, or a row that does not fit, is a defect: nobody but this program writes them. */
-    const rows = <A, I>(row: Schema.Schema<A, I>) => {
+    /**
+     * Rows of one statement, at once, for use inside a step of an effect. A failure, or a row that does not fit, is thrown and
+     * so a defect: nobody but this program writes them.
+     */
+    const rowsNow = <A, I>(row: Schema.Schema<A, I>) => {
       const fitting = rowsThatFit(row)
-      return (statement: string, parameters: ReadonlyArray<Parameter>): Effect.Effect<ReadonlyArray<A>> =>
-        Effect.suspend(() => {
-          const found = fitting(run(statement, parameters))
-          return found === undefined ? Effect.dieMessage("a row does not fit its schema") : Effect.succeed(found)
-        })
+      return (statement: string, parameters: ReadonlyArray<Parameter>): ReadonlyArray<A> =>
+        Option.getOrThrowWith(
+          Option.fromNullable(fitting(run(statement, parameters))),
+          () => new Error("a row does not fit its schema")
+        )
     }
 
-    return { rows } as const
+    /** As `rowsNow`, as an effect. */
+    const rows = <A, I>(row: Schema.Schema<A, I>) => {
+      const found = rowsNow(row)
+      return (statement: string, parameters: ReadonlyArray<Parameter>): Effect.Effect<ReadonlyArray<A>> =>
+        Effect.sync(() => found(statement, parameters))
+    }
+
+    return { rows, rowsNow } as const
   })
 }) {}

@@ -1,7 +1,7 @@
 import { NotFound, ValidationError } from "@coffer/domain/Errors"
 import { type HttpApp, HttpMiddleware, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Cause, Effect, identity } from "effect"
+import { Cause, Context, Effect, identity } from "effect"
 import type { IncomingMessage } from "node:http"
 import { ServerConfig } from "../Config.js"
 import { logAccess } from "./AccessLog.js"
@@ -65,17 +65,18 @@ export const boundary = Effect.gen(function* () {
     const safe = Effect.catchAllCause(guarded, (cause) =>
       Cause.isInterruptedOnly(cause) ? clientGone : Effect.map(toApiError(cause), toResponse)
     )
-    const handled = Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
+    const handled = Effect.contextWithEffect((context: Context.Context<R | HttpServerRequest.HttpServerRequest>) => {
+      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const info = Context.get(context, RequestInfo)
       const started = performance.now()
-      const info = yield* RequestInfo
       const refused = refusal(request)
-      const answer = yield* refused === null ? safe : Effect.succeed(toResponse(refused))
-      info.route ??= routeOf(request.method, request.url)
-      const millis = performance.now() - started
-      observe?.(request.method, info.route, answer.status, millis)
-      yield* logAccess(request.method, info, answer.status, millis)
-      return HttpServerResponse.setHeaders(answer, { ...standardHeaders, "x-request-id": info.id })
+      return Effect.flatMap(refused === null ? safe : Effect.succeed(toResponse(refused)), (answer) => {
+        info.route ??= routeOf(request.method, request.url)
+        const millis = performance.now() - started
+        observe?.(request.method, info.route, answer.status, millis)
+        const headed = HttpServerResponse.setHeaders(answer, { ...standardHeaders, "x-request-id": info.id })
+        return Effect.as(logAccess(request.method, info, answer.status, millis), headed)
+      })
     })
     return tracing === null ? handled : withRequestSpan(handled)
   }

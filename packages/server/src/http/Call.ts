@@ -83,7 +83,7 @@ export const routeOf = (
     }
   )
   const restricted = [...middleware].some(({ key }) => key === Authentication.key)
-    ? Effect.provideServiceEffect(call, CurrentActor, authenticate)
+    ? Effect.flatMap(authenticate, (actor) => Effect.provideService(call, CurrentActor, actor))
     : call
   const noted = Effect.flatMap(RequestInfo, (info) => {
     info.route = endpoint.path

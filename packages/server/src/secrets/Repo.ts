@@ -93,7 +93,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
-    const sealed = reader.rows(SealedRow)
+    const sealed = reader.rowsNow(SealedRow)
     const listed = reader.rows(ListedRow)
     const bundled = reader.rows(BundleRow)
     const revisions = reader.rows(RevisionRow)
@@ -101,8 +101,8 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const versions = reader.rows(VersionRow)
 
     return {
-      read: (envId: EnvId, key: SecretKey, version: number | null) =>
-        Effect.map(sealed(oneSecret, [version, envId, key]), (rows) => rows[0]),
+      /** At once: it is what most requests ask for. */
+      read: (envId: EnvId, key: SecretKey, version: number | null) => sealed(oneSecret, [version, envId, key])[0],
 
       list: (envId: EnvId) =>
         listed(`SELECT key, version, updated_at FROM secrets WHERE env_id = ? AND removed_at IS NULL ORDER BY key`, [

@@ -1,7 +1,7 @@
-import { Conflict, NotFound } from "@coffer/domain/Errors"
+import { Conflict, type DecryptionFailed, NotFound } from "@coffer/domain/Errors"
 import { SecretId, type SecretKey } from "@coffer/domain/Names"
 import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
@@ -35,26 +35,31 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const audit = yield* AuditLog
 
     /** A secret as it is, or as it was at a version. Fails with DecryptionFailed rather than answer what was edited. */
-    const read = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
-      const row = yield* repo.read(place.env.id, key, version ?? null)
-      if (row === undefined) {
-        return yield* version === undefined
-          ? missing(key)
-          : new NotFound({ message: `version ${version} of secret ${key} is not there` })
-      }
-      if (row.wrapped_key === null) {
-        return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
-      }
-      const value = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
-      yield* audit.read(sourceOf(place), {
-        action: "secret.read",
-        resource_type: "secret",
-        resource_id: row.id,
-        metadata: { key, version: row.version }
+    const read = (
+      place: Place<"secret.read">,
+      key: SecretKey,
+      version?: number
+    ): Effect.Effect<SecretRead, NotFound | DecryptionFailed> =>
+      Effect.suspend((): Effect.Effect<SecretRead, NotFound | DecryptionFailed> => {
+        const row = repo.read(place.env.id, key, version ?? null)
+        if (row === undefined) {
+          return version === undefined
+            ? missing(key)
+            : new NotFound({ message: `version ${version} of secret ${key} is not there` })
+        }
+        if (row.wrapped_key === null) {
+          return new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
+        }
+        const opened = versions.open(place, { id: row.id, key, version: row.version }, row)
+        if (Either.isLeft(opened)) return opened.left
+        const recorded = audit.read(sourceOf(place), {
+          action: "secret.read",
+          resource_type: "secret",
+          resource_id: row.id,
+          metadata: { key, version: row.version }
+        })
+        return Effect.as(recorded, { key, value: opened.right, version: row.version })
       })
-      const secret: SecretRead = { key, value, version: row.version }
-      return secret
-    })
 
     const list = Effect.fn("Secrets.list")(function* (place: Place<"secret.list">) {
       return yield* repo.list(place.env.id)
