@@ -18,18 +18,18 @@ import {
 } from "../support/Services.js"
 
 /** A budget over a database that has so many versions under its key: more than a test can make. */
-const budgetOf = (versions: number) =>
-  Layer.fresh(WrapBudget.Default).pipe(
+const budgetOf = (versions: number) => {
+  const rowsNow: Reader["rowsNow"] = (row) => (statement) =>
+    Schema.decodeUnknownSync(Schema.Array(row))(statement.includes("count(*)") ? [{ versions }] : [])
+  return Layer.fresh(WrapBudget.Default).pipe(
     Layer.provide(
       Layer.succeed(
         Reader,
-        Reader.make({
-          rows: (row) => (statement) =>
-            Effect.orDie(Schema.decodeUnknown(Schema.Array(row))(statement.includes("count(*)") ? [{ versions }] : []))
-        })
+        Reader.make({ rowsNow, rows: (row) => (statement) => Effect.sync(() => rowsNow(row)(statement, [])) })
       )
     )
   )
+}
 
 const logged = () => {
   const lines: Array<string> = []

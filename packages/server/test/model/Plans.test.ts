@@ -28,17 +28,22 @@ const onWatchedFile = <A, E, R>(
     const seen: Array<Seen> = []
     const Watched = Layer.effect(
       Reader,
-      Effect.map(Reader, (reader) =>
-        Reader.make({
+      Effect.map(Reader, (reader) => {
+        const rowsNow: Reader["rowsNow"] = (schema) => {
+          const run = reader.rowsNow(schema)
+          return (statement, parameters) => {
+            seen.push({ statement, parameters })
+            return run(statement, parameters)
+          }
+        }
+        return Reader.make({
+          rowsNow,
           rows: (schema) => {
-            const run = reader.rows(schema)
-            return (statement, parameters) => {
-              seen.push({ statement, parameters })
-              return run(statement, parameters)
-            }
+            const run = rowsNow(schema)
+            return (statement, parameters) => Effect.sync(() => run(statement, parameters))
           }
         })
-      )
+      })
     ).pipe(Layer.provide(Reader.Default))
     const file = yield* freshPath
     return yield* Effect.gen(function* () {
