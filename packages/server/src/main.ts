@@ -4,6 +4,7 @@ import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "e
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
 import { loadConfig, ServerConfig } from "./Config.js"
+import { exposedSecrets } from "./config/Exposed.js"
 import { explainUnusable } from "./database/Unusable.js"
 import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
@@ -31,6 +32,9 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
 const serve = Effect.gen(function* () {
   const settings = yield* loadConfig(process.env)
   for (const name of settings.unknown) yield* Console.error(`coffer-server: no setting is named ${name}: it is ignored`)
+  for (const name of exposedSecrets(process.env)) {
+    yield* Console.error(`coffer-server: everybody on this machine may read the file of ${name}: run chmod 600 on it`)
+  }
   return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))
 })
 
