@@ -25,7 +25,7 @@ const countingCommits = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       const counted = { commits: 0 }
       Object.defineProperty(Sqlite.prototype, "exec", {
         ...exec,
-        value (this: Sqlite.Database, text: string) {
+        value(this: Sqlite.Database, text: string) {
           if (text.startsWith("COMMIT")) counted.commits++
           return Reflect.apply(exec?.value, this, [text])
         }
