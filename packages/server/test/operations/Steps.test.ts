@@ -160,7 +160,7 @@ describe("killed at any step,", () => {
       Effect.gen(function* () {
         const ends = yield* killedEverywhere(yield* template, rotate, {
           from: /^BEGIN$/,
-          critical: /^(writeSync|fsyncSync|COMMIT|VACUUM)/
+          critical: /^(writeSync|fsyncSync|COMMIT|VACUUM|PRAGMA wal_checkpoint)/
         })
         const seen = { old: 0, printed: 0, printedInVain: 0 }
         for (const { out, path, step } of ends) {
