@@ -16,12 +16,15 @@ type Batch = Deferred.Deferred<void>
 export const transactionsOf = (database: Sqlite.Database, connection: SqlConnection.Connection) => {
   const gate = Effect.unsafeMakeSemaphore(1)
   let batch: Batch | null = null
+  /** Whether what is open holds a part of a change that could not be taken back. */
+  let broken = false
 
   const run = (text: string) => Either.try({ try: () => database.exec(text), catch: failure })
 
   /** Ends a batch whose transaction is not open any more, or may not go on. */
   const fail = (lost: Batch, error: SqlError.SqlError): void => {
     batch = null
+    broken = false
     // A commit that failed can leave its transaction open (sqlite.org/lang_transaction.html): what comes next is no part of it.
     if (database.inTransaction) run("ROLLBACK")
     Deferred.unsafeDone(lost, Exit.die(error))
@@ -46,17 +49,24 @@ export const transactionsOf = (database: Sqlite.Database, connection: SqlConnect
     })
   })
 
+  /** Takes back what was changed since a savepoint. Where even that fails, nothing of the transaction may be kept. */
+  const undo = (depth: number): void => {
+    if (Either.isLeft(run(`ROLLBACK TO change_${depth}; RELEASE change_${depth}`))) broken = true
+  }
+
   /** Runs a change inside the open transaction: all of it or nothing. */
-  const inside = <A, E, R>(depth: number, change: Effect.Effect<A, E, R>) =>
+  const inside = <A, E, R>(depth: number, change: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.zipRight(
         run(`SAVEPOINT change_${depth}`),
         Effect.flatMap(
           Effect.exit(restore(Effect.provideService(change, SqlClient.TransactionConnection, [connection, depth]))),
-          (exit) => {
-            const undo = Exit.isSuccess(exit) ? "" : `ROLLBACK TO change_${depth}; `
-            const ended = database.inTransaction ? run(`${undo}RELEASE change_${depth}`) : Either.right(undefined)
-            return Effect.zipRight(Effect.orDie(ended), exit)
+          (exit): Effect.Effect<A, E> => {
+            if (!database.inTransaction) return exit
+            const released = Exit.isSuccess(exit) ? run(`RELEASE change_${depth}`) : null
+            if (released !== null && Either.isRight(released)) return exit
+            undo(depth)
+            return released === null ? exit : Effect.die(released.left)
           }
         )
       )
@@ -67,7 +77,7 @@ export const transactionsOf = (database: Sqlite.Database, connection: SqlConnect
     Effect.flatMap(join, (mine) =>
       Effect.map(Effect.exit(inside(1, change)), (exit) => {
         // The engine rolls everything back by itself when the disk is full or broken.
-        if (!database.inTransaction) fail(mine, failure("the transaction was rolled back"))
+        if (broken || !database.inTransaction) fail(mine, failure("the transaction was rolled back"))
         return { exit, mine }
       })
     )

@@ -85,6 +85,19 @@ describe("changes at the same time", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("fail whole when a part of them cannot be taken back", () =>
+    Effect.gen(function* () {
+      const part = Effect.ignore(transaction(Effect.zipRight(person("b@example.com"), Effect.fail("no"))))
+      const change = transaction(Effect.zipRight(person("a@example.com"), part))
+      const { exit, statement } = yield* failingStatement(1, change, /^ROLLBACK TO/)
+      assert.isDefined(statement)
+      assert.isTrue(Exit.isFailure(exit))
+      assert.deepStrictEqual(yield* seen, new Set())
+      yield* person("c@example.com")
+      assert.deepStrictEqual(yield* seen, new Set(["c@example.com"]))
+    }).pipe(onDatabase())
+  )
+
   it.effect("hold nobody up who gives up waiting", () =>
     Effect.gen(function* () {
       const [entered, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
