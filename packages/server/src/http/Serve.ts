@@ -90,7 +90,17 @@ const serveOn = (server: Server, app: HttpApp.Default<never, CallServices>) =>
         Context.add(HttpServerRequest.HttpServerRequest, request),
         Context.add(RequestInfo, infoOf(request))
       )
-      const answered = Effect.uninterruptible(Effect.flatMap(whole, (answer) => write(request, response, answer)))
+      const answered = Effect.uninterruptible(
+        Effect.catchAllCause(
+          Effect.flatMap(whole, (answer) => write(request, response, answer)),
+          // Nobody is left waiting for it.
+          (cause) =>
+            Effect.zipRight(
+              Effect.logError("an answer could not be sent", cause),
+              Effect.sync(() => response.destroy())
+            )
+        )
+      )
       const fiber = Runtime.runFork(Runtime.updateContext(runtime, () => context))(answered)
       response.once("close", () => {
         if (!response.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
