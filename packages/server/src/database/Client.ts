@@ -44,18 +44,19 @@ export const connect = (filename: string) =>
     })
     const prepared = preparing(database)
     const connection = connectionOf(prepared)
-    const { outside, withTransaction } = transactionsOf(database, connection)
+    const { alone, outside, within, withTransaction } = transactionsOf(database, connection)
 
     /** Where nobody traces, a statement costs one step and not the toolkit's dozen, most of which are its span. */
     const quick = <A>(statement: Statement.Statement<A>): Statement.Statement<A> => {
       const execute = (): Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError> =>
         Effect.withFiberRuntime((fiber) => {
-          if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) return statement.withoutTransform
+          const transaction = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
+          if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) {
+            return transaction._tag === "Some" ? statement.withoutTransform : alone(statement.withoutTransform)
+          }
           const [text, parameters] = statement.compile()
-          const once = Effect.suspend(() => Either.try({ try: () => prepared.run(text, parameters), catch: failure }))
-          return Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)._tag === "Some"
-            ? once
-            : outside(once)
+          const step = () => Either.try({ try: () => prepared.run(text, parameters), catch: failure })
+          return transaction._tag === "Some" ? within(step) : outside(Effect.suspend(step))
         })
       return Object.defineProperty(statement, "commit", { value: execute })
     }

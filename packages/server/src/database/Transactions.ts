@@ -4,6 +4,8 @@ import { Context, Deferred, Effect, Either, Exit, FiberId, FiberRef } from "effe
 
 export const failure = (cause: unknown) => new SqlError.SqlError({ cause, message: "Failed to execute statement" })
 
+const rolledBack = () => failure("the transaction was rolled back")
+
 /** What is committed together; it is told once that is on disk. */
 type Batch = Deferred.Deferred<void>
 
@@ -49,6 +51,10 @@ export const transactionsOf = (database: Sqlite.Database, connection: SqlConnect
     })
   })
 
+  /** A step of the open transaction; none where the engine has rolled that back by itself: it would be kept alone. */
+  const within = <A>(step: () => Either.Either<A, SqlError.SqlError>) =>
+    Effect.suspend(() => (database.inTransaction ? step() : Either.left(rolledBack())))
+
   /** Takes back what was changed since a savepoint. Where even that fails, nothing of the transaction may be kept. */
   const undo = (depth: number): void => {
     if (Either.isLeft(run(`ROLLBACK TO change_${depth}; RELEASE change_${depth}`))) broken = true
@@ -58,7 +64,7 @@ export const transactionsOf = (database: Sqlite.Database, connection: SqlConnect
   const inside = <A, E, R>(depth: number, change: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.zipRight(
-        run(`SAVEPOINT change_${depth}`),
+        within(() => run(`SAVEPOINT change_${depth}`)),
         Effect.flatMap(
           Effect.exit(restore(Effect.provideService(change, SqlClient.TransactionConnection, [connection, depth]))),
           (exit): Effect.Effect<A, E> => {
@@ -77,7 +83,7 @@ export const transactionsOf = (database: Sqlite.Database, connection: SqlConnect
     Effect.flatMap(join, (mine) =>
       Effect.map(Effect.exit(inside(1, change)), (exit) => {
         // The engine rolls everything back by itself when the disk is full or broken.
-        if (broken || !database.inTransaction) fail(mine, failure("the transaction was rolled back"))
+        if (broken || !database.inTransaction) fail(mine, rolledBack())
         return { exit, mine }
       })
     )
@@ -106,9 +112,13 @@ export const transactionsOf = (database: Sqlite.Database, connection: SqlConnect
         : changed
     })
 
-  /** Runs a statement that belongs to no transaction: at once, or after what is open is committed. */
-  const outside = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => (batch === null ? statement : gate.withPermits(1)(Effect.zipRight(commit, statement))))
+  /** Runs what belongs to no transaction when none is open, and lets none begin meanwhile. */
+  const alone = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    gate.withPermits(1)(Effect.zipRight(commit, statement))
 
-  return { withTransaction, outside } as const
+  /** As `alone`, for what is done in one step: that needs no gate where nothing is open. */
+  const outside = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.suspend(() => (batch === null ? step : alone(step)))
+
+  return { withTransaction, within, alone, outside } as const
 }

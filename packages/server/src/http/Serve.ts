@@ -119,13 +119,16 @@ const routes = Effect.gen(function* () {
   const { handlers } = yield* Calls
   const authenticator = yield* Authenticator
   const found: Array<ReturnType<typeof routeOf>> = []
+  const untold: Array<string> = []
   HttpApi.reflect(api, {
     onGroup: () => undefined,
     onEndpoint: ({ endpoint, mergedAnnotations, middleware }) => {
       const handle = handlers.get(endpoint)
-      if (handle !== undefined) found.push(routeOf(endpoint, middleware, mergedAnnotations, handle, authenticator))
+      if (handle === undefined) untold.push(endpoint.name)
+      else found.push(routeOf(endpoint, middleware, mergedAnnotations, handle, authenticator))
     }
   })
+  if (untold.length > 0) yield* Effect.dieMessage(`handlers that are not told to the server: ${untold.join(", ")}`)
   return found
 })
 
