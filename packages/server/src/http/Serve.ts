@@ -128,7 +128,7 @@ const routes = Effect.gen(function* () {
       else found.push(routeOf(endpoint, middleware, mergedAnnotations, handle, authenticator))
     }
   })
-  if (untold.length > 0) yield* Effect.dieMessage(`handlers that are not told to the server: ${untold.join(", ")}`)
+  if (untold.length > 0) return yield* Effect.dieMessage(`handlers are not told to the server: ${untold.join(", ")}`)
   return found
 })
 

@@ -4,7 +4,8 @@ import { maxWraps, WrapBudget } from "@coffer/server/keys/WrapBudget"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { Secrets } from "@coffer/server/secrets/Secrets"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
+import { logged } from "../support/Logged.js"
 import {
   onDamagedDatabase,
   onDatabase,
@@ -29,15 +30,6 @@ const budgetOf = (versions: number) => {
       )
     )
   )
-}
-
-const logged = () => {
-  const lines: Array<string> = []
-  const layer = Logger.replace(
-    Logger.defaultLogger,
-    Logger.make(({ logLevel, message }) => void lines.push(`${logLevel.label} ${String(message)}`))
-  )
-  return { lines, layer }
 }
 
 describe("the budget of a key-encryption key", () => {

@@ -2,8 +2,9 @@ import { statSync } from "node:fs"
 import { Login } from "@coffer/server/auth/Login"
 import { Maintenance, MaintenanceLive } from "@coffer/server/maintenance/Maintenance"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Redacted, TestClock } from "effect"
+import { Effect, Layer, Redacted, TestClock } from "effect"
 import { failingStatement } from "../support/FailingDriver.js"
+import { logged } from "../support/Logged.js"
 import {
   DbPath,
   email,
@@ -33,15 +34,6 @@ const codes = Effect.map(raw, (db) => db.prepare("SELECT state FROM login_codes 
 /** Lets the clock go on and what waits for it run. */
 const pass = (duration: "1 hour" | "59 minutes" | "1 minute") =>
   Effect.zipRight(TestClock.adjust(duration), Effect.repeatN(Effect.yieldNow(), 100))
-
-const logged = () => {
-  const lines: Array<string> = []
-  const layer = Logger.replace(
-    Logger.defaultLogger,
-    Logger.make(({ logLevel, message }) => void lines.push(`${logLevel.label} ${String(message)}`))
-  )
-  return { lines, layer }
-}
 
 describe("the hour's round", () => {
   it.effect("comes at the start and every hour, and the write-ahead log is empty after it", () =>
