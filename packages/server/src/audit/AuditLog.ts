@@ -1,7 +1,7 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Names"
-import { SqlClient } from "@effect/sql"
-import { Array, Cause, Clock, Context, Data, Effect, type Fiber, Metric, Queue } from "effect"
+import { SqlClient, type SqlError } from "@effect/sql"
+import { Array, Cause, Clock, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
 import { failure } from "../database/Transactions.js"
 import { isDiskFull } from "../database/Reason.js"
@@ -59,12 +59,14 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const flushing = yield* Effect.makeSemaphore(1)
     let failing = false
 
+    const millisIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>): number =>
+      Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
+
     /** What is to be written of an event, as the request that runs in a fiber tells it. All at once: each read has one. */
     const draftIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): Draft => {
       const { client, ip } = Context.get(fiber.currentContext, RequestInfo)
-      const millis = Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
       return {
-        id: uuidV7At(millis),
+        id: uuidV7At(millisIn(fiber)),
         log: source.orgId ?? systemLog,
         org_id: source.orgId,
         actor_type: source.actor.type,
@@ -99,57 +101,67 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       repo.setHead({ ...moved, mac: headMac(auditKey, moved) })
     }
 
-    const appendTo = (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>) =>
-      Effect.flatMap(repo.head(log), (head) =>
-        Effect.flatMap(Clock.currentTimeMillis, (millis) =>
-          Effect.try({ try: () => appendAfter(head, drafts, timestamp(millis)), catch: failure })
-        )
-      )
+    /** Inside the open transaction: all or nothing. */
+    const appendNow = (drafts: ReadonlyArray<Draft>, millis: number) =>
+      repo.savepoint(() => {
+        for (const entries of Object.values(Array.groupBy(drafts, ({ log }) => log))) {
+          appendAfter(repo.head(entries[0].log), entries, timestamp(millis))
+        }
+      })
 
-    /** All or nothing, as a savepoint of the transaction around it, if there is one. A failure is logged and counted. */
+    const failed = (entries: number, cause: Cause.Cause<unknown>) => {
+      failing = true
+      return Effect.zipRight(
+        Metric.incrementBy(auditFailures, entries),
+        isDiskFull(Cause.squash(cause))
+          ? Effect.logError("audit entries could not be written: the disk with the database is full")
+          : Effect.logError("audit entries could not be written", cause)
+      )
+    }
+
+    /** All or nothing, as a transaction. A failure is logged and counted. */
     const appendAll = (drafts: ReadonlyArray<Draft>) =>
       sql
         .withTransaction(
-          Effect.forEach(
-            Object.entries(Array.groupBy(drafts, (entry) => entry.log)),
-            ([log, entries]) => appendTo(log, entries),
-            { discard: true }
-          )
+          Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) => appendNow(drafts, millisIn(fiber)))
         )
         .pipe(
           Effect.tap(() => {
             failing = false
           }),
-          Effect.tapErrorCause((cause) => {
-            failing = true
-            return Effect.zipRight(
-              Metric.incrementBy(auditFailures, drafts.length),
-              isDiskFull(Cause.squash(cause))
-                ? Effect.logError("audit entries could not be written: the disk with the database is full")
-                : Effect.logError("audit entries could not be written", cause)
-            )
-          }),
+          Effect.tapErrorCause((cause) => failed(drafts.length, cause)),
           Effect.uninterruptible
         )
 
     /** As `appendAll`; a failure of the audit alone never fails what it tells of. */
     const append = (drafts: ReadonlyArray<Draft>) => Effect.catchAllCause(appendAll(drafts), () => Effect.void)
 
+    const probing = Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) => {
+      const event = { action: "auth.login", resource_type: "server", resource_id: null } as const
+      return appendNow([draftIn(fiber, probe, event)], millisIn(fiber))
+    })
+
     /** Whether the tables take entries again: one is written and taken back, then a head is written as it was. */
     const attempt = sql.withTransaction(
       Effect.gen(function* () {
-        const head = yield* repo.head(systemLog)
-        const event = { action: "auth.login", resource_type: "server", resource_id: null } as const
-        const entry = yield* Effect.withFiberRuntime<Draft>((fiber) => Effect.succeed(draftIn(fiber, probe, event)))
+        const head = yield* Effect.try({ try: () => repo.head(systemLog), catch: failure })
         yield* sql
-          .withTransaction(Effect.zipRight(appendTo(systemLog, [entry]), new TakenBack()))
+          .withTransaction(Effect.zipRight(probing, new TakenBack()))
           .pipe(Effect.catchTag("TakenBack", () => Effect.void))
         if (head !== undefined) yield* Effect.try({ try: () => repo.setHead(head), catch: failure })
       })
     )
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
-      Effect.withFiberRuntime((fiber) => append(events.map((event) => draftIn(fiber, source, event))))
+      Effect.withFiberRuntime((fiber) => {
+        const drafts = events.map((event) => draftIn(fiber, source, event))
+        const isInside = Option.isSome(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
+        if (!isInside) return append(drafts)
+        const done = appendNow(drafts, millisIn(fiber))
+        if (Either.isLeft(done)) return failed(drafts.length, Cause.fail(done.left))
+        failing = false
+        return Effect.void
+      })
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {

@@ -1,7 +1,6 @@
-import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { Statements } from "../database/Client.js"
-import { rowsOf } from "../database/Writer.js"
+import { rowsBy } from "../database/Row.js"
 import type { ChainedEntry, Head } from "./Chain.js"
 
 const HeadRow = Schema.Struct({
@@ -12,19 +11,14 @@ const HeadRow = Schema.Struct({
   mac: Schema.String
 })
 
-const headsOf = rowsOf(HeadRow)
-
 /** The audit tables' statements, for use inside a transaction. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const run = yield* Statements
+    const { run, savepoint } = yield* Statements
+    const heads = rowsBy(run)(HeadRow)
 
     const head = (log: string) =>
-      Effect.map(
-        headsOf(sql`SELECT log, seq, chain, created_at, mac FROM audit_heads WHERE log = ${log}`),
-        (rows) => rows[0]
-      )
+      heads(`SELECT log, seq, chain, created_at, mac FROM audit_heads WHERE log = ?`, [log])[0]
 
     const insert = (entry: ChainedEntry & { readonly chain: string }) =>
       run(
@@ -64,6 +58,6 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         [head.log, head.seq, head.chain, head.created_at, head.mac]
       )
 
-    return { head, insert, count, setHead } as const
+    return { head, insert, count, setHead, savepoint } as const
   })
 }) {}

@@ -1,19 +1,22 @@
 import { SqlClient, type SqlConnection, type SqlError, Statement } from "@effect/sql"
 import Sqlite from "better-sqlite3"
-import { Context, Effect, Either, FiberRef, Stream } from "effect"
+import { Context, Effect, Either, FiberRef, identity, Stream } from "effect"
 import { preparing } from "./Prepared.js"
+import { spanned } from "./Spans.js"
 import { failure, transactionsOf } from "./Transactions.js"
 
 /** What a statement's placeholders stand for, in their order. */
 export type Parameter = string | number | null | Uint8Array
 
-/**
- * A statement of the connection that writes, run at once; it answers rows as objects. Only for use inside a transaction that
- * is open: outside of one it would take part in somebody else's. Throws what the driver does.
- */
+/** What a change does to the connection that writes, at once, while its transaction is open. */
 export class Statements extends Context.Tag("@coffer/server/Statements")<
   Statements,
-  (text: string, parameters: ReadonlyArray<Parameter>) => ReadonlyArray<unknown>
+  {
+    /** Answers rows as objects. Throws an SqlError, a defect for who does not look; also where no transaction is open. */
+    readonly run: (text: string, parameters: ReadonlyArray<Parameter>) => ReadonlyArray<unknown>
+    /** Runs a step as a savepoint: all of it or nothing. What it throws is its failure. */
+    readonly savepoint: <A>(step: () => A) => Either.Either<A, SqlError.SqlError>
+  }
 >() {}
 
 /** The driver's connection in the toolkit's form. A statement that is kept prepared costs one step. */
@@ -44,7 +47,13 @@ export const connect = (filename: string) =>
     })
     const prepared = preparing(database)
     const connection = connectionOf(prepared)
-    const { alone, outside, within, withTransaction } = transactionsOf(database, connection)
+    const { alone, outside, savepoint, stepOf, within, withTransaction } = transactionsOf(
+      database,
+      connection,
+      (text) => prepared.run(text, [])
+    )
+    const runOf = (text: string, parameters: ReadonlyArray<Parameter>) =>
+      Either.try({ try: () => prepared.run(text, parameters), catch: failure })
 
     /** Where nobody traces, a statement costs one step and not the toolkit's dozen, most of which are its span. */
     const quick = <A>(statement: Statement.Statement<A>): Statement.Statement<A> => {
@@ -80,5 +89,13 @@ export const connect = (filename: string) =>
             ? withTransaction
             : Reflect.get(target, name)
     })
-    return { client: quickClient, statements: prepared.run }
+    const statements = Statements.of({
+      run: (text, parameters) =>
+        Either.getOrThrowWith(
+          stepOf(() => spanned(text, () => runOf(text, parameters))),
+          identity
+        ),
+      savepoint
+    })
+    return { client: quickClient, statements }
   })

@@ -1,8 +1,8 @@
 import Sqlite from "better-sqlite3"
-import { Effect, Option, type Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { preparing } from "./Prepared.js"
-import { rowsThatFit } from "./Row.js"
+import { rowsBy } from "./Row.js"
 import { busyTimeoutMillis } from "./WriteAheadLog.js"
 
 type Parameter = string | number | null
@@ -28,18 +28,8 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
     for (const setting of settings) database.pragma(setting)
     const { run } = preparing(database)
 
-    /**
-     * Rows of one statement, at once, for use inside a step of an effect. A failure, or a row that does not fit, is thrown and
-     * so a defect: nobody but this program writes them.
-     */
-    const rowsNow = <A, I>(row: Schema.Schema<A, I>) => {
-      const fitting = rowsThatFit(row)
-      return (statement: string, parameters: ReadonlyArray<Parameter>): ReadonlyArray<A> =>
-        Option.getOrThrowWith(
-          Option.fromNullable(fitting(run(statement, parameters))),
-          () => new Error("a row does not fit its schema")
-        )
-    }
+    /** Rows of one statement, at once. */
+    const rowsNow = rowsBy<Parameter>(run)
 
     /** As `rowsNow`, as an effect. */
     const rows = <A, I>(row: Schema.Schema<A, I>) => {

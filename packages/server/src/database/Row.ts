@@ -1,4 +1,4 @@
-import { Predicate, Schema, SchemaAST } from "effect"
+import { Option, Predicate, Schema, SchemaAST } from "effect"
 
 type Check = (value: unknown) => boolean
 
@@ -42,3 +42,21 @@ export const rowsThatFit = <A, I>(row: Schema.Schema<A, I>) => {
   const areRows = (found: ReadonlyArray<unknown>): found is ReadonlyArray<A> => found.every(isRow)
   return (found: ReadonlyArray<unknown>): ReadonlyArray<A> | undefined => (areRows(found) ? found : undefined)
 }
+
+/** Runs a statement of some connection at once. Throws what the driver does. */
+type Run<Parameter> = (text: string, parameters: ReadonlyArray<Parameter>) => ReadonlyArray<unknown>
+
+/**
+ * Rows of one statement, at once, for use inside a step of an effect. A failure, or a row that does not fit, is thrown and so a
+ * defect: nobody but this program writes them.
+ */
+export const rowsBy =
+  <Parameter>(run: Run<Parameter>) =>
+  <A, I>(row: Schema.Schema<A, I>) => {
+    const fitting = rowsThatFit(row)
+    return (statement: string, parameters: ReadonlyArray<Parameter>): ReadonlyArray<A> =>
+      Option.getOrThrowWith(
+        Option.fromNullable(fitting(run(statement, parameters))),
+        () => new Error("a row does not fit its schema")
+      )
+  }

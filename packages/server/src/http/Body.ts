@@ -1,5 +1,5 @@
 import { PayloadTooLarge, UnsupportedMediaType, ValidationError, type AnyApiError } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import type { IncomingMessage } from "node:http"
 
 const maxDepth = 32
@@ -29,23 +29,23 @@ const hasLoneSurrogate = (value: unknown): boolean =>
 
 const refuse = (why: string) => new ValidationError({ message: `the body: ${why}` })
 
-const parse = (bytes: Buffer): Effect.Effect<unknown, ValidationError> =>
-  Effect.gen(function* () {
-    if (bytes.length === 0) return {}
-    const text = yield* Effect.try({ try: () => utf8.decode(bytes), catch: () => refuse("is not UTF-8") })
-    const value = yield* Effect.try({
-      try: (): unknown => JSON.parse(text),
-      // The parser's own reason would repeat a piece of the body.
-      catch: () => refuse("is not well-formed JSON")
-    })
-    if (!isWithinDepth(value, maxDepth)) return yield* refuse(`is nested deeper than ${maxDepth} levels`)
-    if (/\\u[dD][89a-fA-F]/.test(text) && hasLoneSurrogate(value)) {
-      return yield* refuse("holds a lone surrogate, which is no text")
-    }
-    return value
+const parse = (bytes: Buffer): Either.Either<unknown, ValidationError> => {
+  if (bytes.length === 0) return Either.right({})
+  const text = Either.try({ try: () => utf8.decode(bytes), catch: () => refuse("is not UTF-8") })
+  if (Either.isLeft(text)) return text
+  const value = Either.try({
+    try: (): unknown => JSON.parse(text.right),
+    // The parser's own reason would repeat a piece of the body.
+    catch: () => refuse("is not well-formed JSON")
   })
+  if (Either.isLeft(value)) return value
+  if (!isWithinDepth(value.right, maxDepth)) return Either.left(refuse(`is nested deeper than ${maxDepth} levels`))
+  return /\\u[dD][89a-fA-F]/.test(text.right) && hasLoneSurrogate(value.right)
+    ? Either.left(refuse("holds a lone surrogate, which is no text"))
+    : value
+}
 
-const collect = (source: IncomingMessage, limit: number): Effect.Effect<Buffer, AnyApiError> =>
+const collect = (source: IncomingMessage, limit: number): Effect.Effect<unknown, AnyApiError> =>
   Effect.async((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0
@@ -61,7 +61,7 @@ const collect = (source: IncomingMessage, limit: number): Effect.Effect<Buffer, 
     }
     const onEnd = () => {
       stop()
-      resume(Effect.succeed(Buffer.concat(chunks, size)))
+      resume(parse(Buffer.concat(chunks, size)))
     }
     const onGone = () => {
       stop()
@@ -103,5 +103,5 @@ export const readBody = (source: IncomingMessage, limit: number): Effect.Effect<
     if (contentType === undefined || !isJson(contentType) || (encoding !== undefined && encoding !== "identity")) {
       return new UnsupportedMediaType({ message: "send the body as Content-Type: application/json, in UTF-8" })
     }
-    return Effect.flatMap(collect(source, limit), parse)
+    return collect(source, limit)
   })

@@ -1,5 +1,5 @@
 import { LimitExceeded } from "@coffer/domain/Errors"
-import { Effect, Ref, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
 import { Reader } from "../database/Reader.js"
 import { turn } from "../Turn.js"
 import { Keyring } from "./Keyring.js"
@@ -19,7 +19,7 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
   effect: Effect.gen(function* () {
     const reader = yield* Reader
     const { kekId } = yield* Keyring
-    const counted = yield* Ref.make(0)
+    let counted = 0
     const places = reader.rows(PlaceRow)
     const counts = reader.rows(CountRow)
 
@@ -42,7 +42,7 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
         last = place
         yield* turn
       }
-      yield* Ref.set(counted, total)
+      counted = total
       if (total >= warnAt) {
         yield* Effect.logWarning(
           `the key-encryption key has wrapped ${total} data keys of at most ${maxWraps}: rotate the master key soon`
@@ -51,15 +51,16 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
       return total
     })
 
-    /** Fails with LimitExceeded when the key has wrapped as much as it may. */
-    const check: Effect.Effect<void, LimitExceeded> = Effect.flatMap(Ref.get(counted), (total) =>
-      total < maxWraps
-        ? Effect.void
-        : new LimitExceeded({
-            message:
-              "the key-encryption key has wrapped as many data keys as it may: the operator has to rotate the master key"
-          })
-    )
+    /** Left with LimitExceeded when the key has wrapped as much as it may. */
+    const check = (): Either.Either<void, LimitExceeded> =>
+      counted < maxWraps
+        ? Either.void
+        : Either.left(
+            new LimitExceeded({
+              message:
+                "the key-encryption key has wrapped as many data keys as it may: the operator has to rotate the master key"
+            })
+          )
 
     return { count, check } as const
   })

@@ -9,6 +9,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
+import { traced } from "../tracing/Traced.js"
 import { turn } from "../Turn.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
@@ -82,62 +83,62 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
      * The secrets of an environment, or those of some keys, with the ETag of what they are; no bundle when the caller
      * names that ETag already: then no value is decrypted and nothing is recorded.
      */
-    const read = Effect.fn("Bundles.read")(function* (
-      place: Place<"secret.read">,
-      keys: ReadonlyArray<SecretKey> | undefined,
-      ifNoneMatch: string | undefined
-    ) {
-      const known = yield* revisionOf(place)
-      const knownTag = etagOf(place.env.id, known)
-      if (ifNoneMatch !== undefined && names(ifNoneMatch, knownTag)) return { etag: knownTag, bundle: undefined }
-      const { all, revision } = yield* settled(place, known)
-      const etag = etagOf(place.env.id, revision)
-      const rows = yield* narrow(all, keys)
-      const data: Array<BundledSecret> = []
-      for (const [index, row] of rows.entries()) {
-        if (index % stride === stride - 1) yield* turn
-        const { key, updated_at, version } = row
-        data.push({ key, value: yield* versions.open(place, row, row), version, updated_at })
-      }
-      yield* audit.read(sourceOf(place), {
-        action: "secret.read",
-        resource_type: "env",
-        resource_id: place.env.id,
-        metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
+    const read = traced("Bundles.read")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.read">,
+        keys: ReadonlyArray<SecretKey> | undefined,
+        ifNoneMatch: string | undefined
+      ) {
+        const known = yield* revisionOf(place)
+        const knownTag = etagOf(place.env.id, known)
+        if (ifNoneMatch !== undefined && names(ifNoneMatch, knownTag)) return { etag: knownTag, bundle: undefined }
+        const { all, revision } = yield* settled(place, known)
+        const etag = etagOf(place.env.id, revision)
+        const rows = yield* narrow(all, keys)
+        const data: Array<BundledSecret> = []
+        for (const [index, row] of rows.entries()) {
+          if (index % stride === stride - 1) yield* turn
+          const { key, updated_at, version } = row
+          data.push({ key, value: yield* versions.open(place, row, row), version, updated_at })
+        }
+        yield* audit.read(sourceOf(place), {
+          action: "secret.read",
+          resource_type: "env",
+          resource_id: place.env.id,
+          metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
+        })
+        const bundle: Bundle = { revision, data }
+        return { etag, bundle }
       })
-      const bundle: Bundle = { revision, data }
-      return { etag, bundle }
-    })
+    )
 
     /**
      * Writes and deletes secrets, all or nothing; a value that is the same already gets no version. With `ifMatch`, an
      * environment that is not as that ETag says is a Conflict and nothing is written.
      */
-    const write = Effect.fn("Bundles.write")(function* (
-      place: Place<"secret.write">,
-      request: BundleWrite,
-      ifMatch: string | undefined
-    ) {
-      const wanted = yield* wantedOf(request)
-      const at = yield* now
-      return yield* transaction(
-        Effect.gen(function* () {
-          const totals = yield* repo.totals(place.env.id)
-          if (totals === undefined) return yield* missingEnvironment(place.env.name)
-          if (ifMatch !== undefined && !names(ifMatch, etagOf(place.env.id, totals.revision))) {
-            return yield* new Conflict({
-              message: `environment ${place.env.name} has changed since that ETag: read it again`
+    const write = traced("Bundles.write")(
+      Effect.fnUntraced(function* (place: Place<"secret.write">, request: BundleWrite, ifMatch: string | undefined) {
+        const wanted = yield* wantedOf(request)
+        const at = yield* now
+        return yield* transaction(
+          Effect.gen(function* () {
+            const totals = repo.totals(place.env.id)
+            if (totals === undefined) return yield* missingEnvironment(place.env.name)
+            if (ifMatch !== undefined && !names(ifMatch, etagOf(place.env.id, totals.revision))) {
+              return yield* new Conflict({
+                message: `environment ${place.env.name} has changed since that ETag: read it again`
+              })
+            }
+            const steps = changes.plan(place, yield* repo.bundleForUpdate(place.env.id), wanted)
+            return yield* changes.apply(place, totals, steps, {
+              at,
+              dryRun: request.dry_run === true,
+              eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
             })
-          }
-          const steps = changes.plan(place, yield* repo.bundleForUpdate(place.env.id), wanted)
-          return yield* changes.apply(place, totals, steps, {
-            at,
-            dryRun: request.dry_run === true,
-            eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
           })
-        })
-      )
-    })
+        )
+      })
+    )
 
     return { read, write, etagOf } as const
   }),

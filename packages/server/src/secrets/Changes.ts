@@ -92,7 +92,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         const { key } = step
         const version = versionAfter(step)
         if (step.change === "deleted") {
-          yield* repo.remove(step.row.id, revision, at)
+          repo.remove(step.row.id, revision, at)
           const event: AuditEvent = {
             action: "secret.delete",
             resource_type: "secret",
@@ -128,7 +128,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)
       const revision = totals.revision + 1
       const events = yield* Effect.forEach(steps, applyStep(place, revision, options.at, options.eventOfSet))
-      yield* repo.setTotals(place.env.id, { revision, ...after })
+      repo.setTotals(place.env.id, { revision, ...after })
       yield* audit.write(sourceOf(place), ...events.flat())
       return recordOf(revision, steps)
     })

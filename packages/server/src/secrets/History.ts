@@ -60,9 +60,9 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       const written_at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
-          const totals = yield* repo.nextRevision(place.env.id)
+          const totals = repo.totals(place.env.id)
           if (totals === undefined) return yield* missingEnvironment(place.env.name)
-          const current = yield* repo.findLive(place.env.id, key)
+          const current = repo.findLive(place.env.id, key)
           if (current === undefined) return yield* missing(key)
           yield* checkExpected(key, request.expected_version, current.version)
           const earlier = yield* repo.findVersion(current.id, request.version)
@@ -80,8 +80,9 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           }
           yield* checkLimits(totals, after)
           const version = current.version + 1
-          yield* sealed.write(place, { id, key, version }, value, { revision: totals.revision, at: written_at })
-          yield* repo.setTotals(place.env.id, { revision: totals.revision, ...after })
+          const revision = totals.revision + 1
+          yield* sealed.write(place, { id, key, version }, value, { revision, at: written_at })
+          repo.setTotals(place.env.id, { revision, ...after })
           yield* audit.write(sourceOf(place), {
             action: "secret.set",
             resource_type: "secret",
@@ -99,7 +100,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       const written_at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
-          const totals = yield* repo.nextRevision(place.env.id)
+          const totals = repo.totals(place.env.id)
           if (totals === undefined) return yield* missingEnvironment(place.env.name)
           const removed = yield* repo.findRemoved(place.env.id, key)
           if (removed === undefined) {
@@ -107,7 +108,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
               message: `secret ${key} was never removed from environment ${place.env.name}`
             })
           }
-          if ((yield* repo.findLive(place.env.id, key)) !== undefined) {
+          if (repo.findLive(place.env.id, key) !== undefined) {
             return yield* new Conflict({
               message: `secret ${key} was set anew after it was removed: what it was before that cannot come back`
             })
@@ -118,7 +119,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           }
           yield* checkLimits(totals, after)
           yield* repo.restore(removed.id, written_at)
-          yield* repo.setTotals(place.env.id, { revision: totals.revision, ...after })
+          repo.setTotals(place.env.id, { revision: totals.revision + 1, ...after })
           const { created_at, version } = removed
           yield* audit.write(sourceOf(place), {
             action: "secret.undelete",
@@ -154,7 +155,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       const destroyed = yield* transaction(
         Effect.gen(function* () {
           if (!(yield* repo.claim(place.env.id))) return yield* missingEnvironment(place.env.name)
-          const current = yield* repo.findLive(place.env.id, key)
+          const current = repo.findLive(place.env.id, key)
           if (current === undefined) {
             if ((yield* repo.findRemoved(place.env.id, key)) === undefined) return yield* missing(key)
             return yield* new NotFound({

@@ -1,20 +1,20 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { LimitExceeded } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import { Either } from "effect"
 
 const maxSecrets = maxBundleKeys
 const maxValueBytes = 8 * 1024 * 1024
 
-/** Fails when an environment would hold more secrets or bytes of values than it may, and more than it did. */
+/** Left when an environment would hold more secrets or bytes of values than it may, and more than it did. */
 export const checkLimits = (
   before: { readonly secret_count: number; readonly value_bytes: number },
   after: { readonly secret_count: number; readonly value_bytes: number }
-): Effect.Effect<void, LimitExceeded> => {
+): Either.Either<void, LimitExceeded> => {
   if (after.secret_count > maxSecrets && after.secret_count > before.secret_count) {
-    return new LimitExceeded({ message: `an environment has at most ${maxSecrets} secrets` })
+    return Either.left(new LimitExceeded({ message: `an environment has at most ${maxSecrets} secrets` }))
   }
   if (after.value_bytes > maxValueBytes && after.value_bytes > before.value_bytes) {
-    return new LimitExceeded({ message: "the values of an environment have at most 8 MiB together" })
+    return Either.left(new LimitExceeded({ message: "the values of an environment have at most 8 MiB together" }))
   }
-  return Effect.void
+  return Either.void
 }

@@ -31,7 +31,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       const at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
-          const totals = yield* repo.totals(to.env.id)
+          const totals = repo.totals(to.env.id)
           if (totals === undefined) return yield* missingEnvironment(to.env.name)
           const source = yield* Effect.flatMap(repo.bundleForUpdate(from.env.id), (rows) => narrow(rows, request.keys))
           const values = yield* Effect.forEach(source, (row) =>

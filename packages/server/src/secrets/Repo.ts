@@ -2,7 +2,9 @@ import { NotFound } from "@coffer/domain/Errors"
 import { type EnvId, type EnvName, SecretId, SecretKey } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { Statements } from "../database/Client.js"
 import { Reader } from "../database/Reader.js"
+import { rowsBy } from "../database/Row.js"
 import { rowsOf } from "../database/Writer.js"
 import type { Sealed } from "../keys/Envelope.js"
 
@@ -93,6 +95,9 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
+    const { run } = yield* Statements
+    const totals = rowsBy(run)(TotalsRow)
+    const lives = rowsBy(run)(LiveRow)
     const sealed = reader.rowsNow(SealedRow)
     const listed = reader.rows(ListedRow)
     const bundled = reader.rows(BundleRow)
@@ -120,28 +125,21 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       /** As `bundle`, inside a transaction of the writing connection. */
       bundleForUpdate: (envId: EnvId) => rowsOf(BundleRow)(sql.unsafe(everySecret, [envId])),
 
-      /** Takes the environment's own row first and counts the change; none when it is removed. */
-      nextRevision: (envId: EnvId) =>
-        Effect.map(
-          rowsOf(TotalsRow)(
-            sql`UPDATE environments SET revision = revision + 1 WHERE id = ${envId} AND removed_at IS NULL
-              RETURNING revision, secret_count, value_bytes`
-          ),
-          (rows) => rows[0]
-        ),
+      // What a change to a secret takes is done at once, and so belongs inside a transaction.
 
+      /** None when the environment is removed. */
       totals: (envId: EnvId) =>
-        Effect.map(
-          rowsOf(TotalsRow)(
-            sql`SELECT revision, secret_count, value_bytes FROM environments
-              WHERE id = ${envId} AND removed_at IS NULL`
-          ),
-          (rows) => rows[0]
-        ),
+        totals(`SELECT revision, secret_count, value_bytes FROM environments WHERE id = ? AND removed_at IS NULL`, [
+          envId
+        ])[0],
 
-      setTotals: (envId: EnvId, totals: Totals) =>
-        sql`UPDATE environments SET revision = ${totals.revision}, secret_count = ${totals.secret_count},
-          value_bytes = ${totals.value_bytes} WHERE id = ${envId}`,
+      setTotals: (envId: EnvId, { revision, secret_count, value_bytes }: Totals) =>
+        run(`UPDATE environments SET revision = ?, secret_count = ?, value_bytes = ? WHERE id = ?`, [
+          revision,
+          secret_count,
+          value_bytes,
+          envId
+        ]),
 
       /** Takes the environment's own row first, for a change that is none of its content. False when it is removed. */
       claim: (envId: EnvId) =>
@@ -153,29 +151,53 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
         ),
 
       findLive: (envId: EnvId, key: SecretKey) =>
-        Effect.map(
-          rowsOf(LiveRow)(
-            sql`SELECT s.id AS id, s.version AS version, s.created_at AS created_at, v.value_bytes AS value_bytes
-              FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
-              WHERE s.env_id = ${envId} AND s.key = ${key} AND s.removed_at IS NULL`
-          ),
-          (rows) => rows[0]
-        ),
+        lives(
+          `SELECT s.id AS id, s.version AS version, s.created_at AS created_at, v.value_bytes AS value_bytes
+          FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+          WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`,
+          [envId, key]
+        )[0],
 
       insertSecret: (row: {
         readonly id: SecretId
         readonly env_id: EnvId
         readonly key: SecretKey
         readonly created_at: string
-      }) => sql`INSERT INTO secrets ${sql.insert({ ...row, version: 1, updated_at: row.created_at })}`,
+      }) =>
+        run(`INSERT INTO secrets (id, env_id, key, version, created_at, updated_at) VALUES (?, ?, ?, 1, ?, ?)`, [
+          row.id,
+          row.env_id,
+          row.key,
+          row.created_at,
+          row.created_at
+        ]),
 
       setVersion: (id: SecretId, version: number, now: string) =>
-        sql`UPDATE secrets SET version = ${version}, updated_at = ${now} WHERE id = ${id}`,
+        run(`UPDATE secrets SET version = ?, updated_at = ? WHERE id = ?`, [version, now, id]),
 
-      insertVersion: (row: NewVersion) => sql`INSERT INTO secret_versions ${sql.insert({ ...row })}`,
+      insertVersion: (row: NewVersion) =>
+        run(
+          `INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, ciphertext, nonce, wrapped_key,
+            key_nonce, value_bytes, created_by, created_at)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          [
+            row.secret_id,
+            row.version,
+            row.revision,
+            row.format,
+            row.kek_id,
+            row.ciphertext,
+            row.nonce,
+            row.wrapped_key,
+            row.key_nonce,
+            row.value_bytes,
+            row.created_by,
+            row.created_at
+          ]
+        ),
 
       remove: (id: SecretId, revision: number, now: string) =>
-        sql`UPDATE secrets SET removed_at = ${now}, removed_revision = ${revision} WHERE id = ${id}`,
+        run(`UPDATE secrets SET removed_at = ?, removed_revision = ? WHERE id = ?`, [now, revision, id]),
 
       currentVersion: (envId: EnvId, key: SecretKey) =>
         Effect.map(

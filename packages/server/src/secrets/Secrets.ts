@@ -7,6 +7,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { transaction } from "../database/Writer.js"
+import { traced } from "../tracing/Traced.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo } from "./Repo.js"
 import { sizeOf, type Value, Versions } from "./Versions.js"
@@ -61,77 +62,81 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         return Effect.as(recorded, { key, value: opened.right, version: row.version })
       })
 
-    const list = Effect.fn("Secrets.list")(function* (place: Place<"secret.list">) {
-      return yield* repo.list(place.env.id)
-    })
+    const list = traced("Secrets.list")(
+      Effect.fnUntraced(function* (place: Place<"secret.list">) {
+        return yield* repo.list(place.env.id)
+      })
+    )
 
     /** Writes a new version. With an expected version (0: none), anything else there is a Conflict and changes nothing. */
-    const set = Effect.fn("Secrets.set")(function* (
-      place: Place<"secret.write">,
-      key: SecretKey,
-      value: Value,
-      expectedVersion?: number
-    ) {
-      const written_at = yield* now
-      const newId = SecretId.make(yield* uuidV7)
-      const size = sizeOf(value)
-      return yield* transaction(
-        Effect.gen(function* () {
-          const totals = yield* repo.nextRevision(place.env.id)
-          if (totals === undefined) return yield* missingEnvironment(place.env.name)
-          const current = yield* repo.findLive(place.env.id, key)
-          yield* checkExpected(key, expectedVersion, current?.version ?? 0)
-          const after = {
-            secret_count: totals.secret_count + (current === undefined ? 1 : 0),
-            value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + size
-          }
-          yield* checkLimits(totals, after)
-          const { created_at, id, version } =
-            current === undefined
-              ? { id: newId, version: 1, created_at: written_at }
-              : { ...current, version: current.version + 1 }
-          yield* versions.write(place, { id, key, version }, value, { revision: totals.revision, at: written_at })
-          yield* repo.setTotals(place.env.id, { revision: totals.revision, ...after })
-          yield* audit.write(sourceOf(place), {
-            action: "secret.set",
-            resource_type: "secret",
-            resource_id: id,
-            metadata: { key, version }
+    const set = traced("Secrets.set")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.write">,
+        key: SecretKey,
+        value: Value,
+        expectedVersion?: number
+      ) {
+        const written_at = yield* now
+        const newId = SecretId.make(yield* uuidV7)
+        const size = sizeOf(value)
+        return yield* transaction(
+          Effect.gen(function* () {
+            const totals = repo.totals(place.env.id)
+            if (totals === undefined) return yield* missingEnvironment(place.env.name)
+            const revision = totals.revision + 1
+            const current = repo.findLive(place.env.id, key)
+            yield* checkExpected(key, expectedVersion, current?.version ?? 0)
+            const after = {
+              secret_count: totals.secret_count + (current === undefined ? 1 : 0),
+              value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + size
+            }
+            yield* checkLimits(totals, after)
+            const { created_at, id, version } =
+              current === undefined
+                ? { id: newId, version: 1, created_at: written_at }
+                : { ...current, version: current.version + 1 }
+            yield* versions.write(place, { id, key, version }, value, { revision, at: written_at })
+            repo.setTotals(place.env.id, { revision, ...after })
+            yield* audit.write(sourceOf(place), {
+              action: "secret.set",
+              resource_type: "secret",
+              resource_id: id,
+              metadata: { key, version }
+            })
+            const written: SecretWritten = { key, version, created_at, updated_at: written_at }
+            return written
           })
-          const written: SecretWritten = { key, version, created_at, updated_at: written_at }
-          return written
-        })
-      )
-    })
+        )
+      })
+    )
 
-    const remove = Effect.fn("Secrets.remove")(function* (
-      place: Place<"secret.write">,
-      key: SecretKey,
-      expectedVersion?: number
-    ) {
-      const removed_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          const totals = yield* repo.nextRevision(place.env.id)
-          if (totals === undefined) return yield* missingEnvironment(place.env.name)
-          const current = yield* repo.findLive(place.env.id, key)
-          if (current === undefined) return yield* missing(key)
-          yield* checkExpected(key, expectedVersion, current.version)
-          yield* repo.remove(current.id, totals.revision, removed_at)
-          yield* repo.setTotals(place.env.id, {
-            revision: totals.revision,
-            secret_count: totals.secret_count - 1,
-            value_bytes: totals.value_bytes - current.value_bytes
+    const remove = traced("Secrets.remove")(
+      Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, expectedVersion?: number) {
+        const removed_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            const totals = repo.totals(place.env.id)
+            if (totals === undefined) return yield* missingEnvironment(place.env.name)
+            const revision = totals.revision + 1
+            const current = repo.findLive(place.env.id, key)
+            if (current === undefined) return yield* missing(key)
+            yield* checkExpected(key, expectedVersion, current.version)
+            repo.remove(current.id, revision, removed_at)
+            repo.setTotals(place.env.id, {
+              revision,
+              secret_count: totals.secret_count - 1,
+              value_bytes: totals.value_bytes - current.value_bytes
+            })
+            yield* audit.write(sourceOf(place), {
+              action: "secret.delete",
+              resource_type: "secret",
+              resource_id: current.id,
+              metadata: { key, version: current.version }
+            })
           })
-          yield* audit.write(sourceOf(place), {
-            action: "secret.delete",
-            resource_type: "secret",
-            resource_id: current.id,
-            metadata: { key, version: current.version }
-          })
-        })
-      )
-    })
+        )
+      })
+    )
 
     return { read, list, set, remove } as const
   }),

@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/Actor"
-import { DecryptionFailed } from "@coffer/domain/Errors"
+import { DecryptionFailed, type LimitExceeded } from "@coffer/domain/Errors"
 import { byteLength, type SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
 import { Effect, Either, Redacted } from "effect"
 import type { Place } from "../access/Access.js"
@@ -52,29 +52,28 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
 
     /**
      * Seals a value as a version of a secret and makes that version the current one: the first version makes the secret.
-     * Belongs inside the transaction that took the revision. Fails with LimitExceeded when the key has wrapped its fill.
+     * Belongs inside the transaction that takes the revision. Left with LimitExceeded when the key has wrapped its fill.
      */
-    const write = Effect.fnUntraced(function* (
+    const write = (
       place: Place<"secret.write">,
       of: VersionOf,
       value: Value,
       written: { readonly revision: number; readonly at: string }
-    ) {
-      yield* wraps.check
-      yield* of.version === 1
-        ? repo.insertSecret({ id: of.id, env_id: place.env.id, key: of.key, created_at: written.at })
-        : repo.setVersion(of.id, of.version, written.at)
-      const sealed = yield* seal(keyring, bindingOf(place, of), value)
-      yield* repo.insertVersion({
-        ...sealed,
-        secret_id: of.id,
-        version: of.version,
-        revision: written.revision,
-        value_bytes: sizeOf(value),
-        created_by: actorName(place.actor),
-        created_at: written.at
+    ): Either.Either<void, LimitExceeded> =>
+      Either.map(wraps.check(), () => {
+        if (of.version === 1) {
+          repo.insertSecret({ id: of.id, env_id: place.env.id, key: of.key, created_at: written.at })
+        } else repo.setVersion(of.id, of.version, written.at)
+        repo.insertVersion({
+          ...seal(keyring, bindingOf(place, of), value),
+          secret_id: of.id,
+          version: of.version,
+          revision: written.revision,
+          value_bytes: sizeOf(value),
+          created_by: actorName(place.actor),
+          created_at: written.at
+        })
       })
-    })
 
     /** The value of a version. Left with DecryptionFailed rather than anything that was edited, moved or destroyed. */
     const open = (

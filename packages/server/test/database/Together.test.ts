@@ -49,6 +49,22 @@ describe("changes at the same time", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("are committed together when they arrive one by one in a turn of the event loop, as requests do", () =>
+    Effect.gen(function* () {
+      // Each timer's work is through, as far as it can be, before the next timer's begins: so it is with sockets too.
+      const arriving = (name: string) =>
+        Effect.zipRight(
+          Effect.async<void>((resume) => {
+            setTimeout(() => resume(Effect.void), 10)
+          }),
+          person(name)
+        )
+      const { commits } = yield* countingCommits(Effect.forEach(names, arriving, { concurrency: "unbounded" }))
+      assert.isBelow(commits, names.length / 2)
+      assert.deepStrictEqual(yield* seen, new Set(names))
+    }).pipe(onDatabase())
+  )
+
   it.effect("are each taken back alone when they fail", () =>
     Effect.gen(function* () {
       const exits = yield* Effect.forEach(
@@ -116,6 +132,22 @@ describe("changes at the same time", () => {
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(first)
       assert.deepStrictEqual(yield* seen, new Set(["a@example.com"]))
+    }).pipe(onDatabase())
+  )
+
+  it.effect("let the next one in when the one that was to be next gives up", () =>
+    Effect.gen(function* () {
+      const [entered, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holding = Effect.zipRight(Deferred.succeed(entered, undefined), Deferred.await(go))
+      const first = yield* Effect.fork(transaction(holding))
+      yield* Deferred.await(entered)
+      const [second, third] = [yield* Effect.fork(person("b@example.com")), yield* Effect.fork(person("c@example.com"))]
+      yield* Effect.yieldNow()
+      // It is told to go on, and to end, in one step.
+      yield* Effect.zipRight(Deferred.succeed(go, undefined), Fiber.interruptFork(second))
+      yield* Fiber.join(first)
+      yield* Fiber.join(third)
+      assert.isTrue((yield* seen).has("c@example.com"))
     }).pipe(onDatabase())
   )
 

@@ -41,7 +41,7 @@ describe("a sealed secret", () => {
       Effect.gen(function* () {
         const keys = yield* keyring
         const at = { ...binding, version }
-        const sealed = yield* seal(keys, at, secret(text))
+        const sealed = seal(keys, at, secret(text))
         assert.strictEqual(Redacted.value(yield* open(keys, at, sealed)), text)
         assert.strictEqual(Redacted.value(Either.getOrThrow(openEither(keys, at, sealed))), text)
       })
@@ -57,7 +57,7 @@ describe("a sealed secret", () => {
     it.effect(`holds ${what}`, () =>
       Effect.gen(function* () {
         const keys = yield* keyring
-        const sealed = yield* seal(keys, binding, secret(text))
+        const sealed = seal(keys, binding, secret(text))
         assert.strictEqual(Redacted.value(yield* open(keys, binding, sealed)), text)
       })
     )
@@ -66,7 +66,7 @@ describe("a sealed secret", () => {
   it.effect("has the columns and lengths of format 1", () =>
     Effect.gen(function* () {
       const keys = yield* keyring
-      const sealed = yield* seal(keys, binding, value)
+      const sealed = seal(keys, binding, value)
       assert.strictEqual(sealed.format, 1)
       assert.strictEqual(sealed.kek_id, keys.kekId)
       assert.deepStrictEqual(
@@ -78,7 +78,10 @@ describe("a sealed secret", () => {
 
   it.effect("shares neither nonce nor data key with another sealing of the same value", () =>
     Effect.gen(function* () {
-      const all = yield* Effect.replicateEffect(seal(yield* keyring, binding, value), 200)
+      const all = yield* Effect.replicateEffect(
+        Effect.map(keyring, (keys) => seal(keys, binding, value)),
+        200
+      )
       for (const column of columns) {
         assert.strictEqual(new Set(all.map((sealed) => hex(sealed[column]))).size, 200)
       }
@@ -109,7 +112,7 @@ describe("a sealed secret", () => {
 
   it.effect("refuses a flipped bit at every place of every column", () =>
     Effect.gen(function* () {
-      const sealed = yield* seal(yield* keyring, binding, value)
+      const sealed = seal(yield* keyring, binding, value)
       for (const column of columns) {
         for (let bit = 0; bit < sealed[column].length * 8; bit++) {
           const edited = Buffer.from(sealed[column])
@@ -122,7 +125,7 @@ describe("a sealed secret", () => {
 
   it.effect("refuses a column that was cut, lengthened or emptied", () =>
     Effect.gen(function* () {
-      const sealed = yield* seal(yield* keyring, binding, value)
+      const sealed = seal(yield* keyring, binding, value)
       for (const column of columns) {
         const bytes = Buffer.from(sealed[column])
         yield* refuses({ ...sealed, [column]: bytes.subarray(1) })
@@ -135,7 +138,7 @@ describe("a sealed secret", () => {
 
   it.effect("refuses a tag cut to 4 bytes", () =>
     Effect.gen(function* () {
-      const sealed = yield* seal(yield* keyring, binding, value)
+      const sealed = seal(yield* keyring, binding, value)
       yield* refuses({ ...sealed, ciphertext: sealed.ciphertext.subarray(0, -12) })
       yield* refuses({ ...sealed, wrapped_key: sealed.wrapped_key.subarray(0, -12) })
     })
@@ -143,7 +146,7 @@ describe("a sealed secret", () => {
 
   it.effect("refuses a format that is not known and the id of another key", () =>
     Effect.gen(function* () {
-      const sealed = yield* seal(yield* keyring, binding, value)
+      const sealed = seal(yield* keyring, binding, value)
       yield* refuses({ ...sealed, format: 0 })
       yield* refuses({ ...sealed, format: 2 })
       yield* refuses({ ...sealed, kek_id: "" })
@@ -164,8 +167,8 @@ describe("a sealed secret", () => {
       Effect.gen(function* () {
         const keys = yield* keyring
         const there = { ...binding, ...move }
-        const here = yield* seal(keys, binding, value)
-        const other = yield* seal(keys, there, value)
+        const here = seal(keys, binding, value)
+        const other = seal(keys, there, value)
         yield* refuses(here, there)
         yield* refuses(other, binding)
       })
@@ -175,8 +178,8 @@ describe("a sealed secret", () => {
   it.effect("does not open with the value of another version under its own data key, nor the other way round", () =>
     Effect.gen(function* () {
       const keys = yield* keyring
-      const old = yield* seal(keys, binding, value)
-      const current = yield* seal(keys, { ...binding, version: 8 }, value)
+      const old = seal(keys, binding, value)
+      const current = seal(keys, { ...binding, version: 8 }, value)
       yield* refuses({ ...old, ciphertext: current.ciphertext, nonce: current.nonce })
       yield* refuses({ ...old, wrapped_key: current.wrapped_key, key_nonce: current.key_nonce })
     })
@@ -184,7 +187,7 @@ describe("a sealed secret", () => {
 
   it.effect("does not open under another master key, even one that claims its id", () =>
     Effect.gen(function* () {
-      const sealed = yield* seal(yield* keyring, binding, value)
+      const sealed = seal(yield* keyring, binding, value)
       const other = yield* otherKeyring
       yield* Effect.flip(open(other, binding, sealed))
       yield* Effect.flip(open({ ...other, kekId: sealed.kek_id }, binding, sealed))
@@ -194,7 +197,7 @@ describe("a sealed secret", () => {
   it.effect("does not show its value when what was opened is printed", () =>
     Effect.gen(function* () {
       const keys = yield* keyring
-      const opened = yield* open(keys, binding, yield* seal(keys, binding, value))
+      const opened = yield* open(keys, binding, seal(keys, binding, value))
       assert.strictEqual(inspect(opened, { showHidden: true }).includes("postgres"), false)
       assert.strictEqual(JSON.stringify({ opened }), '{"opened":"<redacted>"}')
     })
@@ -205,7 +208,7 @@ describe("a rotation", () => {
   it.effect("wraps the data key anew and leaves the value as it is", () =>
     Effect.gen(function* () {
       const [from, to] = [yield* keyring, yield* otherKeyring]
-      const before = yield* seal(from, binding, value)
+      const before = seal(from, binding, value)
       const after = yield* rewrap(from, to, binding, before)
       assert.strictEqual(after.kek_id, to.kekId)
       assert.deepStrictEqual([after.ciphertext, after.nonce], [before.ciphertext, before.nonce])
@@ -218,7 +221,7 @@ describe("a rotation", () => {
   it.effect("refuses a data key that it cannot unwrap", () =>
     Effect.gen(function* () {
       const [from, to] = [yield* keyring, yield* otherKeyring]
-      const sealed = yield* seal(from, binding, value)
+      const sealed = seal(from, binding, value)
       yield* Effect.flip(rewrap(to, from, binding, sealed))
       yield* Effect.flip(rewrap(from, to, { ...binding, version: 1 }, sealed))
     })

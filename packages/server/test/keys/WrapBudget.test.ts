@@ -63,7 +63,7 @@ describe("the budget of a key-encryption key", () => {
       ] as const) {
         const budget = yield* Effect.provide(WrapBudget, budgetOf(versions))
         yield* budget.count
-        yield* budget.check
+        yield* budget.check()
         assert.strictEqual(lines.length, warnings)
       }
       assert.match(

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs"
 import { Login } from "@coffer/server/auth/Login"
 import { Maintenance, MaintenanceLive } from "@coffer/server/maintenance/Maintenance"
+import { turn } from "@coffer/server/Turn"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, TestClock } from "effect"
 import { failingStatement } from "../support/FailingDriver.js"
@@ -31,9 +32,11 @@ const logBytes = Effect.map(DbPath, (path) => statSync(`${path}-wal`).size)
 /** The states of the login codes that are kept. */
 const codes = Effect.map(raw, (db) => db.prepare("SELECT state FROM login_codes ORDER BY created_at").pluck().all())
 
+/** Lets what waits run: a commit takes a turn of the event loop. */
+const turns = Effect.repeatN(turn, 20)
+
 /** Lets the clock go on and what waits for it run. */
-const pass = (duration: "1 hour" | "59 minutes" | "1 minute") =>
-  Effect.zipRight(TestClock.adjust(duration), Effect.repeatN(Effect.yieldNow(), 100))
+const pass = (duration: "1 hour" | "59 minutes" | "1 minute") => Effect.zipRight(TestClock.adjust(duration), turns)
 
 describe("the hour's round", () => {
   it.effect("comes at the start and every hour, and the write-ahead log is empty after it", () =>
@@ -41,7 +44,7 @@ describe("the hour's round", () => {
       const owner = yield* organization()
       assert.isAbove(yield* logBytes, 0)
       yield* Layer.build(MaintenanceLive)
-      yield* Effect.repeatN(Effect.yieldNow(), 100)
+      yield* turns
       assert.strictEqual(yield* logBytes, 0, "at the start")
       for (const hour of [1, 2, 3]) {
         yield* setSecret(owner, "A", `in hour ${hour}`)
@@ -57,7 +60,7 @@ describe("the hour's round", () => {
     const { layer, lines } = logged()
     return Effect.gen(function* () {
       yield* organization()
-      const start = Effect.zipRight(Layer.build(MaintenanceLive), Effect.repeatN(Effect.yieldNow(), 100))
+      const start = Effect.zipRight(Layer.build(MaintenanceLive), turns)
       const { statement } = yield* failingStatement(1, start, /^DELETE FROM login_codes/)
       assert.isDefined(statement)
       assert.include(lines.join("\n"), "ERROR maintenance failed")

@@ -159,7 +159,7 @@ describe("killed at any step,", () => {
     () =>
       Effect.gen(function* () {
         const ends = yield* killedEverywhere(yield* template, rotate, {
-          from: /^BEGIN$/,
+          from: /^BEGIN IMMEDIATE$/,
           critical: /^(writeSync|fsyncSync|COMMIT|VACUUM|PRAGMA wal_checkpoint)/
         })
         const seen = { old: 0, printed: 0, printedInVain: 0 }

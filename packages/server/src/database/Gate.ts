@@ -1,0 +1,46 @@
+import { Effect } from "effect"
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/**
+ * Lets one at a time through; who waits is let in by turns, and may be interrupted. A semaphore would do, but costs each who
+ * enters a turn of the scheduler, also where nobody is inside.
+ */
+export const makeGate = () => {
+  let taken = false
+  const waiting = new Set<() => void>()
+
+  /** Lets the one that has waited longest look again. */
+  const wake = (): void => {
+    const [next] = waiting
+    next?.()
+  }
+
+  const awake = Effect.async<void>((resume) => {
+    const look = () => {
+      waiting.delete(look)
+      resume(Effect.void)
+    }
+    waiting.add(look)
+    return Effect.sync(() => waiting.delete(look))
+  })
+
+  const leave = Effect.sync(() => {
+    taken = false
+    wake()
+  })
+
+  /** Runs an effect inside. Its caller cannot be interrupted, and tells how that is taken back while it waits. */
+  const through = <A, E, R>(restore: Restore, inside: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    // Who is woken and gives up passes it on.
+    const wait = Effect.onInterrupt(restore(awake), () => Effect.sync(() => (taken ? undefined : wake())))
+    const enter: Effect.Effect<A, E, R> = Effect.suspend(() => {
+      if (taken) return Effect.zipRight(wait, enter)
+      taken = true
+      return Effect.ensuring(inside, leave)
+    })
+    return enter
+  }
+
+  return { through } as const
+}
