@@ -1,20 +1,15 @@
-import { Cause, Context, Effect, FiberRef, FiberRefs, HashMap, Layer, Logger } from "effect"
+import { Cause, Context, Effect, FiberRef, FiberRefs, HashMap, Layer, Logger, LogLevel } from "effect"
 import { ServerConfig } from "./Config.js"
-import { AccessEntry } from "./http/AccessLog.js"
+import { timestamp } from "./database/Time.js"
+import { type AccessFields, accessFields, AccessLog, isProbe } from "./http/AccessLog.js"
 import { RequestInfo } from "./http/RequestInfo.js"
 
 const text = (part: unknown): string =>
-  typeof part === "string"
-    ? part
-    : part instanceof AccessEntry
-      ? part.toString()
-      : Cause.isCause(part)
-        ? Cause.pretty(part)
-        : JSON.stringify(part)
+  typeof part === "string" ? part : Cause.isCause(part) ? Cause.pretty(part) : JSON.stringify(part)
 
 interface Entry {
   readonly time: string
-  readonly level: string
+  readonly level: LogLevel.LogLevel
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
   /** Of what failed, with its stack; empty when nothing did. */
@@ -27,14 +22,12 @@ const requestOf = (references: FiberRefs.FiberRefs): string =>
 /** What a line is made of. Whatever is logged while a request is served bears the request's id. */
 const entryOf = ({ annotations, cause, context, date, logLevel, message }: Logger.Logger.Options<unknown>): Entry => {
   const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
-  const access = parts.find((part) => part instanceof AccessEntry)
-  const request = access === undefined ? requestOf(context) : ""
+  const request = requestOf(context)
   return {
-    time: date.toISOString(),
-    level: logLevel.label,
+    time: timestamp(date.getTime()),
+    level: logLevel,
     message: parts.map(text).join(" "),
     fields: {
-      ...access?.fields,
       ...(request !== "" && { request }),
       ...(!HashMap.isEmpty(annotations) && Object.fromEntries([...HashMap.entries(annotations)]))
     },
@@ -42,22 +35,23 @@ const entryOf = ({ annotations, cause, context, date, logLevel, message }: Logge
   }
 }
 
-/** Fields that a line for people has in its message already. */
-const told: ReadonlySet<string> = new Set(["method", "route", "status"])
-
 /** One line an entry, for people. */
-const prettyLogger = Logger.make((options) => {
-  const { cause, fields, level, message, time } = entryOf(options)
-  const shown = Object.entries(fields).flatMap(([key, value]) => (told.has(key) ? [] : [`${key}=${String(value)}`]))
-  const line = `${time} ${level.padEnd(5)} ${message}`
+const prettyLine = ({ cause, fields, level, message, time }: Entry): string => {
+  const shown = Object.entries(fields).map(([key, value]) => `${key}=${String(value)}`)
+  const line = `${time} ${level.label.padEnd(5)} ${message}`
   return `${line}${shown.length === 0 ? "" : `  ${shown.join(" ")}`}${cause === "" ? "" : `\n${cause}`}`
-})
+}
 
 /** One JSON object a line, for machines. */
-const jsonLogger = Logger.make((options) => {
-  const { cause, fields, level, message, time } = entryOf(options)
-  return JSON.stringify({ time, level: level.toLowerCase(), message, ...fields, ...(cause !== "" && { cause }) })
-})
+const jsonLine = ({ cause, fields, level, message, time }: Entry): string =>
+  JSON.stringify({ time, level: level.label.toLowerCase(), message, ...fields, ...(cause !== "" && { cause }) })
+
+/** What a line about a request is made of: one for people has some of its fields in its message. */
+const accessEntryOf = (time: string, level: LogLevel.LogLevel, fields: AccessFields, isJson: boolean): Entry => {
+  const { actor, method, ms, request, route, status } = fields
+  const message = `${method} ${route} ${status}`
+  return { time, level, message, fields: isJson ? { ...fields } : { ms, request, actor }, cause: "" }
+}
 
 /** The lines of one turn of the event loop go out together: a call of the system for each costs as much as the rest of it. */
 let pending = ""
@@ -75,10 +69,25 @@ const toStderr = (line: string): void => {
 
 /** The log: on standard error, for people or as JSON, from the configured level up. */
 export const LoggingLive = Layer.unwrapEffect(
-  Effect.map(ServerConfig, ({ logFormat, logLevel }) =>
-    Layer.merge(
-      Logger.replace(Logger.defaultLogger, Logger.map(logFormat === "json" ? jsonLogger : prettyLogger, toStderr)),
-      Logger.minimumLogLevel(logLevel)
+  Effect.gen(function* () {
+    const { logFormat, logLevel } = yield* ServerConfig
+    const clock = yield* Effect.clock
+    const isJson = logFormat === "json"
+    const lineOf = isJson ? jsonLine : prettyLine
+    const logger = Logger.make<unknown, void>((options) => toStderr(lineOf(entryOf(options))))
+    const writesInfo = LogLevel.lessThanEqual(logLevel, LogLevel.Info)
+    const writesDebug = LogLevel.lessThanEqual(logLevel, LogLevel.Debug)
+    const access = AccessLog.of((method, info, status, millis) => {
+      const fields = accessFields(method, info, status, millis)
+      const probe = isProbe(fields.route)
+      if (!(probe ? writesDebug : writesInfo)) return
+      const time = timestamp(clock.unsafeCurrentTimeMillis())
+      toStderr(lineOf(accessEntryOf(time, probe ? LogLevel.Debug : LogLevel.Info, fields, isJson)))
+    })
+    return Layer.mergeAll(
+      Logger.replace(Logger.defaultLogger, logger),
+      Logger.minimumLogLevel(logLevel),
+      Layer.succeed(AccessLog, access)
     )
-  )
+  })
 )

@@ -16,7 +16,7 @@ import { DatabaseLive } from "./database/Database.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { Calls } from "./http/Calls.js"
-import { NodeServerLive, RouterConfigLive } from "./http/NodeServer.js"
+import { NodeServerLive } from "./http/NodeServer.js"
 import { ServeLive } from "./http/Serve.js"
 import { InstanceLive } from "./keys/Instance.js"
 import { KeyringLive } from "./keys/Keyring.js"
@@ -65,7 +65,6 @@ const announce = Layer.effectDiscard(
  * flight are answered, then the audit queue, and the database last.
  */
 export const ServerLive = ServeLive.pipe(
-  Layer.provide(RouterConfigLive),
   Layer.merge(announce),
   Layer.provide(NodeServerLive),
   Layer.provide(ApiLive),

@@ -1,9 +1,8 @@
 import { type Actor, Authentication } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
-import { HttpServerRequest } from "@effect/platform"
-import { Clock, Context, Effect, Layer, Queue } from "effect"
+import { type Headers, HttpServerRequest } from "@effect/platform"
+import { Effect, Either, Layer, Queue } from "effect"
 import { timestamp } from "../database/Time.js"
-import { RequestInfo } from "../http/RequestInfo.js"
 import { hashToken, isWellFormed } from "../keys/Token.js"
 import { sessionMillis } from "./Sessions.js"
 import { AuthRepo } from "./Repo.js"
@@ -21,6 +20,7 @@ const touchEveryMillis = 60_000
 export class Authenticator extends Effect.Service<Authenticator>()("@coffer/server/Authenticator", {
   scoped: Effect.gen(function* () {
     const repo = yield* AuthRepo
+    const clock = yield* Effect.clock
     const touches = yield* Queue.dropping<Effect.Effect<unknown, unknown>>(1_000)
     yield* Queue.take(touches).pipe(
       Effect.flatMap((touch) => Effect.catchAllCause(touch, (cause) => Effect.logWarning("last use not noted", cause))),
@@ -67,30 +67,30 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       }
     }
 
-    const authenticate = Effect.contextWithEffect((context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
-      Effect.flatMap(Clock.currentTimeMillis, (millis) => {
-        const { headers } = Context.get(context, HttpServerRequest.HttpServerRequest)
-        const key = headers["x-api-key"]
-        const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
-        const actor = key !== undefined ? byKey(key, millis) : bearer !== undefined ? bySession(bearer, millis) : null
-        if (actor === null) return refusal
-        Context.get(context, RequestInfo).actor = actor.id
-        return Effect.succeed(actor)
-      })
-    )
+    /** At once: it is asked for on each request. */
+    const identify = (headers: Headers.Headers): Either.Either<Actor, Unauthorized> => {
+      const millis = clock.unsafeCurrentTimeMillis()
+      const key = headers["x-api-key"]
+      const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+      const actor = key !== undefined ? byKey(key, millis) : bearer !== undefined ? bySession(bearer, millis) : null
+      return actor === null ? Either.left(refusal) : Either.right(actor)
+    }
 
-    return { authenticate } as const
+    return { identify } as const
   }),
   dependencies: [AuthRepo.Default]
 }) {}
 
 /**
- * The toolkit asks each scheme in turn and answers the last one's failure; the first looks at both headers, so that one
- * place decides, with one lookup.
+ * What the contract's handlers are checked against: the toolkit asks each scheme in turn and answers the last one's failure;
+ * the first looks at both headers, so that one place decides, with one lookup.
  */
 export const AuthenticationLive = Layer.effect(
   Authentication,
-  Effect.map(Authenticator, ({ authenticate }) =>
-    Authentication.of({ session: () => authenticate, apiKey: () => refusal })
+  Effect.map(Authenticator, ({ identify }) =>
+    Authentication.of({
+      session: () => Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => identify(headers)),
+      apiKey: () => refusal
+    })
   )
 ).pipe(Layer.provide(Authenticator.Default))

@@ -1,15 +1,15 @@
 import { NotFound, ValidationError } from "@coffer/domain/Errors"
-import { type HttpApp, HttpMiddleware, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Cause, Context, Effect, identity } from "effect"
+import { HttpApp, HttpMiddleware, HttpServerResponse } from "@effect/platform"
+import { Cause, Effect, Option } from "effect"
 import type { IncomingMessage } from "node:http"
 import { ServerConfig } from "../Config.js"
-import { logAccess } from "./AccessLog.js"
+import { AccessLog } from "./AccessLog.js"
 import { toApiError, toResponse } from "./Failure.js"
-import { RequestInfo } from "./RequestInfo.js"
+import type { NodeRequest } from "./NodeRequest.js"
+import type { RequestInfoShape } from "./RequestInfo.js"
 import { RequestObserver } from "./RequestObserver.js"
 import { withRequestSpan } from "./RequestSpan.js"
-import { routeOf } from "./Routes.js"
+import { routePatternOf } from "./Routes.js"
 
 /** HTTP/1.1 has one Host, HTTP/1.0 may have none (RFC 9112, section 3.2); of several, Node would keep the first. */
 const hasSoundHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean => {
@@ -21,8 +21,8 @@ const hasSoundHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): bo
   return count === 1 ? headers.host !== "" : count === 0 && httpVersion === "1.0"
 }
 
-const refusal = (request: HttpServerRequest.HttpServerRequest) => {
-  if (!hasSoundHost(NodeHttpServerRequest.toIncomingMessage(request))) {
+const refusal = (request: NodeRequest) => {
+  if (!hasSoundHost(request.source)) {
     return new ValidationError({ message: "the Host header is missing, or there are several" })
   }
   const path = request.url.split("?", 1)[0] ?? ""
@@ -33,10 +33,10 @@ const refusal = (request: HttpServerRequest.HttpServerRequest) => {
 /** For the access log alone: the client hung up, and its request ended with it. */
 const clientGone = HttpServerResponse.empty({ status: 499 })
 
-const standardHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+type App<R> = HttpApp.Default<unknown, R>
 
 const corsFor = (allowedOrigins: ReadonlyArray<string>) => {
-  if (allowedOrigins.length === 0) return identity
+  if (allowedOrigins.length === 0) return <R>(_request: NodeRequest, app: App<R>): App<R> => app
   const cors = HttpMiddleware.cors({
     allowedOrigins,
     allowedMethods: ["GET", "PUT", "PATCH", "POST", "DELETE"],
@@ -44,40 +44,43 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) => {
     exposedHeaders: ["ETag", "Retry-After", "X-Request-Id"],
     maxAge: 600
   })
-  return <E, R>(app: HttpApp.Default<E, R>): HttpApp.Default<E, R> => {
-    const withCors = cors(app)
-    return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      request.headers.origin === undefined ? app : withCors
-    )
-  }
+  return <R>({ headers }: NodeRequest, app: App<R>): App<R> => (headers.origin === undefined ? app : cors(app))
 }
 
+/** What was attached to an answer while it was made, such as an ETag. */
+const finished = (request: NodeRequest, answer: HttpServerResponse.HttpServerResponse) =>
+  Effect.withFiberRuntime<HttpServerResponse.HttpServerResponse>((fiber) => {
+    const handlers = fiber.getFiberRef(HttpApp.currentPreResponseHandlers)
+    return Option.isNone(handlers)
+      ? Effect.succeed(answer)
+      : Effect.catchAllCause(handlers.value(request, answer), (cause) => Effect.map(toApiError(cause), toResponse))
+  })
+
 /**
- * The edge of the server: everything that a request can end with becomes an answer here, and every answer gets the same
- * headers and one line in the access log.
+ * The edge of the server: everything that a request can end with becomes an answer here, and every request gets one line in
+ * the access log.
  */
 export const boundary = Effect.gen(function* () {
   const { corsAllowedOrigins, tracing } = yield* ServerConfig
-  const cors = corsFor(corsAllowedOrigins)
+  const withCors = corsFor(corsAllowedOrigins)
   const observe = yield* RequestObserver
-  return <R>(app: HttpApp.Default<unknown, R>) => {
-    const guarded = cors(app)
-    const safe = Effect.catchAllCause(guarded, (cause) =>
-      Cause.isInterruptedOnly(cause) ? clientGone : Effect.map(toApiError(cause), toResponse)
-    )
-    const handled = Effect.contextWithEffect((context: Context.Context<R | HttpServerRequest.HttpServerRequest>) => {
-      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
-      const info = Context.get(context, RequestInfo)
-      const started = performance.now()
-      const refused = refusal(request)
-      return Effect.flatMap(refused === null ? safe : Effect.succeed(toResponse(refused)), (answer) => {
-        info.route ??= routeOf(request.method, request.url)
-        const millis = performance.now() - started
-        observe?.(request.method, info.route, answer.status, millis)
-        const headed = HttpServerResponse.setHeaders(answer, { ...standardHeaders, "x-request-id": info.id })
-        return Effect.as(logAccess(request.method, info, answer.status, millis), headed)
-      })
+  const log = yield* AccessLog
+  return <R>(request: NodeRequest, info: RequestInfoShape, app: App<R>) => {
+    const started = performance.now()
+    const refused = refusal(request)
+    const safe =
+      refused === null
+        ? Effect.catchAllCause(withCors(request, app), (cause) =>
+            Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : Effect.map(toApiError(cause), toResponse)
+          )
+        : Effect.succeed(toResponse(refused))
+    const handled = Effect.flatMap(safe, (answer) => {
+      info.route ??= routePatternOf(request.method, request.url)
+      const millis = performance.now() - started
+      observe?.(request.method, info.route, answer.status, millis)
+      log(request.method, info, answer.status, millis)
+      return finished(request, answer)
     })
-    return tracing === null ? handled : withRequestSpan(handled)
+    return tracing === null ? handled : withRequestSpan(info.id, handled)
   }
 })

@@ -1,4 +1,4 @@
-import { HttpRouter, HttpServer, type HttpServerError } from "@effect/platform"
+import { HttpServer, type HttpServerError } from "@effect/platform"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer } from "effect"
@@ -113,7 +113,7 @@ export const cannotListen =
 /** Node's own server, whose requests are answered. */
 export class NodeServer extends Context.Tag("@coffer/server/NodeServer")<NodeServer, Server>() {}
 
-/** The listening socket: names are matched to the letter, and what the parser refuses gets the envelope too. */
+/** The listening socket: what the parser refuses gets the envelope too. */
 export const NodeServerLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ host, port }) =>
     Layer.scopedContext(
@@ -125,9 +125,3 @@ export const NodeServerLive = Layer.unwrapEffect(
     ).pipe(Layer.catchAll(cannotListen(host, port)), Layer.provideMerge(NodeFileSystem.layer))
   )
 )
-
-export const RouterConfigLive = HttpRouter.setRouterConfig({
-  maxParamLength: 1000,
-  caseSensitive: true,
-  ignoreTrailingSlash: false
-})

@@ -1,6 +1,6 @@
 import { HttpServerRequest, type HttpServerResponse, HttpTraceContext } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { routeOf } from "./Routes.js"
+import { routePatternOf } from "./Routes.js"
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
@@ -12,13 +12,15 @@ const attributesOf = (method: string, route: string | null) => ({
 
 /**
  * A span for a request, named by its route's pattern (OpenTelemetry's conventions for HTTP), below the one that the caller
- * names in `traceparent` (W3C Trace Context), unless that one is not recorded. Probes of health have none.
+ * names in `traceparent` (W3C Trace Context), unless that one is not recorded. It bears the request's id. Probes of health have
+ * none.
  */
 export const withRequestSpan = <E, R>(
+  id: string,
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-    const route = routeOf(request.method, request.url)
+    const route = routePatternOf(request.method, request.url)
     const parent = Option.getOrUndefined(HttpTraceContext.w3c(request.headers))
     if (route?.startsWith("/health") === true || parent?.sampled === false) {
       return Effect.withTracerEnabled(app, false)
@@ -34,9 +36,9 @@ export const withRequestSpan = <E, R>(
         ...(parent === undefined ? { root: true } : { parent })
       },
       (span) =>
-        Effect.tap(Effect.withParentSpan(app, span), ({ headers, status }) => {
+        Effect.tap(Effect.withParentSpan(app, span), ({ status }) => {
           span.attribute("http.response.status_code", status)
-          span.attribute("coffer.request_id", headers["x-request-id"] ?? "")
+          span.attribute("coffer.request_id", id)
           if (status >= 500) span.attribute("error.type", String(status))
         })
     )

@@ -47,7 +47,7 @@ const callsAt = (url: string) => {
 }
 
 /** The pattern of the call that a request is for, if there is one. */
-export const routeOf = (method: string, url: string): string | null =>
+export const routePatternOf = (method: string, url: string): string | null =>
   callsAt(url).find((route) => route.method === method)?.path ?? null
 
 /** The methods that the contract has for a URL's path; none when there is no such path. */

@@ -6,7 +6,7 @@ import { SuperadminsLive } from "@coffer/server/auth/Superadmins"
 import { transaction } from "@coffer/server/database/Writer"
 import { RequestInfo } from "@coffer/server/http/RequestInfo"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
-import { HttpRouter, HttpServerRequest } from "@effect/platform"
+import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, TestClock } from "effect"
@@ -34,18 +34,7 @@ const startSession = (actor: UserActor, ip: string | null = null) =>
 
 /** Who the server takes a request with these headers for. */
 const whoIs = (headers: Readonly<Record<string, string>>) =>
-  Effect.gen(function* () {
-    const { authenticate } = yield* Authenticator
-    const route = { prefix: undefined, route: { path: "/api/auth/me" } }
-    return yield* authenticate.pipe(
-      Effect.provideService(
-        HttpServerRequest.HttpServerRequest,
-        HttpServerRequest.fromWeb(new Request("http://localhost/api/auth/me", { headers }))
-      ),
-      Effect.provideService(HttpRouter.RouteContext, HttpRouter.RouteContext.of(route as never)),
-      Effect.provideService(RequestInfo, { id: "", ip: null, client: null, route: null, actor: null })
-    )
-  })
+  Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(headers)))
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 

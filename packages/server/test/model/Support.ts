@@ -23,9 +23,9 @@ import { Projects } from "@coffer/server/projects/Projects"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { Secrets } from "@coffer/server/secrets/Secrets"
 import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
-import { HttpRouter, HttpServerRequest } from "@effect/platform"
+import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
-import { Context, Effect, Layer, Redacted, Runtime } from "effect"
+import { Effect, Layer, Redacted, Runtime } from "effect"
 import fc from "fast-check"
 import { configAt, DbPath, freshPath, invariants } from "../support/Services.js"
 
@@ -117,16 +117,9 @@ export type Credential = Readonly<Record<string, string>>
 
 export const apiKey = (key: Redacted.Redacted): Credential => ({ "x-api-key": Redacted.value(key) })
 
-const route = { prefix: { _tag: "None" }, route: { path: "/" }, params: {}, searchParams: {} }
-
 /** Who a credential belongs to at this moment, as a request would find out. */
 export const authenticate = (credential: Credential): Effect.Effect<Actor, { readonly _tag: string }, Authenticator> =>
-  Effect.flatMap(Authenticator, ({ authenticate }) => authenticate).pipe(
-    Effect.provideService(HttpServerRequest.HttpServerRequest, { headers: credential } as never),
-    Effect.mapInputContext((context: Context.Context<Authenticator>) =>
-      Context.add(context, HttpRouter.RouteContext, route as never)
-    )
-  )
+  Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(credential)))
 
 /** Sets or takes a person's superadmin right, as the configuration does at a start. */
 export const setSuperadmin = (userId: string, on: boolean) =>

@@ -1,0 +1,46 @@
+import type { Actor } from "@coffer/domain/Actor"
+import type { Unauthorized } from "@coffer/domain/Errors"
+import { HttpServerError, type HttpServerResponse } from "@effect/platform"
+import { Effect, Either } from "effect"
+import * as FindMyWay from "find-my-way-ts"
+import type { Call } from "./Call.js"
+import type { CallServices } from "./Calls.js"
+import type { NodeRequest } from "./NodeRequest.js"
+import type { RequestInfoShape } from "./RequestInfo.js"
+
+/** What answers a request, and who asks, where the call wants to know. */
+export interface Routed {
+  readonly actor: Actor | null
+  readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, CallServices>
+}
+
+const failing = (error: unknown): Routed => ({ actor: null, answer: Effect.fail(error) })
+
+/** Finds the call that a request is for, and who asks, at once. Names are matched to the letter. */
+export const routing = (
+  calls: ReadonlyArray<Call>,
+  identify: (headers: NodeRequest["headers"]) => Either.Either<Actor, Unauthorized>
+) => {
+  const router = FindMyWay.make<Call>({
+    maxParamLength: 1000,
+    caseSensitive: true,
+    ignoreTrailingSlash: false,
+    ignoreDuplicateSlashes: false
+  })
+  for (const call of calls) router.on(call.method, call.path, call)
+
+  return (request: NodeRequest, info: RequestInfoShape): Routed => {
+    const found =
+      router.find(request.method, request.url) ??
+      (request.method === "HEAD" ? router.find("GET", request.url) : undefined)
+    if (found === undefined) return failing(new HttpServerError.RouteNotFound({ request }))
+    const { handler: call, params, searchParams } = found
+    info.route = call.path
+    const answer = call.answer(request, params, searchParams)
+    if (!call.restricted) return { actor: null, answer }
+    const actor = identify(request.headers)
+    if (Either.isLeft(actor)) return failing(actor.left)
+    info.actor = actor.right.id
+    return { actor: actor.right, answer }
+  }
+}
