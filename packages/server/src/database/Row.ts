@@ -2,6 +2,8 @@ import { Option, Predicate, Schema, SchemaAST } from "effect"
 
 type Check = (value: unknown) => boolean
 
+const bytes = Schema.Uint8ArrayFromSelf.ast
+
 /** A column's check, by its kind alone: what refines text or numbers held when it was written, and tables are STRICT. */
 const checkOf = (ast: SchemaAST.AST): Check => {
   switch (ast._tag) {
@@ -18,7 +20,7 @@ const checkOf = (ast: SchemaAST.AST): Check => {
     case "NumberKeyword":
       return Predicate.isNumber
     default:
-      return Schema.is(Schema.make(ast))
+      return ast === bytes ? Predicate.isUint8Array : Schema.is(Schema.make(ast))
   }
 }
 

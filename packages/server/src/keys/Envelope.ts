@@ -30,6 +30,7 @@ export interface Sealed {
 
 const format = 1
 const dataKeyBytes = 32
+export const wrappedKeyBytes = dataKeyBytes + tagBytes
 
 // The value's does not name the key-encryption key: a rotation re-wraps data keys and leaves values as they are.
 const valueData = (binding: Binding) =>
@@ -71,7 +72,7 @@ export const seal = (keyring: Subkeys, binding: Binding, value: Redacted.Redacte
 }
 
 const unwrapDataKey = (keyring: Subkeys, binding: Binding, sealed: Sealed): Either.Either<Buffer, DecryptionFailed> =>
-  sealed.format !== format || sealed.kek_id !== keyring.kekId || sealed.wrapped_key.length !== dataKeyBytes + tagBytes
+  sealed.format !== format || sealed.kek_id !== keyring.kekId || sealed.wrapped_key.length !== wrappedKeyBytes
     ? refused()
     : decrypt(keyring.kek, sealed.key_nonce, dataKeyData(keyring.kekId, binding), sealed.wrapped_key)
 

@@ -2,7 +2,7 @@ import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { Conflict, NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId, SecretKey } from "@coffer/domain/Names"
 import type { Bundle, BundledSecret } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import { createHash } from "node:crypto"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
@@ -96,10 +96,12 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const etag = etagOf(place.env.id, revision)
         const rows = yield* narrow(all, keys)
         const data: Array<BundledSecret> = []
-        for (const [index, row] of rows.entries()) {
-          if (index % stride === stride - 1) yield* turn
+        for (const row of rows) {
+          if (data.length > 0 && data.length % stride === 0) yield* turn
           const { key, updated_at, version } = row
-          data.push({ key, value: yield* versions.open(place, row, row), version, updated_at })
+          const value = versions.open(place, row, row)
+          if (Either.isLeft(value)) return yield* value.left
+          data.push({ key, value: value.right, version, updated_at })
         }
         yield* audit.read(sourceOf(place), {
           action: "secret.read",

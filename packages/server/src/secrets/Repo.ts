@@ -6,20 +6,19 @@ import { Statements } from "../database/Client.js"
 import { Reader } from "../database/Reader.js"
 import { rowsBy } from "../database/Row.js"
 import { rowsOf } from "../database/Writer.js"
-import type { Sealed } from "../keys/Envelope.js"
+import { type Sealed, wrappedKeyBytes } from "../keys/Envelope.js"
+import { nonceBytes } from "../keys/Keyring.js"
 
 const Bytes = Schema.Uint8ArrayFromSelf
 
-const sealedFields = {
-  format: Schema.Number,
-  kek_id: Schema.String,
-  ciphertext: Bytes,
-  nonce: Bytes,
-  wrapped_key: Schema.NullOr(Bytes),
-  key_nonce: Schema.NullOr(Bytes)
-}
+const sealedFields = { format: Schema.Number, kek_id: Schema.String, sealed: Schema.NullOr(Bytes) }
 
-const SealedRow = Schema.Struct({ id: SecretId, version: Schema.Number, ...sealedFields })
+const SealedRow = Schema.Struct({
+  id: SecretId,
+  version: Schema.Number,
+  destroyed_at: Schema.NullOr(Schema.String),
+  ...sealedFields
+})
 export type SealedRow = typeof SealedRow.Type
 
 const BundleRow = Schema.Struct({
@@ -57,7 +56,12 @@ const VersionRow = Schema.Struct({
 })
 export type VersionRow = typeof VersionRow.Type
 
-const WholeVersionRow = Schema.Struct({ ...VersionRow.fields, value_bytes: Schema.Number, ...sealedFields })
+const WholeVersionRow = Schema.Struct({
+  ...VersionRow.fields,
+  value_bytes: Schema.Number,
+  wrapped_key: Schema.NullOr(Bytes),
+  ...sealedFields
+})
 export type WholeVersionRow = typeof WholeVersionRow.Type
 
 const CurrentRow = Schema.Struct({ id: SecretId, version: Schema.Number })
@@ -65,11 +69,17 @@ const IdRow = Schema.Struct({ id: Schema.String })
 
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
 
-const sealedColumns = `v.format AS format, v.kek_id AS kek_id, v.ciphertext AS ciphertext, v.nonce AS nonce,
-  v.wrapped_key AS wrapped_key, v.key_nonce AS key_nonce`
+/**
+ * What a version sealed, its parts as one: a blob of a row costs as much as opening it. None where one is missing or has another
+ * length.
+ */
+const sealedColumns = `v.format AS format, v.kek_id AS kek_id,
+  CASE WHEN length(v.nonce) = ${nonceBytes} AND length(v.key_nonce) = ${nonceBytes}
+      AND length(v.wrapped_key) = ${wrappedKeyBytes}
+    THEN CAST(v.nonce || v.key_nonce || v.wrapped_key || v.ciphertext AS BLOB) END AS sealed`
 
 const oneSecret = `
-  SELECT s.id AS id, v.version AS version, ${sealedColumns}
+  SELECT s.id AS id, v.version AS version, v.destroyed_at AS destroyed_at, ${sealedColumns}
   FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = coalesce(?, s.version)
   WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`
 
@@ -215,9 +225,12 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       findVersion: (id: SecretId, version: number) =>
         Effect.map(
           rowsOf(WholeVersionRow)(
-            sql`SELECT version, created_at, created_by, destroyed_at, value_bytes, format, kek_id, ciphertext, nonce,
-                wrapped_key, key_nonce
-              FROM secret_versions WHERE secret_id = ${id} AND version = ${version}`
+            sql.unsafe(
+              `SELECT v.version AS version, v.created_at AS created_at, v.created_by AS created_by,
+                v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, v.wrapped_key AS wrapped_key, ${sealedColumns}
+              FROM secret_versions v WHERE v.secret_id = ? AND v.version = ?`,
+              [id, version]
+            )
           ),
           (rows) => rows[0]
         ),

@@ -48,7 +48,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             ? missing(key)
             : new NotFound({ message: `version ${version} of secret ${key} is not there` })
         }
-        if (row.wrapped_key === null) {
+        if (row.destroyed_at !== null) {
           return new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
         }
         const opened = versions.open(place, { id: row.id, key, version: row.version }, row)

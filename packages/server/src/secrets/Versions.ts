@@ -3,8 +3,8 @@ import { DecryptionFailed, type LimitExceeded } from "@coffer/domain/Errors"
 import { byteLength, type SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
 import { Effect, Either, Redacted } from "effect"
 import type { Place } from "../access/Access.js"
-import { type Binding, openEither, seal, type Sealed } from "../keys/Envelope.js"
-import { Keyring } from "../keys/Keyring.js"
+import { type Binding, openEither, seal, type Sealed, wrappedKeyBytes } from "../keys/Envelope.js"
+import { Keyring, nonceBytes } from "../keys/Keyring.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
 import { SecretsRepo } from "./Repo.js"
 
@@ -22,10 +22,8 @@ export interface VersionOf {
 interface SealedColumns {
   readonly format: number
   readonly kek_id: string
-  readonly ciphertext: Uint8Array
-  readonly nonce: Uint8Array
-  readonly wrapped_key: Uint8Array | null
-  readonly key_nonce: Uint8Array | null
+  /** Nonce, key nonce, wrapped key and ciphertext, one after another. */
+  readonly sealed: Uint8Array | null
 }
 
 const bindingOf = (place: EnvironmentPlace, { id, key, version }: VersionOf): Binding => ({
@@ -37,8 +35,20 @@ const bindingOf = (place: EnvironmentPlace, { id, key, version }: VersionOf): Bi
   version
 })
 
-const sealedOf = ({ ciphertext, format, kek_id, key_nonce, nonce, wrapped_key }: SealedColumns): Sealed | null =>
-  wrapped_key === null || key_nonce === null ? null : { format, kek_id, ciphertext, nonce, wrapped_key, key_nonce }
+const wrappedAt = 2 * nonceBytes
+const ciphertextAt = wrappedAt + wrappedKeyBytes
+
+const sealedOf = ({ format, kek_id, sealed }: SealedColumns): Sealed | null =>
+  sealed === null
+    ? null
+    : {
+        format,
+        kek_id,
+        nonce: sealed.subarray(0, nonceBytes),
+        key_nonce: sealed.subarray(nonceBytes, wrappedAt),
+        wrapped_key: sealed.subarray(wrappedAt, ciphertextAt),
+        ciphertext: sealed.subarray(ciphertextAt)
+      }
 
 /** The size of a value in bytes of UTF-8. */
 export const sizeOf = (value: Value): number => byteLength(Redacted.value(value))

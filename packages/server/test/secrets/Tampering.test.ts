@@ -239,6 +239,32 @@ describe("a stored secret", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("does not open with the bytes of one column moved to the next, though all are there", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", canary)
+      const db = yield* raw
+      const columns = "nonce, key_nonce, wrapped_key, ciphertext"
+      const original = db.prepare<[], object>(`SELECT ${columns} FROM secret_versions`).get()!
+      const restore = db.prepare(
+        "UPDATE secret_versions SET nonce = @nonce, key_nonce = @key_nonce, wrapped_key = @wrapped_key, ciphertext = @ciphertext"
+      )
+      for (const [column, next] of [
+        ["nonce", "key_nonce"],
+        ["key_nonce", "wrapped_key"],
+        ["wrapped_key", "ciphertext"]
+      ]) {
+        db.exec(
+          `UPDATE secret_versions SET ${column} = CAST(${column} || substr(${next}, 1, 1) AS BLOB), ${next} = substr(${next}, 2)`
+        )
+        yield* refuses(ada, "A")
+        assert.strictEqual(yield* outcome(readBundle(ada)), "DecryptionFailed")
+        restore.run(original)
+      }
+      assert.strictEqual((yield* readSecret(ada, "A")).value, canary)
+    }).pipe(onDatabase())
+  )
+
   it.effect("does not open with any character of its ids changed, nor with another of its versions' numbers", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
