@@ -7,14 +7,14 @@ import { ask, masterKey, settle, startCoffer } from "../support/coffer.mjs"
 import { interleave, load } from "../support/load.mjs"
 import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
 
-const ceilingProgram = fileURLToPath(new URL("../ceiling/server.mjs", import.meta.url))
+const programOf = (name) => fileURLToPath(new URL(`../ceiling/${name}.mjs`, import.meta.url))
 
-/** The hand-written server, on a copy of the same database. */
-const startCeiling = async (folder) => {
-  const server = start(onServerCore([process.execPath, ceilingProgram]), {
+/** The hand-written server, on a copy of the same database; or the toolkit's own, which has none. */
+const startCeiling = async (folder, name = "server") => {
+  const server = start(onServerCore([process.execPath, programOf(name)]), {
     cwd: folder,
     env: { PATH: process.env.PATH, CEILING_DB: join(folder, "service.db"), CEILING_MASTER_KEY: masterKey },
-    logFile: join(folder, "ceiling.log")
+    logFile: join(folder, `${name}.log`)
   })
   const [, url] = await server.said(/listening on (http:\/\/\S+)/)
   return { ...server, url }
@@ -29,9 +29,10 @@ const prepare = async ({ folder }) => {
   await first.stop()
   cpSync(ours, theirs, { recursive: true })
   const [coffer, ceiling] = [await startCoffer(ours), await startCeiling(theirs)]
+  const toolkit = await startCeiling(theirs, "toolkit")
   // The more code a server has, the longer it takes until all of it is compiled.
   for (const server of [coffer, ceiling]) await load(server, { requests: readsOf(scene), seconds: 3 })
-  return { coffer, ceiling, scene }
+  return { coffer, ceiling, toolkit, scene }
 }
 
 const compared = (row, against, ours, theirs, target) => ({
@@ -48,15 +49,16 @@ const readRow = {
   name: "read",
   quick: true,
   run: async (context) => {
-    const { ceiling, coffer, scene } = await context.share("servers", prepare)
+    const { ceiling, coffer, scene, toolkit } = await context.share("servers", prepare)
     const requests = readsOf(scene)
     const health = [{ path: "/health" }]
-    const [ours, hand, empty, bare] = await interleave(
+    const [ours, hand, empty, bare, toolkitEmpty] = await interleave(
       [
         { server: coffer, requests },
         { server: ceiling, requests },
         { server: coffer, requests: health },
-        { server: ceiling, requests: health }
+        { server: ceiling, requests: health },
+        { server: toolkit, requests: health }
       ],
       context.pace
     )
@@ -71,8 +73,12 @@ const readRow = {
         target: 3,
         atLeast: false
       },
-      compared("secret read, 16 connections", "empty HttpApi endpoint", ours, empty, 0.65),
-      compared("empty HttpApi endpoint", "empty node:http endpoint", empty, bare, undefined)
+      compared("secret read, 16 connections", "empty HttpApi endpoint of the toolkit", ours, toolkitEmpty, 0.65),
+      compared("empty HttpApi endpoint of the toolkit", "empty node:http endpoint", toolkitEmpty, bare, undefined),
+      // No target: the hand-written server's own read would miss it.
+      compared("secret read, 16 connections", "empty endpoint of Coffer", ours, empty, undefined),
+      compared("hand-written server's read", "empty endpoint of Coffer", hand, empty, undefined),
+      compared("empty endpoint of Coffer", "empty node:http endpoint", empty, bare, undefined)
     ]
   }
 }
@@ -85,14 +91,16 @@ const bundleRow = {
     const headers = { "x-api-key": scene.key }
     const path = `${scene.env}/bundle`
     const etag = (await ask(coffer, "GET", path, { key: scene.key })).headers.get("etag")
-    const [ours, hand, unchanged, many, single, one] = await interleave(
+    const [ours, hand, unchanged, many, single, one, handSingle, handOne] = await interleave(
       [
         { server: coffer, requests: [{ path, headers }] },
         { server: ceiling, requests: [{ path, headers }] },
         { server: coffer, requests: [{ path, headers: { ...headers, "if-none-match": etag } }] },
         { server: coffer, requests: readsOf(scene) },
         { server: coffer, requests: readsOf(scene), connections: 1 },
-        { server: coffer, requests: [{ path, headers }], connections: 1 }
+        { server: coffer, requests: [{ path, headers }], connections: 1 },
+        { server: ceiling, requests: readsOf(scene), connections: 1 },
+        { server: ceiling, requests: [{ path, headers }], connections: 1 }
       ],
       context.pace
     )
@@ -110,6 +118,14 @@ const bundleRow = {
       compared("bundle of 100", "hand-written server", ours, hand, 0.8),
       faster("bundle of 100, 16 connections", "100 single reads", ours, many, secrets, 5),
       faster("bundle of 100, 1 connection", "100 single reads, in turn", one, single, secrets, 15),
+      faster(
+        "hand-written server's bundle, 1 connection",
+        "its 100 single reads",
+        handOne,
+        handSingle,
+        secrets,
+        undefined
+      ),
       faster("bundle, If-None-Match hit", "bundle of 100", unchanged, ours, 1, 5)
     ]
   }

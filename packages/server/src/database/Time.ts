@@ -1,12 +1,17 @@
 import { Clock, Effect } from "effect"
 
-/** The text that was made last: one request asks for that of the same moment several times. */
-let last = { millis: NaN, text: "" }
+/** Texts of the last few moments: one request asks for the same several times. */
+const recent = new Map<number, string>()
+const maxRecent = 32
 
 /** Milliseconds since 1970 as the text that the database and the API hold: ISO 8601, UTC. */
 export const timestamp = (millis: number): string => {
-  if (last.millis !== millis) last = { millis, text: new Date(millis).toISOString() }
-  return last.text
+  const known = recent.get(millis)
+  if (known !== undefined) return known
+  if (recent.size >= maxRecent) recent.clear()
+  const text = new Date(millis).toISOString()
+  recent.set(millis, text)
+  return text
 }
 
 /** The present moment as text. */

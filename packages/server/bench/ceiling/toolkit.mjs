@@ -1,0 +1,30 @@
+/**
+ * An empty endpoint as the toolkit itself serves one: an HttpApi of one call, its answer encoded by a schema, no tracing, no
+ * log, nothing of Coffer's. What the toolkit costs over `node:http` shows here.
+ */
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpServer } from "@effect/platform"
+import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer, Schema } from "effect"
+import { createServer } from "node:http"
+
+const Health = Schema.Struct({ status: Schema.Literal("ok") })
+const api = HttpApi.make("empty").add(
+  HttpApiGroup.make("system").add(HttpApiEndpoint.get("health", "/health").addSuccess(Health))
+)
+const handlers = HttpApiBuilder.group(api, "system", (group) =>
+  group.handle("health", () => Effect.succeed({ status: "ok" }))
+)
+const announce = Layer.effectDiscard(
+  HttpServer.addressWith(({ port }) =>
+    Effect.sync(() => process.stdout.write(`listening on http://127.0.0.1:${port}\n`))
+  )
+)
+
+HttpApiBuilder.serve().pipe(
+  Layer.merge(announce),
+  Layer.provide(HttpApiBuilder.api(api).pipe(Layer.provide(handlers))),
+  Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
+  Layer.provide(Layer.setTracerEnabled(false)),
+  Layer.launch,
+  NodeRuntime.runMain
+)
