@@ -70,6 +70,8 @@ export const bulk = async ({ folder }) => {
   const scene = await settle(server)
   await server.stop()
   fill(files, (database) => addBulk(database, 1024))
+  // It would go to the disk in the midst of what is measured.
+  spawnSync("sync")
   return { files, scene }
 }
 

@@ -1,5 +1,4 @@
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3"
-import type { Upload } from "@aws-sdk/lib-storage"
 import { Chunk, Data, Duration, Effect, Fiber, Option, Predicate, Redacted, Stream } from "effect"
 import { Readable } from "node:stream"
 import type { BackupSettings } from "../Config.js"
@@ -71,15 +70,12 @@ const stalled = (doing: string, moved: () => number) =>
   })
 
 /**
- * An S3-compatible store, addressed by path. The SDK is loaded by the first call: a server that makes no backups does not
- * pay for it. Each method fails with `StoreFailure`, and within bounded time when nothing moves.
+ * An S3-compatible store, addressed by path. The SDK is loaded here, which nothing else can happen beside: a server that makes
+ * no backups does not pay for it, and one that does pays before anybody waits. Each method fails with `StoreFailure`, and within bounded time when nothing moves.
  */
 export const makeObjectStore = (settings: BackupSettings) =>
   Effect.gen(function* () {
     const { bucket: Bucket, prefix } = settings
-    let open: S3Client | null = null
-    // Made before anything that uses it, so that it is closed after all of that has been interrupted and cleaned up.
-    yield* Effect.addFinalizer(() => Effect.sync(() => open?.destroy()))
 
     const base: S3ClientConfig = {
       endpoint: settings.endpoint,
@@ -94,20 +90,17 @@ export const makeObjectStore = (settings: BackupSettings) =>
       sha256: SlicedSha256
     }
 
-    const connected = yield* Effect.promise(() =>
+    const [s3, { Upload }] = yield* Effect.promise(() =>
       Promise.all([import("@aws-sdk/client-s3"), import("@aws-sdk/lib-storage")])
-    ).pipe(
-      Effect.map(([s3, { Upload }]) => {
-        const client = new s3.S3Client({ ...base, requestHandler: { connectionTimeout: connectionMillis } })
-        open = client
-        return { s3, Upload, client }
-      }),
-      Effect.uninterruptible,
-      Effect.cached
+    )
+    // Made before anything that uses it, so that it is closed after all of that has been interrupted and cleaned up.
+    const client = yield* Effect.acquireRelease(
+      Effect.sync(() => new s3.S3Client({ ...base, requestHandler: { connectionTimeout: connectionMillis } })),
+      (open) => Effect.sync(() => open.destroy())
     )
 
     /** A client whose every request ends with the signal: an `Upload` by itself lets the part in flight go on. */
-    const endingWith = ({ client, s3 }: Effect.Effect.Success<typeof connected>, signal: AbortSignal): S3Client => {
+    const endingWith = (signal: AbortSignal): S3Client => {
       const { requestHandler } = client.config
       return new s3.S3Client({
         ...base,
@@ -122,7 +115,6 @@ export const makeObjectStore = (settings: BackupSettings) =>
 
     const remove = (name: string, limit: Duration.DurationInput = patience) =>
       Effect.gen(function* () {
-        const { client, s3 } = yield* connected
         const doing = "delete an object"
         const command = new s3.DeleteObjectCommand({ Bucket, Key: prefix + name })
         yield* call(doing, (abortSignal) => client.send(command, { abortSignal })).pipe(within(doing, limit))
@@ -130,7 +122,6 @@ export const makeObjectStore = (settings: BackupSettings) =>
 
     const abort = (Key: string, UploadId: string, limit: Duration.DurationInput = patience) =>
       Effect.gen(function* () {
-        const { client, s3 } = yield* connected
         const doing = "abort an upload"
         const command = new s3.AbortMultipartUploadCommand({ Bucket, Key, UploadId })
         yield* call(doing, (abortSignal) => client.send(command, { abortSignal })).pipe(within(doing, limit))
@@ -154,11 +145,10 @@ export const makeObjectStore = (settings: BackupSettings) =>
     /** Stores `size` bytes under a name, in parts of bounded size, one at a time: all of it, or nothing. */
     const put = (name: string, size: number, content: () => AsyncIterable<Uint8Array>) =>
       Effect.gen(function* () {
-        const connection = yield* connected
         const doing = "take the backup"
         const Key = prefix + name
         let moved = 0
-        let upload: Upload | null = null
+        let upload: InstanceType<typeof Upload> | null = null
         const counted = async function* () {
           for await (const piece of content()) {
             moved += piece.length
@@ -168,8 +158,8 @@ export const makeObjectStore = (settings: BackupSettings) =>
         const send = (signal: AbortSignal) => {
           const Body = Readable.from(counted(), { objectMode: false })
           signal.addEventListener("abort", () => Body.destroy())
-          upload = new connection.Upload({
-            client: endingWith(connection, signal),
+          upload = new Upload({
+            client: endingWith(signal),
             params: { Bucket, Key, Body, ContentLength: size, ContentType: "application/octet-stream" },
             partSize: Math.max(minPartBytes, Math.ceil(size / maxParts)),
             queueSize: 1,
@@ -187,7 +177,6 @@ export const makeObjectStore = (settings: BackupSettings) =>
 
     /** The objects whose names begin so, page by page. */
     const list = Effect.gen(function* () {
-      const { client, s3 } = yield* connected
       const doing = "list its objects"
       const page = (ContinuationToken: string | undefined) =>
         call(doing, (abortSignal) =>
@@ -210,7 +199,6 @@ export const makeObjectStore = (settings: BackupSettings) =>
     /** An object's bytes, as they come. */
     const read = (name: string): Stream.Stream<Uint8Array, StoreFailure> =>
       Effect.gen(function* () {
-        const { client, s3 } = yield* connected
         const doing = "give the backup"
         const body = yield* Effect.acquireRelease(
           call(doing, (abortSignal) =>
@@ -239,7 +227,6 @@ export const makeObjectStore = (settings: BackupSettings) =>
     /** Ends the uploads below a path that a killed process has left; their parts take room, and no list shows them. */
     const abandonUploads = (path: string) =>
       Effect.gen(function* () {
-        const { client, s3 } = yield* connected
         const doing = "list its unfinished uploads"
         const { Uploads = [] } = yield* call(doing, (abortSignal) =>
           client.send(new s3.ListMultipartUploadsCommand({ Bucket, Prefix: prefix + path }), { abortSignal })

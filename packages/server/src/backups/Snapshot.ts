@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { writeFile } from "node:fs/promises"
+import { Effect, type Scope } from "effect"
+import { open, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import { LocalFailure, localFailure } from "./LocalFailure.js"
@@ -24,6 +24,24 @@ const run = (...argv: Array<string>) =>
     return Effect.promise(() => thread.terminate())
   })
 
+const flushEvery = "50 millis"
+
+/**
+ * Sees to it that what is written to a file reaches the disk little by little. A commit of the database waits for the disk, and
+ * would wait behind all of it.
+ */
+const flushing = (path: string): Effect.Effect<never, LocalFailure, Scope.Scope> =>
+  Effect.acquireRelease(Effect.tryPromise({ try: () => open(path, "r+"), catch: localFailure }), (file) =>
+    Effect.promise(() => file.close())
+  ).pipe(
+    Effect.flatMap((file) =>
+      Effect.zipRight(
+        Effect.sleep(flushEvery),
+        Effect.tryPromise({ try: () => file.datasync(), catch: localFailure })
+      ).pipe(Effect.forever)
+    )
+  )
+
 /** What a snapshot tells about itself, so that backups whose objects were swapped are found. */
 export interface Mark {
   readonly id: string
@@ -39,7 +57,7 @@ export const takeSnapshot = (dbPath: string, path: string, { id, name }: Mark): 
   Effect.gen(function* () {
     // SQLite writes into a file that is there and empty, and leaves its mode as it is.
     yield* Effect.tryPromise({ try: () => writeFile(path, "", { flag: "wx", mode: 0o600 }), catch: localFailure })
-    const problems = yield* run(dbPath, path, id, name)
+    const problems = yield* Effect.raceFirst(run(dbPath, path, id, name), Effect.scoped(flushing(path)))
     if (problems.length > 0) {
       const reason = `the copy does not pass its checks: ${problems.map(String).join("; ")}`
       return yield* new LocalFailure({ reason, full: false })
