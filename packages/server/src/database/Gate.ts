@@ -17,6 +17,11 @@ export const makeGate = () => {
   }
 
   const awake = Effect.async<void>((resume) => {
+    // A fiber's turn can end between any two steps: who was inside may have left since it was found taken.
+    if (!taken) {
+      resume(Effect.void)
+      return
+    }
     const look = () => {
       waiting.delete(look)
       resume(Effect.void)
