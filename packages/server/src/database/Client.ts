@@ -61,17 +61,22 @@ export const connect = (filename: string) =>
         Effect.withFiberRuntime((fiber) => {
           const transaction = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
           if (fiber.getFiberRef(FiberRef.currentTracerEnabled)) {
-            return transaction._tag === "Some" ? statement.withoutTransform : alone(statement.withoutTransform)
+            return transaction._tag === "Some"
+              ? Effect.zipRight(
+                  within(() => Either.void),
+                  statement.withoutTransform
+                )
+              : alone(statement.withoutTransform)
           }
           const [text, parameters] = statement.compile()
           const step = () => Either.try({ try: () => prepared.run(text, parameters), catch: failure })
-          return transaction._tag === "Some" ? within(step) : outside(Effect.suspend(step))
+          return transaction._tag === "Some" ? within(step) : outside(step)
         })
       return Object.defineProperty(statement, "commit", { value: execute })
     }
 
     const client = yield* SqlClient.make({
-      acquirer: outside(Effect.succeed(connection)),
+      acquirer: outside(() => Either.right(connection)),
       compiler: Statement.makeCompilerSqlite(),
       spanAttributes: [["db.system.name", "sqlite"]]
     })

@@ -16,15 +16,6 @@ export const makeGate = () => {
     next?.()
   }
 
-  const awake = Effect.async<void>((resume) => {
-    const look = () => {
-      waiting.delete(look)
-      resume(Effect.void)
-    }
-    waiting.add(look)
-    return Effect.sync(() => waiting.delete(look))
-  })
-
   const leave = Effect.sync(() => {
     taken = false
     wake()
@@ -32,8 +23,25 @@ export const makeGate = () => {
 
   /** Runs an effect inside. Its caller cannot be interrupted, and tells how that is taken back while it waits. */
   const through = <A, E, R>(restore: Restore, inside: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
-    // Who is woken and gives up passes it on.
-    const wait = Effect.onInterrupt(restore(awake), () => Effect.sync(() => (taken ? undefined : wake())))
+    const wait = Effect.suspend(() => {
+      let look = (): void => undefined
+      const awake = Effect.async<void>((resume) => {
+        look = () => {
+          waiting.delete(look)
+          resume(Effect.void)
+        }
+        // A fiber's turn can end between any two steps: who was inside may have left since it was found taken.
+        if (taken) waiting.add(look)
+        else look()
+      })
+      // Who is woken and gives up passes it on. What `async` itself would undo, it does not between its first two steps.
+      return Effect.onInterrupt(restore(awake), () =>
+        Effect.sync(() => {
+          waiting.delete(look)
+          if (!taken) wake()
+        })
+      )
+    })
     const enter: Effect.Effect<A, E, R> = Effect.suspend(() => {
       if (taken) return Effect.zipRight(wait, enter)
       taken = true

@@ -1,6 +1,6 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
 import type Sqlite from "better-sqlite3"
-import { Context, Deferred, Effect, Either, Exit, FiberId, FiberRef, identity } from "effect"
+import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef, identity } from "effect"
 import { turn } from "../Turn.js"
 import { makeGate } from "./Gate.js"
 
@@ -8,6 +8,12 @@ export const failure = (cause: unknown) =>
   cause instanceof SqlError.SqlError ? cause : new SqlError.SqlError({ cause, message: "Failed to execute statement" })
 
 const rolledBack = () => failure("the transaction was rolled back")
+
+/** Why a transaction is not kept in which a change ended so. */
+const reasonOf = (exit: Exit.Exit<unknown, unknown>): SqlError.SqlError => {
+  const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  return error instanceof SqlError.SqlError ? error : rolledBack()
+}
 
 /** What is committed together; it is told once that is on disk. */
 type Batch = Deferred.Deferred<void>
@@ -32,18 +38,23 @@ export const transactionsOf = (
     Either.try({ try: work, catch: failure })
   const run = (text: string) => attempt(() => database.exec(text))
 
+  /** What even a rollback leaves open is no batch's: it is tried again before what comes next, which is no part of it. */
+  const rollback = (): void => {
+    if (database.inTransaction) run("ROLLBACK")
+  }
+
   /** Ends a batch whose transaction is not open any more, or may not go on. */
   const fail = (lost: Batch, error: SqlError.SqlError): void => {
     batch = null
     broken = false
-    // A commit that failed can leave its transaction open (sqlite.org/lang_transaction.html): what comes next is no part of it.
-    if (database.inTransaction) run("ROLLBACK")
+    // A commit that failed can leave its transaction open (sqlite.org/lang_transaction.html).
+    rollback()
     Deferred.unsafeDone(lost, Exit.die(error))
   }
 
   /** Commits what is open, if anything is. Whoever calls it is inside the gate. */
   const commit = Effect.sync(() => {
-    if (batch === null) return
+    if (batch === null) return rollback()
     const current = batch
     const committed = run("COMMIT")
     if (Either.isLeft(committed)) return fail(current, committed.left)
@@ -54,14 +65,15 @@ export const transactionsOf = (
   /**
    * The batch that is open, or a new one. It is committed after everybody who waits once the requests that have arrived are
    * read: those of one turn of the event loop come one after another, and each would be through before the next is seen. Its
-   * caller is inside the gate.
+   * caller is inside the gate. It begins and is known in one step: who comes between two would take nothing to be open.
    */
   const join = Effect.suspend((): Effect.Effect<Batch, SqlError.SqlError> => {
     if (batch !== null) return Effect.succeed(batch)
-    return Effect.flatMap(run("BEGIN IMMEDIATE"), () => {
-      batch = Deferred.unsafeMake<void>(FiberId.none)
-      return Effect.as(Effect.forkDaemon(Effect.zipRight(turn, gate.through(identity, commit))), batch)
-    })
+    rollback()
+    const begun = run("BEGIN IMMEDIATE")
+    if (Either.isLeft(begun)) return Effect.fail(begun.left)
+    batch = Deferred.unsafeMake<void>(FiberId.none)
+    return Effect.as(Effect.forkDaemon(Effect.zipRight(turn, gate.through(identity, commit))), batch)
   })
 
   /** A step of the open transaction; none where the engine has rolled that back by itself: it would be kept alone. */
@@ -118,14 +130,13 @@ export const transactionsOf = (
       const joined = Effect.flatMap(join, (mine) =>
         Effect.map(inside(1, restore(change)), (exit) => {
           // The engine rolls everything back by itself when the disk is full or broken.
-          if (broken || !database.inTransaction) fail(mine, rolledBack())
+          if (broken || !database.inTransaction) fail(mine, reasonOf(exit))
           return { exit, mine }
         })
       )
-      return Effect.flatMap(gate.through(restore, joined), ({ exit, mine }): Effect.Effect<A, E | SqlError.SqlError> =>
-        Exit.isSuccess(exit)
-          ? Effect.zipRight(Deferred.await(mine), exit)
-          : Effect.zipRight(Effect.exit(Deferred.await(mine)), exit)
+      // A refusal too: what it saw may be what others in its batch did, and has not happened when that is not kept.
+      return Effect.flatMap(gate.through(restore, joined), ({ exit, mine }) =>
+        Effect.zipRight(Deferred.await(mine), exit)
       )
     })
 
@@ -142,13 +153,19 @@ export const transactionsOf = (
         : changed
     })
 
-  /** Runs what belongs to no transaction when none is open, and lets none begin meanwhile. */
-  const alone = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.uninterruptibleMask((restore) => gate.through(restore, Effect.zipRight(commit, restore(statement))))
+  /** A statement of no transaction; none where one is open that could not be ended: it would be lost with that. */
+  const unbound = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.suspend((): Effect.Effect<A, E | SqlError.SqlError, R> =>
+      database.inTransaction ? Effect.fail(rolledBack()) : statement
+    )
 
-  /** As `alone`, for what is done in one step: that needs no gate where nothing is open. */
-  const outside = <A, E, R>(step: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => (batch === null ? step : alone(step)))
+  /** Runs what belongs to no transaction when none is open, and lets none begin meanwhile. */
+  const alone = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.uninterruptibleMask((restore) => gate.through(restore, Effect.zipRight(commit, restore(unbound(statement)))))
+
+  /** As `alone`, for a single step: that needs no gate where nothing is open. */
+  const outside = <A>(step: () => Either.Either<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
+    Effect.suspend(() => (batch === null && !database.inTransaction ? step() : alone(Effect.suspend(step))))
 
   return { withTransaction, stepOf, within, savepoint, alone, outside } as const
 }

@@ -194,8 +194,11 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             keys: fresh.flatMap(({ wrapped_key }) => (wrapped_key === null ? [] : [wrapped_key]))
           }
         })
+      ).pipe(
+        Effect.tap(({ keys }) => erase(keys)),
+        // Who hangs up once it is committed would leave it half erased, and nobody would know what to look for.
+        Effect.uninterruptible
       )
-      yield* erase(destroyed.keys)
       return destroyed.records
     })
 

@@ -1,18 +1,26 @@
 import type { UserActor } from "@coffer/domain/Actor"
+import { OrgName } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
+import { Access } from "@coffer/server/access/Access"
 import { transaction } from "@coffer/server/database/Writer"
+import { Members } from "@coffer/server/members/Members"
+import { Organizations } from "@coffer/server/organizations/Organizations"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { afterAll } from "vitest"
 import { assertRefused, cleanUp, Program } from "../support/Program.js"
 import {
+  account,
+  asActor,
   DbPath,
   entries,
   failing,
   invariants,
+  member,
   onDatabase,
   organization,
+  orgPath,
   outcome,
   person,
   raw,
@@ -105,6 +113,35 @@ describe("where the operator requires the audit", () => {
     }).pipe(onDatabase(required))
   )
 
+  for (const [how, environment, broken] of [
+    ["fails whose entry cannot be written", required, "defect"],
+    ["stays one where it is not required", {}, "Forbidden"]
+  ] as const) {
+    it.effect(`a refusal ${how}`, () =>
+      Effect.gen(function* () {
+        const ada = yield* world
+        const [dev, admin] = [yield* member("dev@example.com", "developer"), yield* member("adm@example.com", "admin")]
+        const bot = yield* account("bot")
+        const access = yield* Access
+        const [organizations, members] = [yield* Organizations, yield* Members]
+        const place = yield* access.org(orgPath(), "member.remove").pipe(asActor(admin))
+        const refusals: Readonly<Record<string, Effect.Effect<unknown, { readonly _tag: string }, Services>>> = {
+          "at a place": readSecret(dev, "A"),
+          "by a rule about what is there": members.remove(place, ada.id),
+          "of what concerns the whole server": access.everywhere("backup.create").pipe(asActor(ada)),
+          "of a new organization": organizations.create(bot, OrgName.make("bots"))
+        }
+        const sql = yield* SqlClient.SqlClient
+        for (const [what, refusal] of Object.entries(refusals)) {
+          assert.strictEqual(yield* outcome(refusal), "Forbidden", what)
+          yield* sql`CREATE TRIGGER broken BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'broken'); END`
+          assert.strictEqual(yield* outcome(refusal), broken, what)
+          yield* sql`DROP TRIGGER broken`
+        }
+      }).pipe(Effect.provide(Members.Default), onDatabase(environment))
+    )
+  }
+
   it.live("the caller is told INTERNAL_ERROR, and no value; where it is not required, the value", () =>
     Effect.promise(async () => {
       const program = await Program.start(required)
@@ -120,6 +157,7 @@ describe("where the operator requires the audit", () => {
       }
 
       for (const path of paths) assert.include((await call("GET", path)).text, canary)
+      assertRefused(await call("POST", "/api/backups"), 403, "FORBIDDEN")
       damage("CREATE TRIGGER broken BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'broken'); END")
       for (const path of paths) {
         const answer = await call("GET", path)
@@ -127,6 +165,7 @@ describe("where the operator requires the audit", () => {
         assert.notInclude(answer.text, "canary")
         assert.notInclude(JSON.stringify([...answer.headers]), "canary")
       }
+      assertRefused(await call("POST", "/api/backups"), 500, "INTERNAL_ERROR")
       assert.strictEqual((await call("GET", `${env}/secrets`)).status, 200)
       assert.strictEqual((await call("PUT", `${env}/secrets/A`, { value: `${canary}-2` })).status, 200)
       assert.match(program.log, /audit entries could not be written/)

@@ -3,7 +3,7 @@ import { transaction } from "@coffer/server/database/Writer"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Deferred, Effect, Exit, Fiber, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { failingStatement } from "../support/FailingDriver.js"
 import { onDatabase, person } from "../support/Services.js"
 
@@ -112,6 +112,58 @@ describe("changes at the same time", () => {
       yield* person("c@example.com")
       assert.deepStrictEqual(yield* seen, new Set(["c@example.com"]))
     }).pipe(onDatabase())
+  )
+
+  it.effect("lose nothing that comes after a commit that failed and could not be taken back either", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const next = {
+        change: person("b@example.com"),
+        statement: sql`DELETE FROM users WHERE email = 'b@example.com'`
+      }
+      for (const [what, effect] of Object.entries(next)) {
+        const failing = failingStatement(1, person("a@example.com"), /^COMMIT/)
+        const { exit, statement } = yield* failingStatement(1, failing, /^ROLLBACK$/)
+        assert.isDefined(statement)
+        assert.isTrue(Exit.isFailure((yield* exit).exit))
+        yield* effect
+        assert.deepStrictEqual(yield* seen, new Set(what === "change" ? ["b@example.com"] : []), what)
+      }
+    }).pipe(Effect.withTracerEnabled(false), onDatabase())
+  )
+
+  it.effect("do not refuse anybody by what has never happened", () =>
+    Effect.gen(function* () {
+      const [made, refused] = [person("a@example.com"), transaction(Effect.fail("it is there already"))]
+      const { exit } = yield* failingStatement(
+        1,
+        Effect.all([Effect.exit(made), Effect.exit(refused)], { concurrency: "unbounded" }),
+        /^COMMIT/
+      )
+      for (const each of yield* exit) {
+        assert.isTrue(Exit.isFailure(each) && Cause.isDie(each.cause), String(each))
+      }
+    }).pipe(onDatabase())
+  )
+
+  it.effect("are whole or nothing, and hold nobody up, at whichever step they are given up", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const both = Effect.zipRight(person("a@example.com"), transaction(person("b@example.com")))
+      const kept: Array<number> = []
+      for (let turns = 0; turns < 60; turns++) {
+        const change = yield* Effect.fork(Effect.withMaxOpsBeforeYield(transaction(both), 14))
+        yield* Effect.repeatN(Effect.yieldNow(), turns)
+        const exit = yield* Fiber.interrupt(change)
+        const { size } = yield* seen
+        assert.isTrue(size === 0 || size === 2, `${turns}: ${size}`)
+        assert.isTrue(size === 2 || Exit.isFailure(exit), "what is not kept is not told")
+        kept.push(size)
+        yield* person("c@example.com")
+        yield* sql`DELETE FROM users`
+      }
+      assert.sameMembers([...new Set(kept)], [0, 2])
+    }).pipe(Effect.withTracerEnabled(false), onDatabase())
   )
 
   it.effect("hold nobody up who gives up waiting", () =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect } from "effect"
+import { Array, Effect, Fiber } from "effect"
 import { DbPath, organization, outcome, readBundle, readSecret, removeSecret, setSecret } from "../support/Services.js"
 import { changeEntries, destroy, everything, listVersions, onHistory, rollback, undelete } from "./Support.js"
 
@@ -58,6 +58,28 @@ describe("a version that is destroyed", () => {
           assert.strictEqual(yield* outcome(rollback(ada, "A", version)), "Conflict")
         } else assert.strictEqual((yield* readSecret(ada, "A", { version })).value, text)
       }
+    }).pipe(onHistory)
+  )
+
+  it.effect("is erased also when whoever asked for it hangs up meanwhile", () =>
+    Effect.gen(function* () {
+      const path = yield* DbPath
+      const ada = yield* organization()
+      const turns = [0, 1, 2, 4, 8, 16]
+      for (const [index, count] of turns.entries()) {
+        for (const text of ["gone", "current"]) yield* setSecret(ada, "A", text)
+        const version = 2 * index + 1
+        const sealed = yield* sealedBytes([version])
+        const asked = yield* Effect.fork(destroy(ada, "A", [version]))
+        yield* Effect.repeatN(Effect.yieldNow(), count)
+        yield* Fiber.interrupt(asked)
+        const isDestroyed = (yield* listVersions(ada, "A")).some((row) => row.version === version && row.destroyed)
+        assert.strictEqual(piecesIn(filesOf(path), sealed), isDestroyed ? 0 : sealed.length, `after ${count} turns`)
+      }
+      assert.isTrue(
+        (yield* listVersions(ada, "A")).some(({ destroyed }) => destroyed),
+        "some had come so far"
+      )
     }).pipe(onHistory)
   )
 

@@ -11,35 +11,71 @@ const calls: ReadonlyArray<readonly [owner: unknown, name: string]> = [
   [Sqlite.prototype, "exec"]
 ]
 
-type Call = (this: { readonly source?: string }, ...args: ReadonlyArray<unknown>) => unknown
+interface Caller {
+  readonly source?: string
+  readonly database?: Sqlite.Database
+}
+
+type Call = (this: Caller, ...args: ReadonlyArray<unknown>) => unknown
+
+/** Runs an effect while each statement on whichever connection of this process is looked at first. */
+const looking = <A, E, R>(look: (text: string, caller: Caller) => void, effect: Effect.Effect<A, E, R>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() =>
+      calls.map(([owner, name]) => {
+        const target = Object(owner)
+        const call: Call = Reflect.get(target, name)
+        Reflect.set(target, name, function (this: Caller, ...args: ReadonlyArray<unknown>) {
+          look(this.source ?? String(args[0]), this)
+          return Reflect.apply(call, this, args)
+        })
+        return () => Reflect.set(target, name, call)
+      })
+    ),
+    () => effect,
+    (undo) =>
+      Effect.sync(() => {
+        for (const restore of undo) restore()
+      })
+  )
+
+const broken = () => new Sqlite.SqliteError("disk I/O error", "SQLITE_IOERR")
 
 /**
  * Runs an effect while the `at`-th statement that matches fails as on a broken disk, on whichever connection of this process:
  * those of the driver's users too, as BEGIN and COMMIT. Tells how it ended, and which statement that was.
  */
 export const failingStatement = <A, E, R>(at: number, effect: Effect.Effect<A, E, R>, matching = /^/) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => {
-      const failed: { statement?: string } = {}
-      let left = at
-      const undo = calls.map(([owner, name]) => {
-        const target = Object(owner)
-        const call: Call = Reflect.get(target, name)
-        Reflect.set(target, name, function (this: { readonly source?: string }, ...args: ReadonlyArray<unknown>) {
-          const text = this.source ?? String(args[0])
-          if (matching.test(text) && --left === 0) {
-            failed.statement = text
-            throw new Sqlite.SqliteError("disk I/O error", "SQLITE_IOERR")
-          }
-          return Reflect.apply(call, this, args)
-        })
-        return () => Reflect.set(target, name, call)
-      })
-      return { failed, undo }
-    }),
-    ({ failed }) => Effect.map(Effect.exit(effect), (exit) => ({ exit, statement: failed.statement })),
-    ({ undo }) =>
-      Effect.sync(() => {
-        for (const restore of undo) restore()
-      })
-  )
+  Effect.suspend(() => {
+    const failed: { statement?: string } = {}
+    let left = at
+    const look = (text: string) => {
+      if (!matching.test(text) || --left !== 0) return
+      failed.statement = text
+      throw broken()
+    }
+    return Effect.map(Effect.exit(looking(look, effect)), (exit) => ({ exit, statement: failed.statement }))
+  })
+
+/** A statement that fails: after how many that do not, and whether the engine then rolls the whole transaction back. */
+export interface Fault {
+  readonly after: number
+  readonly rollsBack: boolean
+}
+
+/** Runs an effect while statements that write, or that begin or end a transaction or a part of one, fail now and then. */
+export const failingNowAndThen = <A, E, R>(faults: ReadonlyArray<Fault>, effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const coming = [...faults]
+    let passed = 0
+    const look = (text: string, { database }: Caller) => {
+      const [next] = coming
+      if (next === undefined || !/^(BEGIN|SAVEPOINT|INSERT|RELEASE|ROLLBACK|COMMIT)/.test(text)) return
+      if (passed++ < next.after) return
+      passed = 0
+      coming.shift()
+      if (next.rollsBack && database?.inTransaction === true) database.prepare("ROLLBACK").run()
+      throw broken()
+    }
+    return looking(look, effect)
+  })

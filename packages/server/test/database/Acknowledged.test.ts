@@ -1,0 +1,116 @@
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { connect } from "@coffer/server/database/Client"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber } from "effect"
+import fc from "fast-check"
+import { failingNowAndThen } from "../support/FailingDriver.js"
+import { freshPath, rawAt } from "../support/Services.js"
+
+const runs = process.env["COFFER_LONG"] === "1" ? 3_000 : 60
+
+const part = fc.constantFrom(
+  ...(["write", "write at once", "part", "part that fails", "step that fails", "turn", "wait"] as const)
+)
+const request = fc.record({
+  parts: fc.array(part, { minLength: 1, maxLength: 5 }),
+  end: fc.constantFrom(...(["done", "done", "done", "fails", "throws", "alone"] as const)),
+  /** After how many steps another fiber has its turn; the program's own do some two thousand. */
+  steps: fc.integer({ min: 12, max: 30 }),
+  /** After how many turns it is given up. */
+  patience: fc.option(fc.nat(40), { freq: 3 }),
+  traced: fc.boolean()
+})
+type Request = typeof request extends fc.Arbitrary<infer A> ? A : never
+
+const fault = fc.record({ after: fc.nat(20), rollsBack: fc.boolean() })
+
+const scene = Effect.gen(function* () {
+  const path = yield* freshPath
+  const { client, statements } = yield* Effect.provide(connect(path), Reactivity.layer)
+  yield* client`PRAGMA synchronous = OFF`
+  yield* client`CREATE TABLE notes (id INTEGER, note TEXT) STRICT`
+  const notes = (yield* rawAt(path)).prepare<[number], string>("SELECT note FROM notes WHERE id = ? ORDER BY rowid")
+  const insert = (id: number, note: string) => client`INSERT INTO notes (id, note) VALUES (${id}, ${note})`
+  const insertNow = (id: number, note: string) =>
+    statements.run("INSERT INTO notes (id, note) VALUES (?, ?)", [id, note])
+
+  const doing = (id: number, what: Request["parts"][number], note: string): Effect.Effect<unknown, unknown> => {
+    switch (what) {
+      case "write":
+        return insert(id, note)
+      case "write at once":
+        return Effect.sync(() => insertNow(id, note))
+      case "part":
+        return client.withTransaction(Effect.zipRight(Effect.yieldNow(), insert(id, note)))
+      case "part that fails":
+        return Effect.exit(client.withTransaction(Effect.zipRight(insert(id, "no"), Effect.fail("no"))))
+      case "step that fails":
+        return Effect.sync(() =>
+          statements.savepoint(() => {
+            insertNow(id, "no")
+            throw new Error("no")
+          })
+        )
+      case "turn":
+        return Effect.yieldNow()
+      case "wait":
+        return Effect.sleep(0)
+    }
+  }
+
+  const asked = (id: number, { end, parts }: Request): Effect.Effect<unknown, unknown> =>
+    end === "alone"
+      ? insert(id, "0")
+      : client.withTransaction(
+          Effect.gen(function* () {
+            for (const [index, what] of parts.entries()) yield* doing(id, what, String(index))
+            if (end === "fails") return yield* Effect.fail("no")
+            if (end === "throws") throw new Error("no")
+          })
+        )
+
+  return { asked, kept: (id: number) => notes.pluck().all(id) }
+})
+
+const whole = ({ end, parts }: Request): ReadonlyArray<string> =>
+  end === "alone" ? ["0"] : parts.flatMap((what, index) => (/^(write|part$)/.test(what) ? [String(index)] : []))
+
+describe("whatever fails, is given up or comes between,", () => {
+  it.live("what is told as done is kept whole, what failed not at all, and nobody waits for ever", () =>
+    Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(request, { minLength: 2, maxLength: 10 }),
+          fc.array(fault, { maxLength: 6 }),
+          (requests, faults) =>
+            Effect.gen(function* () {
+              const { asked, kept } = yield* scene
+              const check = (request: Request, id: number) =>
+                Effect.gen(function* () {
+                  const { patience, steps, traced } = request
+                  const fiber = yield* asked(id, request).pipe(
+                    Effect.withMaxOpsBeforeYield(steps),
+                    Effect.withTracerEnabled(traced),
+                    Effect.fork
+                  )
+                  if (patience !== null) {
+                    yield* Effect.repeatN(Effect.yieldNow(), patience)
+                    yield* Fiber.interruptFork(fiber)
+                  }
+                  const exit = yield* Fiber.await(fiber)
+                  const [found, all] = [kept(id), whole(request)]
+                  if (Exit.isSuccess(exit)) assert.deepStrictEqual(found, all)
+                  else if (!Cause.isInterrupted(exit.cause) || found.length > 0) {
+                    assert.deepStrictEqual(found, Cause.isInterrupted(exit.cause) ? all : [])
+                  }
+                })
+              yield* failingNowAndThen(faults, Effect.forEach(requests, check, { concurrency: "unbounded" }))
+              const last: Request = { parts: ["write"], end: "done", steps: 2_048, patience: null, traced: false }
+              yield* check(last, requests.length)
+            }).pipe(Effect.scoped, Effect.timeout("5 seconds"), Effect.runPromise)
+        ),
+        { numRuns: runs }
+      )
+    )
+  )
+})

@@ -1,0 +1,59 @@
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { connect } from "@coffer/server/database/Client"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { freshPath, rawAt } from "../support/Services.js"
+
+/** A database that is open, with a table of the test's own, and what is in it once that is closed. */
+const opened = Effect.gen(function* () {
+  const path = yield* freshPath
+  const scope = yield* Scope.make()
+  const { client } = yield* connect(path).pipe(Scope.extend(scope), Effect.provide(Reactivity.layer))
+  yield* client`CREATE TABLE notes (note TEXT)`
+  return {
+    client,
+    close: Scope.close(scope, Exit.void),
+    notes: Effect.map(rawAt(path), (db) => db.prepare("SELECT note FROM notes").pluck().all())
+  }
+})
+
+describe("a change that is not committed when the database is closed", () => {
+  it.effect("is not told as done unless it is kept, and keeps nobody waiting", () =>
+    Effect.gen(function* () {
+      const told = new Set<boolean>()
+      for (let turns = 0; turns < 8; turns++) {
+        const { client, close, notes } = yield* opened
+        const change = yield* Effect.fork(client.withTransaction(client`INSERT INTO notes VALUES ('a')`))
+        yield* Effect.repeatN(Effect.yieldNow(), turns)
+        yield* close
+        const exit = yield* Fiber.await(change)
+        assert.deepStrictEqual(yield* notes, Exit.isSuccess(exit) ? ["a"] : [])
+        told.add(Exit.isSuccess(exit))
+      }
+      assert.isTrue(told.has(false))
+    }).pipe(Effect.withTracerEnabled(false), Effect.scoped)
+  )
+
+  it.effect("is not kept in part when it is in the middle of it", () =>
+    Effect.gen(function* () {
+      const { client, close, notes } = yield* opened
+      const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const change = yield* Effect.fork(
+        client.withTransaction(
+          client`INSERT INTO notes VALUES ('a')`.pipe(
+            Effect.zipRight(Deferred.succeed(begun, undefined)),
+            Effect.zipRight(Deferred.await(go)),
+            Effect.zipRight(client`INSERT INTO notes VALUES ('b')`)
+          )
+        )
+      )
+      const next = yield* Effect.fork(client.withTransaction(client`INSERT INTO notes VALUES ('c')`))
+      yield* Deferred.await(begun)
+      yield* close
+      yield* Deferred.succeed(go, undefined)
+      assert.isTrue(Exit.isFailure(yield* Fiber.await(change)))
+      assert.isTrue(Exit.isFailure(yield* Fiber.await(next)))
+      assert.deepStrictEqual(yield* notes, [])
+    }).pipe(Effect.withTracerEnabled(false), Effect.scoped)
+  )
+})
