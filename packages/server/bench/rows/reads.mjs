@@ -32,6 +32,7 @@ const prepare = async ({ folder }) => {
   const toolkit = await startCeiling(theirs, "toolkit")
   // The more code a server has, the longer it takes until all of it is compiled.
   for (const server of [coffer, ceiling]) await load(server, { requests: readsOf(scene), seconds: 3 })
+  await load(toolkit, { requests: [{ path: "/health" }], seconds: 3 })
   return { coffer, ceiling, toolkit, scene }
 }
 

@@ -1,5 +1,6 @@
 import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
 import { Data, Either, ParseResult, Schema } from "effect"
+import { encoding, unfit } from "./Encode.js"
 
 /** What a handler answered is not what the contract says: the server's own mistake. */
 export class UnfitAnswer extends Data.TaggedError("UnfitAnswer")<{ readonly issue: ParseResult.ParseIssue }> {}
@@ -8,7 +9,12 @@ type Encoded = Either.Either<HttpServerResponse.HttpServerResponse, ParseResult.
 
 const encoderOf = (schema: Schema.Schema.Any): ((value: unknown) => Encoded) => {
   const status = HttpApiSchema.getStatusSuccess(schema)
-  const encode = ParseResult.encodeUnknownEither(Schema.make<unknown, unknown>(schema.ast))
+  const byRules = ParseResult.encodeUnknownEither(Schema.make<unknown, unknown>(schema.ast))
+  const byKind = encoding(schema.ast) ?? (() => unfit)
+  const encode = (value: unknown): Either.Either<unknown, ParseResult.ParseIssue> => {
+    const encoded = byKind(value)
+    return encoded === unfit ? byRules(value) : Either.right(encoded)
+  }
   if (HttpApiSchema.isVoid(schema.ast)) {
     const empty = HttpServerResponse.empty({ status })
     return (value) => Either.map(encode(value), () => empty)
