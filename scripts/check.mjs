@@ -1,0 +1,19 @@
+/** What has to hold before the tests run: formatting and lint beside the build and the types, for machines with two cores. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+
+/** Runs scripts of the package one after another, until one fails; says what they said once they have ended. */
+const run = async (...names) => {
+  for (const name of names) {
+    const child = spawn("npm", ["run", name], { stdio: ["ignore", "pipe", "pipe"] })
+    const said = []
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => said.push(piece))
+    const [code] = await once(child, "close")
+    process.stdout.write(Buffer.concat(said))
+    if (code !== 0) return false
+  }
+  return true
+}
+
+const passed = await Promise.all([run("lint"), run("build", "types")])
+if (passed.includes(false)) process.exitCode = 1
