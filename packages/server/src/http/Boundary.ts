@@ -1,7 +1,6 @@
-import { NotFound, ValidationError } from "@coffer/domain/Errors"
+import type { NotFound, ValidationError } from "@coffer/domain/Errors"
 import { HttpApp, HttpMiddleware, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option } from "effect"
-import type { IncomingMessage } from "node:http"
 import { ServerConfig } from "../Config.js"
 import { AccessLog } from "./AccessLog.js"
 import { toApiError, toResponse } from "./Failure.js"
@@ -10,25 +9,6 @@ import type { RequestInfoShape } from "./RequestInfo.js"
 import { RequestObserver } from "./RequestObserver.js"
 import { withRequestSpan } from "./RequestSpan.js"
 import { routePatternOf } from "./Routes.js"
-
-/** HTTP/1.1 has one Host, HTTP/1.0 may have none (RFC 9112, section 3.2); of several, Node would keep the first. */
-const hasSoundHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean => {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ""
-    if (name.length === 4 && name.toLowerCase() === "host") count++
-  }
-  return count === 1 ? headers.host !== "" : count === 0 && httpVersion === "1.0"
-}
-
-const refusal = (request: NodeRequest) => {
-  if (!hasSoundHost(request.source)) {
-    return new ValidationError({ message: "the Host header is missing, or there are several" })
-  }
-  const path = request.url.split("?", 1)[0] ?? ""
-  // The router ends a path at `;` or `#`, and takes an empty segment for a parameter.
-  return /[;#]|\/\/|.\/$/.test(path) ? new NotFound({ message: "no such path: /openapi.json lists them all" }) : null
-}
 
 /** For the access log alone: the client hung up, and its request ended with it. */
 const clientGone = HttpServerResponse.empty({ status: 499 })
@@ -65,9 +45,8 @@ export const boundary = Effect.gen(function* () {
   const withCors = corsFor(corsAllowedOrigins)
   const observe = yield* RequestObserver
   const log = yield* AccessLog
-  return <R>(request: NodeRequest, info: RequestInfoShape, app: App<R>) => {
+  return <R>(request: NodeRequest, info: RequestInfoShape, refused: NotFound | ValidationError | null, app: App<R>) => {
     const started = performance.now()
-    const refused = refusal(request)
     const safe =
       refused === null
         ? Effect.catchAllCause(withCors(request, app), (cause) =>

@@ -14,7 +14,8 @@ export interface Routed {
   readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, CallServices>
 }
 
-const failing = (error: unknown): Routed => ({ actor: null, answer: Effect.fail(error) })
+/** Answers with a failure, whoever asks. */
+export const failing = (error: unknown): Routed => ({ actor: null, answer: Effect.fail(error) })
 
 /** Finds the call that a request is for, and who asks, at once. Names are matched to the letter. */
 export const routing = (

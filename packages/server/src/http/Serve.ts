@@ -9,8 +9,9 @@ import { type Call, callOf } from "./Call.js"
 import { Calls, type CallServices } from "./Calls.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { NodeServer } from "./NodeServer.js"
+import { refusal } from "./Refusal.js"
 import { infoOf, RequestInfo, type RequestInfoShape } from "./RequestInfo.js"
-import { type Routed, routing } from "./Route.js"
+import { failing, type Routed, routing } from "./Route.js"
 
 /** Takes a piece of a long answer, and waits while the client is slower than its source. */
 const send = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
@@ -75,10 +76,14 @@ const serveOn = (server: Server, route: ReturnType<typeof routing>, guard: Effec
     const onRequest = (source: NodeRequest["source"], response: ServerResponse): void => {
       const request = new NodeRequest(source)
       const info = infoOf(request)
-      const { actor, answer } = Either.getOrElse(
-        Either.try(() => route(request, info)),
-        (defect): Routed => ({ actor: null, answer: Effect.die(defect) })
-      )
+      const refused = refusal(request)
+      const { actor, answer } =
+        refused === null
+          ? Either.getOrElse(
+              Either.try(() => route(request, info)),
+              (defect): Routed => ({ actor: null, answer: Effect.die(defect) })
+            )
+          : failing(refused)
       const started = new Map<string, unknown>(services.unsafeMap)
       started.set(HttpServerRequest.HttpServerRequest.key, request)
       started.set(RequestInfo.key, info)
@@ -89,7 +94,7 @@ const serveOn = (server: Server, route: ReturnType<typeof routing>, guard: Effec
         runtimeFlags: flags
       })
       const answered = Effect.catchAllCause(
-        Effect.flatMap(guard(request, info, Effect.interruptible(answer)), (finished) =>
+        Effect.flatMap(guard(request, info, refused, Effect.interruptible(answer)), (finished) =>
           write(request, info, response, finished)
         ),
         // Nobody is left waiting for it.

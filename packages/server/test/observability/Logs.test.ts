@@ -39,7 +39,13 @@ describe.concurrent("the log as JSON", () => {
     assert.strictEqual(broken.status, 500)
     const read = await program.call("GET", secret, { token })
     await program.call("GET", "/nowhere/at/all", { headers: { "x-request-id": "r-2" } })
-    await program.said(/"r-2"/)
+    // It is refused for its form, before anybody looks what it is for or who asks.
+    const refused = await program.call("DELETE", "/api/orgs/acme//projects", {
+      token,
+      headers: { "x-request-id": "r-3" }
+    })
+    assert.strictEqual(refused.status, 404)
+    await program.said(/"r-3"/)
     const entries: ReadonlyArray<Json> = linesOf(program).map((line): Json => JSON.parse(line))
     for (const entry of entries) {
       assert.match(entry.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -71,6 +77,7 @@ describe.concurrent("the log as JSON", () => {
       { ...entries.find(({ request }) => request === "r-2") },
       { method: "GET", route: "-", status: 404, actor: "-", message: "GET - 404" }
     )
+    assert.include({ ...entries.find(({ request }) => request === "r-3") }, { status: 404, actor: "-" })
     await program.remove()
   })
 
