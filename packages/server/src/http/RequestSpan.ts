@@ -1,5 +1,6 @@
 import { HttpServerRequest, type HttpServerResponse, HttpTraceContext } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { isProbe } from "./AccessLog.js"
 import { routePatternOf } from "./Routes.js"
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
@@ -22,7 +23,7 @@ export const withRequestSpan = <E, R>(
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const route = routePatternOf(request.method, request.url)
     const parent = Option.getOrUndefined(HttpTraceContext.w3c(request.headers))
-    if (route?.startsWith("/health") === true || parent?.sampled === false) {
+    if ((route !== null && isProbe(route)) || parent?.sampled === false) {
       return Effect.withTracerEnabled(app, false)
     }
     const method = methods.has(request.method) ? request.method : "_OTHER"

@@ -1,33 +1,23 @@
 import { Api } from "@coffer/domain/Api"
-import { BodyLimit, defaultBodyLimit } from "@coffer/domain/api/Requirement"
 import { HttpApi } from "@effect/platform"
-import { Context, Option } from "effect"
 
 interface Route {
   readonly method: string
   readonly path: string
-  readonly bodyLimit: number
 }
 
 const collect = (): ReadonlyArray<Route> => {
   const found: Array<Route> = []
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
-    onEndpoint: ({ endpoint, mergedAnnotations }) => {
-      const bodyLimit = Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
-      found.push({ method: endpoint.method, path: endpoint.path, bodyLimit })
+    onEndpoint: ({ endpoint: { method, path } }) => {
+      found.push({ method, path })
     }
   })
   return found
 }
 
 const routes = collect()
-
-const bodyLimits = new Map(routes.map((route) => [`${route.method} ${route.path}`, route.bodyLimit]))
-
-/** The largest body, in bytes, that a call takes. */
-export const bodyLimitOf = (method: string, path: string): number =>
-  bodyLimits.get(`${method} ${path}`) ?? defaultBodyLimit
 
 const shapes = routes.map((route) => ({
   method: route.method,
