@@ -1,9 +1,10 @@
 import { once } from "node:events"
 import { constants, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, finish, freePort, node, Server } from "./support/Programs.js"
+import { type Desk, finish, node, Server } from "./support/Programs.js"
 
 let server: Server
 let desk: Desk
@@ -65,8 +66,6 @@ describe("the command inherits", () => {
 
 describe("the streams that the client shares", () => {
   it("are never made non-blocking, which whoever shares them would be too", async () => {
-    const port = await freePort()
-    const env = { SERVICE_API_KEY: "svc_sa_x", SERVICE_SERVER_URL: `http://127.0.0.1:${port}` }
     const flags: Array<string | undefined> = []
     // By the time it asks for the secrets, all that it needs is loaded.
     const asked = createServer((_, response) => {
@@ -75,8 +74,10 @@ describe("the streams that the client shares", () => {
         flags.push(/^flags:\s+([0-7]+)$/m.exec(info)?.[1])
       }
       response.writeHead(404).end()
-    }).listen(port, "127.0.0.1")
+    }).listen(0, "127.0.0.1")
     await once(asked, "listening")
+    const { port } = asked.address() as AddressInfo
+    const env = { SERVICE_API_KEY: "svc_sa_x", SERVICE_SERVER_URL: `http://127.0.0.1:${port}` }
     const client = desk.start(["run", "true"], { env })
     assert.strictEqual((await finish(client)).code, 125)
     asked.close()

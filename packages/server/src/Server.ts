@@ -69,7 +69,8 @@ export const ServerLive = ServeLive.pipe(
   Layer.provide(NodeServerLive),
   Layer.provide(ApiLive),
   Layer.provide([AuthenticationLive, Authenticator.Default, Calls.Default]),
-  Layer.merge(SuperadminsLive),
+  // Nobody is served by the rights of the start before.
+  Layer.provide(SuperadminsLive),
   Layer.merge(MaintenanceLive),
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
   Layer.provide(MetricsLive),

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { freePort } from "../../../server/test/support/Port.js"
 
 const programs = {
   coffer: fileURLToPath(new URL("../../bin/coffer.js", import.meta.url)),
@@ -17,15 +17,6 @@ export const node = process.env["COFFER_TEST_NODE"] ?? process.execPath
 
 /** What a program sees of the environment: nothing of whoever runs the tests. */
 const bare = { PATH: process.env["PATH"] ?? "", TMPDIR: tmpdir() }
-
-export const freePort = async () => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const address = probe.address()
-  probe.close()
-  await once(probe, "close")
-  return typeof address === "object" && address !== null ? address.port : 0
-}
 
 /** Collects what a stream of a program says. */
 const collect = (stream: NodeJS.ReadableStream | null) => {

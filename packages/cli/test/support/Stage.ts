@@ -12,8 +12,9 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import S3rver from "s3rver"
+import { freePort } from "../../../server/test/support/Port.js"
 import { root } from "./Documents.js"
-import { Desk, finish, freePort, node, until } from "./Programs.js"
+import { Desk, finish, node, until } from "./Programs.js"
 
 /**
  * The machine of somebody who follows the pages: the programs are in the path and the server is a service, with its files

@@ -3,10 +3,10 @@ import { once } from "node:events"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import type { IncomingHttpHeaders } from "node:http"
 import { request } from "node:https"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../support/Port.js"
 import { cleanUp, freshFolder, type Json, Program } from "../support/Program.js"
 
 const deploy = (name: string) => readFileSync(new URL(`../../../../deploy/${name}`, import.meta.url), "utf8")
@@ -14,15 +14,6 @@ const deploy = (name: string) => readFileSync(new URL(`../../../../deploy/${name
 /** Whether a program of Debian's packages is on this machine; the tests that need it are skipped where it is not. */
 const has = (program: string, ...args: ReadonlyArray<string>) =>
   process.platform === "linux" && spawnSync(program, args, { stdio: "ignore" }).status === 0
-
-const freePort = async () => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const address = probe.address()
-  probe.close()
-  await once(probe, "close")
-  return typeof address === "object" && address !== null ? address.port : 0
-}
 
 interface Answer {
   readonly status: number
