@@ -13,6 +13,9 @@ const project = (name: string) => ({
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
     fakeTimers: { toFake: [] },
+    ...(name === "server" ? { globalSetup: "./test/backups/StartStore.ts" } : {}),
+    // Each file loading all that it needs anew would be a third of the time of all tests.
+    isolate: false,
     testTimeout: 90_000,
     hookTimeout: 90_000
   }
