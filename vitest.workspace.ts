@@ -14,8 +14,6 @@ const project = (name: string) => ({
     include: ["test/**/*.test.ts"],
     fakeTimers: { toFake: [] },
     ...(name === "server" ? { globalSetup: "./test/backups/StartStore.ts" } : {}),
-    // Each file loading all that it needs anew would be a third of the time of all tests.
-    isolate: false,
     testTimeout: 90_000,
     hookTimeout: 90_000
   }
