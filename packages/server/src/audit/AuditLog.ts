@@ -1,11 +1,11 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient, type SqlError } from "@effect/sql"
-import { Array, Cause, Clock, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue } from "effect"
+import { Array, Cause, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
 import { failure } from "../database/Transactions.js"
 import { isDiskFull } from "../database/Reason.js"
-import { timestamp } from "../database/Time.js"
+import { millisIn, timestamp } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
@@ -58,9 +58,6 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const waiting = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
     let failing = false
-
-    const millisIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>): number =>
-      Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
 
     /** What is to be written of an event, as the request that runs in a fiber tells it. All at once: each read has one. */
     const draftIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): Draft => {
@@ -152,16 +149,28 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       })
     )
 
+    const appendIn = (
+      fiber: Fiber.RuntimeFiber<unknown, unknown>,
+      drafts: ReadonlyArray<Draft>
+    ): Effect.Effect<void> => {
+      const done = appendNow(drafts, millisIn(fiber))
+      if (Either.isLeft(done)) return failed(drafts.length, Cause.fail(done.left))
+      failing = false
+      return Effect.void
+    }
+
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
         const drafts = events.map((event) => draftIn(fiber, source, event))
         const isInside = Option.isSome(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
-        if (!isInside) return append(drafts)
-        const done = appendNow(drafts, millisIn(fiber))
-        if (Either.isLeft(done)) return failed(drafts.length, Cause.fail(done.left))
-        failing = false
-        return Effect.void
+        return isInside ? appendIn(fiber, drafts) : append(drafts)
       })
+
+    const writeIn = (
+      fiber: Fiber.RuntimeFiber<unknown, unknown>,
+      source: AuditSource,
+      event: AuditEvent
+    ): Effect.Effect<void> => appendIn(fiber, [draftIn(fiber, source, event)])
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
@@ -193,6 +202,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     return {
       write,
+      /** As `write`, at once, in a change of one step; answers what tells of its failure, for after the change. */
+      writeIn,
       read,
       flush,
       /** Whether entries can be written: while the last ones could, that is not tried. */

@@ -4,6 +4,7 @@ import { Context, Effect, Either, FiberRef, identity, Stream } from "effect"
 import { preparing } from "./Prepared.js"
 import { spanned } from "./Spans.js"
 import { failure, transactionsOf } from "./Transactions.js"
+import { isSqlError } from "./Writer.js"
 
 /** What a statement's placeholders stand for, in their order. */
 export type Parameter = string | number | null | Uint8Array
@@ -16,6 +17,11 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
     readonly run: (text: string, parameters: ReadonlyArray<Parameter>) => ReadonlyArray<unknown>
     /** Runs a step as a savepoint: all of it or nothing. What it throws is its failure. */
     readonly savepoint: <A>(step: () => A) => Either.Either<A, SqlError.SqlError>
+    /**
+     * Runs a change that is one step as a transaction: all of it or nothing. What a rule refuses rolls it back and goes on to the
+     * caller; a failure of the database itself is a defect.
+     */
+    readonly change: <A, E>(step: () => Either.Either<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   }
 >() {}
 
@@ -47,7 +53,7 @@ export const connect = (filename: string) =>
     })
     const prepared = preparing(database)
     const connection = connectionOf(prepared)
-    const { alone, outside, savepoint, stepOf, within, withTransaction } = transactionsOf(
+    const { alone, changeNow, outside, savepoint, stepOf, within, withTransaction } = transactionsOf(
       database,
       connection,
       (text) => prepared.run(text, [])
@@ -100,7 +106,8 @@ export const connect = (filename: string) =>
           stepOf(() => spanned(text, () => runOf(text, parameters))),
           identity
         ),
-      savepoint
+      savepoint,
+      change: (step) => Effect.catchIf(changeNow(step), isSqlError, Effect.die)
     })
     return { client: quickClient, statements }
   })

@@ -50,5 +50,16 @@ export const makeGate = () => {
     return enter
   }
 
-  return { through } as const
+  /** Runs a step as soon as nobody is inside: at once, where nobody is. */
+  const whenFree = (step: () => void): void => {
+    if (!taken) return step()
+    const look = (): void => {
+      waiting.delete(look)
+      whenFree(step)
+      if (!taken) wake()
+    }
+    waiting.add(look)
+  }
+
+  return { through, whenFree, isFree: () => !taken } as const
 }

@@ -1,7 +1,6 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
 import type Sqlite from "better-sqlite3"
-import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef, identity } from "effect"
-import { turn } from "../Turn.js"
+import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef } from "effect"
 import { makeGate } from "./Gate.js"
 
 export const failure = (cause: unknown) =>
@@ -52,29 +51,31 @@ export const transactionsOf = (
     Deferred.unsafeDone(lost, Exit.die(error))
   }
 
-  /** Commits what is open, if anything is. Whoever calls it is inside the gate. */
-  const commit = Effect.sync(() => {
+  /** Commits what is open, if anything is. Nobody is inside the gate but who calls it. */
+  const commit = (): void => {
     if (batch === null) return rollback()
     const current = batch
     const committed = run("COMMIT")
     if (Either.isLeft(committed)) return fail(current, committed.left)
     batch = null
     Deferred.unsafeDone(current, Exit.void)
-  })
+  }
 
   /**
    * The batch that is open, or a new one. It is committed after everybody who waits once the requests that have arrived are
-   * read: those of one turn of the event loop come one after another, and each would be through before the next is seen. Its
-   * caller is inside the gate. It begins and is known in one step: who comes between two would take nothing to be open.
+   * read: those of one turn of the event loop come one after another, and each would be through before the next is seen. Nobody
+   * is inside the gate but who calls it.
    */
-  const join = Effect.suspend((): Effect.Effect<Batch, SqlError.SqlError> => {
-    if (batch !== null) return Effect.succeed(batch)
+  const join = (): Either.Either<Batch, SqlError.SqlError> => {
+    if (batch !== null) return Either.right(batch)
     rollback()
-    const begun = run("BEGIN IMMEDIATE")
-    if (Either.isLeft(begun)) return Effect.fail(begun.left)
-    batch = Deferred.unsafeMake<void>(FiberId.none)
-    return Effect.as(Effect.forkDaemon(Effect.zipRight(turn, gate.through(identity, commit))), batch)
-  })
+    return Either.map(run("BEGIN IMMEDIATE"), () => {
+      setImmediate(() => {
+        gate.whenFree(commit)
+      })
+      return (batch = Deferred.unsafeMake<void>(FiberId.none))
+    })
+  }
 
   /** A step of the open transaction; none where the engine has rolled that back by itself: it would be kept alone. */
   const stepOf = <A>(step: () => Either.Either<A, SqlError.SqlError>): Either.Either<A, SqlError.SqlError> =>
@@ -101,6 +102,15 @@ export const transactionsOf = (
       return done
     })
 
+  /** Keeps what was changed since a savepoint, when that went well, or takes it back. */
+  const settle = <A, E>(point: string, exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
+    if (!database.inTransaction) return exit
+    const released = Exit.isSuccess(exit) ? release(point) : null
+    if (released !== null && Either.isRight(released)) return exit
+    undo(point)
+    return released === null ? exit : Exit.die(released.left)
+  }
+
   /** Runs a change inside the open transaction: all of it or nothing. Its caller cannot be interrupted, the change can. */
   const inside = <A, E, R>(
     depth: number,
@@ -112,38 +122,65 @@ export const transactionsOf = (
       if (Either.isLeft(begun)) return Effect.succeed(Exit.fail(begun.left))
       return Effect.map(
         Effect.exit(Effect.provideService(change, SqlClient.TransactionConnection, [connection, depth])),
-        (exit): Exit.Exit<A, E> => {
-          if (!database.inTransaction) return exit
-          const released = Exit.isSuccess(exit) ? release(point) : null
-          if (released !== null && Either.isRight(released)) return exit
-          undo(point)
-          return released === null ? exit : Exit.die(released.left)
-        }
+        (exit) => settle(point, exit)
       )
     })
+
+  /** As `inside`, for a change that is one step. What it throws is a defect. */
+  const insideNow = <A, E>(depth: number, step: () => Either.Either<A, E>): Exit.Exit<A, E | SqlError.SqlError> => {
+    const point = `change_${depth}`
+    const begun = begin(point)
+    if (Either.isLeft(begun)) return Exit.fail(begun.left)
+    const done = Either.try(step)
+    return settle(
+      point,
+      Either.isLeft(done) ? Exit.die(done.left) : Either.match(done.right, { onLeft: Exit.fail, onRight: Exit.succeed })
+    )
+  }
 
   const nested = <A, E, R>(depth: number, change: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) => Effect.flatten(inside(depth, restore(change))))
 
-  const grouped = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
-    Effect.uninterruptibleMask((restore) => {
-      const joined = Effect.flatMap(join, (mine) =>
-        Effect.map(inside(1, restore(change)), (exit) => {
-          // The engine rolls everything back by itself when the disk is full or broken.
-          if (broken || !database.inTransaction) fail(mine, reasonOf(exit))
-          return { exit, mine }
-        })
-      )
-      // A refusal too: what it saw may be what others in its batch did, and has not happened when that is not kept.
-      return Effect.flatMap(gate.through(restore, joined), ({ exit, mine }) =>
-        Effect.zipRight(Deferred.await(mine), exit)
-      )
-    })
+  /** What a change in a batch came to, once it has ended. */
+  const ended = <A, E>(mine: Batch, exit: Exit.Exit<A, E>) => {
+    // The engine rolls everything back by itself when the disk is full or broken.
+    if (broken || !database.inTransaction) fail(mine, reasonOf(exit))
+    return { exit, mine }
+  }
 
-  const withTransaction = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  // A refusal too: what it saw may be what others in its batch did, and has not happened when that is not kept.
+  const told = <A, E>({ exit, mine }: { readonly exit: Exit.Exit<A, E>; readonly mine: Batch }) =>
+    Effect.zipRight(Deferred.await(mine), exit)
+
+  const grouped = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(
+        gate.through(
+          restore,
+          Effect.flatMap(Effect.suspend(join), (mine) =>
+            Effect.map(inside(1, restore(change)), (exit) => ended(mine, exit))
+          )
+        ),
+        told
+      )
+    )
+
+  const groupedNow = <A, E>(step: () => Either.Either<A, E>): Effect.Effect<A, E | SqlError.SqlError> => {
+    const changed = () => Either.map(join(), (mine) => ended(mine, insideNow(1, step)))
+    return Effect.uninterruptibleMask((restore) =>
+      // Nothing comes between its parts: it needs the gate only where another change is in the middle of its own.
+      Effect.flatMap(gate.isFree() ? changed() : gate.through(restore, Effect.suspend(changed)), told)
+    )
+  }
+
+  /** A change in the transaction that its fiber is in, or in the batch; with a span, where somebody traces. */
+  const transacting = <A, E, R>(
+    within: (depth: number) => Effect.Effect<A, E, R>,
+    alone: () => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> =>
     Effect.withFiberRuntime((fiber) => {
       const outer = Context.getOption(fiber.currentContext, SqlClient.TransactionConnection)
-      const changed = outer._tag === "Some" ? nested(outer.value[1] + 1, change) : grouped(change)
+      const changed = outer._tag === "Some" ? within(outer.value[1] + 1) : alone()
       return fiber.getFiberRef(FiberRef.currentTracerEnabled)
         ? Effect.withSpan(changed, "sql.transaction", {
             kind: "client",
@@ -153,6 +190,19 @@ export const transactionsOf = (
         : changed
     })
 
+  const withTransaction = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
+    transacting(
+      (depth) => nested(depth, change),
+      () => grouped(change)
+    )
+
+  /** As `withTransaction`, for a change that is one step. */
+  const changeNow = <A, E>(step: () => Either.Either<A, E>): Effect.Effect<A, E | SqlError.SqlError> =>
+    transacting(
+      (depth) => Effect.suspend(() => insideNow(depth, step)),
+      () => groupedNow(step)
+    )
+
   /** A statement of no transaction; none where one is open that could not be ended: it would be lost with that. */
   const unbound = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.suspend((): Effect.Effect<A, E | SqlError.SqlError, R> =>
@@ -161,11 +211,13 @@ export const transactionsOf = (
 
   /** Runs what belongs to no transaction when none is open, and lets none begin meanwhile. */
   const alone = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
-    Effect.uninterruptibleMask((restore) => gate.through(restore, Effect.zipRight(commit, restore(unbound(statement)))))
+    Effect.uninterruptibleMask((restore) =>
+      gate.through(restore, Effect.zipRight(Effect.sync(commit), restore(unbound(statement))))
+    )
 
   /** As `alone`, for a single step: that needs no gate where nothing is open. */
   const outside = <A>(step: () => Either.Either<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
     Effect.suspend(() => (batch === null && !database.inTransaction ? step() : alone(Effect.suspend(step))))
 
-  return { withTransaction, stepOf, within, savepoint, alone, outside } as const
+  return { withTransaction, changeNow, stepOf, within, savepoint, alone, outside } as const
 }

@@ -97,20 +97,35 @@ const decryptionFailed = () => new DecryptionFailed({ message: "what is stored d
 
 export const refused = (): Either.Either<never, DecryptionFailed> => Either.left(decryptionFailed())
 
-/** Joins fields so that no two lists give the same bytes: each as its length in bytes (32 bits, big-endian) and its UTF-8. */
-export const lengthPrefixed = (...fields: ReadonlyArray<string>): Buffer => {
-  let size = 0
-  for (const field of fields) {
-    size += 4 + Buffer.byteLength(field)
-  }
+const lengthBytes = 4
+
+/** What stands before a field of so many ASCII characters. */
+const prefixes = Array.from({ length: 128 }, (_, length) => `\0\0\0${String.fromCharCode(length)}`)
+
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
+
+const fieldByField = (fields: ReadonlyArray<string>): Buffer => {
+  const size = fields.reduce((sum, field) => sum + lengthBytes + Buffer.byteLength(field), 0)
   const bytes = Buffer.allocUnsafe(size)
   let at = 0
   for (const field of fields) {
-    const length = bytes.write(field, at + 4)
+    const length = bytes.write(field, at + lengthBytes)
     bytes.writeUInt32BE(length, at)
-    at += 4 + length
+    at += lengthBytes + length
   }
   return bytes
+}
+
+/** Joins fields so that no two lists give the same bytes: each as its length in bytes (32 bits, big-endian) and its UTF-8. */
+export const lengthPrefixed = (...fields: ReadonlyArray<string>): Buffer => {
+  // Short fields of ASCII, as nearly all are, are one text: writing it once costs half as much.
+  let text = ""
+  for (const field of fields) {
+    const prefix = prefixes[field.length]
+    if (prefix === undefined) return fieldByField(fields)
+    text += prefix + field
+  }
+  return isAscii(text) ? Buffer.from(text, "latin1") : fieldByField(fields)
 }
 
 /** A small item under the key-encryption key, such as the audit key: the fields are its columns. */

@@ -1,12 +1,12 @@
-import { Conflict, type DecryptionFailed, NotFound } from "@coffer/domain/Errors"
+import { Conflict, type DecryptionFailed, type LimitExceeded, NotFound } from "@coffer/domain/Errors"
 import { SecretId, type SecretKey } from "@coffer/domain/Names"
 import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { Effect, Either } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { now } from "../database/Time.js"
-import { uuidV7 } from "../database/Uuid.js"
-import { transaction } from "../database/Writer.js"
+import { Statements } from "../database/Client.js"
+import { millisIn, timestamp } from "../database/Time.js"
+import { uuidV7At } from "../database/Uuid.js"
 import { traced } from "../tracing/Traced.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo } from "./Repo.js"
@@ -14,26 +14,29 @@ import { sizeOf, type Value, Versions } from "./Versions.js"
 
 export const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
 
-/** Fails with Conflict when a secret is not at the version that the caller expects; 0 stands for none. */
+/** Left with Conflict when a secret is not at the version that the caller expects; 0 stands for none. */
 export const checkExpected = (
   key: SecretKey,
   expected: number | undefined,
   current: number
-): Effect.Effect<void, Conflict> =>
+): Either.Either<void, Conflict> =>
   expected === undefined || expected === current
-    ? Effect.void
-    : new Conflict({
-        message:
-          current === 0
-            ? `secret ${key} is not there, and version ${expected} was expected`
-            : `secret ${key} is at version ${current}, and ${expected === 0 ? "no secret" : `version ${expected}`} was expected`
-      })
+    ? Either.void
+    : Either.left(
+        new Conflict({
+          message:
+            current === 0
+              ? `secret ${key} is not there, and version ${expected} was expected`
+              : `secret ${key} is at version ${current}, and ${expected === 0 ? "no secret" : `version ${expected}`} was expected`
+        })
+      )
 
 export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
+    const { change } = yield* Statements
 
     /** A secret as it is, or as it was at a version. Fails with DecryptionFailed rather than answer what was edited. */
     const read = (
@@ -70,56 +73,52 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
 
     /** Writes a new version. With an expected version (0: none), anything else there is a Conflict and changes nothing. */
     const set = traced("Secrets.set")(
-      Effect.fnUntraced(function* (
-        place: Place<"secret.write">,
-        key: SecretKey,
-        value: Value,
-        expectedVersion?: number
-      ) {
-        const written_at = yield* now
-        const newId = SecretId.make(yield* uuidV7)
-        const size = sizeOf(value)
-        return yield* transaction(
-          Effect.gen(function* () {
-            const totals = repo.totals(place.env.id)
-            if (totals === undefined) return yield* missingEnvironment(place.env.name)
-            const revision = totals.revision + 1
-            const current = repo.findLive(place.env.id, key)
-            yield* checkExpected(key, expectedVersion, current?.version ?? 0)
-            const after = {
-              secret_count: totals.secret_count + (current === undefined ? 1 : 0),
-              value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + size
-            }
-            yield* checkLimits(totals, after)
-            const { created_at, id, version } =
-              current === undefined
-                ? { id: newId, version: 1, created_at: written_at }
-                : { ...current, version: current.version + 1 }
-            yield* versions.write(place, { id, key, version }, value, { revision, at: written_at })
-            repo.setTotals(place.env.id, { revision, ...after })
-            yield* audit.write(sourceOf(place), {
-              action: "secret.set",
-              resource_type: "secret",
-              resource_id: id,
-              metadata: { key, version }
+      (place: Place<"secret.write">, key: SecretKey, value: Value, expectedVersion?: number) =>
+        Effect.withFiberRuntime<SecretWritten, Conflict | LimitExceeded | NotFound>((fiber) => {
+          const millis = millisIn(fiber)
+          const written_at = timestamp(millis)
+          const size = sizeOf(value)
+          const changed = change(() =>
+            Either.gen(function* () {
+              const totals = repo.totals(place.env.id)
+              if (totals === undefined) return yield* Either.left(missingEnvironment(place.env.name))
+              const revision = totals.revision + 1
+              const current = repo.findLive(place.env.id, key)
+              yield* checkExpected(key, expectedVersion, current?.version ?? 0)
+              const after = {
+                secret_count: totals.secret_count + (current === undefined ? 1 : 0),
+                value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + size
+              }
+              yield* checkLimits(totals, after)
+              const { created_at, id, version } =
+                current === undefined
+                  ? { id: SecretId.make(uuidV7At(millis)), version: 1, created_at: written_at }
+                  : { ...current, version: current.version + 1 }
+              yield* versions.write(place, { id, key, version }, value, { revision, at: written_at })
+              repo.setTotals(place.env.id, { revision, ...after })
+              const told = audit.writeIn(fiber, sourceOf(place), {
+                action: "secret.set",
+                resource_type: "secret",
+                resource_id: id,
+                metadata: { key, version }
+              })
+              return Effect.as(told, { key, version, created_at, updated_at: written_at })
             })
-            const written: SecretWritten = { key, version, created_at, updated_at: written_at }
-            return written
-          })
-        )
-      })
+          )
+          return Effect.flatten(changed)
+        })
     )
 
-    const remove = traced("Secrets.remove")(
-      Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, expectedVersion?: number) {
-        const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
+    const remove = traced("Secrets.remove")((place: Place<"secret.write">, key: SecretKey, expectedVersion?: number) =>
+      Effect.withFiberRuntime<void, Conflict | NotFound>((fiber) => {
+        const removed_at = timestamp(millisIn(fiber))
+        const changed = change(() =>
+          Either.gen(function* () {
             const totals = repo.totals(place.env.id)
-            if (totals === undefined) return yield* missingEnvironment(place.env.name)
+            if (totals === undefined) return yield* Either.left(missingEnvironment(place.env.name))
             const revision = totals.revision + 1
             const current = repo.findLive(place.env.id, key)
-            if (current === undefined) return yield* missing(key)
+            if (current === undefined) return yield* Either.left(missing(key))
             yield* checkExpected(key, expectedVersion, current.version)
             repo.remove(current.id, revision, removed_at)
             repo.setTotals(place.env.id, {
@@ -127,7 +126,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
               secret_count: totals.secret_count - 1,
               value_bytes: totals.value_bytes - current.value_bytes
             })
-            yield* audit.write(sourceOf(place), {
+            return audit.writeIn(fiber, sourceOf(place), {
               action: "secret.delete",
               resource_type: "secret",
               resource_id: current.id,
@@ -135,6 +134,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             })
           })
         )
+        return Effect.flatten(changed)
       })
     )
 

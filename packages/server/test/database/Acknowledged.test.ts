@@ -1,7 +1,7 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { connect } from "@coffer/server/database/Client"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber } from "effect"
+import { Cause, Effect, Either, Exit, Fiber } from "effect"
 import fc from "fast-check"
 import { failingNowAndThen } from "../support/FailingDriver.js"
 import { freshPath, rawAt } from "../support/Services.js"
@@ -9,11 +9,21 @@ import { freshPath, rawAt } from "../support/Services.js"
 const runs = process.env["COFFER_LONG"] === "1" ? 3_000 : 60
 
 const part = fc.constantFrom(
-  ...(["write", "write at once", "part", "part that fails", "step that fails", "turn", "wait"] as const)
+  ...([
+    "write",
+    "write at once",
+    "part",
+    "part at once",
+    "part that fails",
+    "part at once that fails",
+    "step that fails",
+    "turn",
+    "wait"
+  ] as const)
 )
 const request = fc.record({
   parts: fc.array(part, { minLength: 1, maxLength: 5 }),
-  end: fc.constantFrom(...(["done", "done", "done", "fails", "throws", "alone"] as const)),
+  end: fc.constantFrom(...(["done", "done", "done", "fails", "throws", "alone", "at once", "fails at once"] as const)),
   /** After how many steps another fiber has its turn; the program's own do some two thousand. */
   steps: fc.integer({ min: 12, max: 30 }),
   /** After how many turns it is given up. */
@@ -42,6 +52,12 @@ const scene = Effect.gen(function* () {
         return Effect.sync(() => insertNow(id, note))
       case "part":
         return client.withTransaction(Effect.zipRight(Effect.yieldNow(), insert(id, note)))
+      case "part at once":
+        return statements.change(() => Either.right(insertNow(id, note)))
+      case "part at once that fails":
+        return Effect.exit(
+          statements.change(() => Either.flatMap(Either.right(insertNow(id, "no")), () => Either.left("no")))
+        )
       case "part that fails":
         return Effect.exit(client.withTransaction(Effect.zipRight(insert(id, "no"), Effect.fail("no"))))
       case "step that fails":
@@ -58,22 +74,33 @@ const scene = Effect.gen(function* () {
     }
   }
 
-  const asked = (id: number, { end, parts }: Request): Effect.Effect<unknown, unknown> =>
-    end === "alone"
-      ? insert(id, "0")
-      : client.withTransaction(
+  const asked = (id: number, { end, parts }: Request): Effect.Effect<unknown, unknown> => {
+    switch (end) {
+      case "alone":
+        return insert(id, "0")
+      case "at once":
+        return statements.change(() => Either.right([insertNow(id, "0"), insertNow(id, "1")]))
+      case "fails at once":
+        return statements.change(() => Either.flatMap(Either.right(insertNow(id, "0")), () => Either.left("no")))
+      default:
+        return client.withTransaction(
           Effect.gen(function* () {
             for (const [index, what] of parts.entries()) yield* doing(id, what, String(index))
             if (end === "fails") return yield* Effect.fail("no")
             if (end === "throws") throw new Error("no")
           })
         )
+    }
+  }
 
   return { asked, kept: (id: number) => notes.pluck().all(id) }
 })
 
-const whole = ({ end, parts }: Request): ReadonlyArray<string> =>
-  end === "alone" ? ["0"] : parts.flatMap((what, index) => (/^(write|part$)/.test(what) ? [String(index)] : []))
+const whole = ({ end, parts }: Request): ReadonlyArray<string> => {
+  if (end === "alone") return ["0"]
+  if (end === "at once") return ["0", "1"]
+  return parts.flatMap((what, index) => (/^(write|part)( at once)?$/.test(what) ? [String(index)] : []))
+}
 
 describe("whatever fails, is given up or comes between,", () => {
   it.live("what is told as done is kept whole, what failed not at all, and nobody waits for ever", () =>

@@ -82,6 +82,20 @@ describe("the encoding of additional data", () => {
     }
   )
 
+  const field = FastCheck.oneof(
+    FastCheck.string({ unit: "grapheme-ascii", maxLength: 200 }),
+    FastCheck.constantFrom("a".repeat(127), "a".repeat(128), "\x7f", "\x80"),
+    FastCheck.string({ unit: "binary", maxLength: 4 })
+  )
+  it.prop("is each field's length and its bytes", [FastCheck.array(field, { maxLength: 4 })], ([fields]) => {
+    const whole = fields.flatMap((text) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(Buffer.byteLength(text))
+      return [length, Buffer.from(text)]
+    })
+    assert.strictEqual(hex(lengthPrefixed(...fields)), hex(Buffer.concat(whole)))
+  })
+
   it("counts bytes of UTF-8", () => {
     assert.strictEqual(hex(lengthPrefixed("é", "", "a")), "00000002c3a9000000000000000161")
   })
