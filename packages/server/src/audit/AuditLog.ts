@@ -154,9 +154,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       drafts: ReadonlyArray<Draft>
     ): Effect.Effect<void> => {
       const done = appendNow(drafts, millisIn(fiber))
-      if (Either.isLeft(done)) return failed(drafts.length, Cause.fail(done.left))
-      failing = false
-      return Effect.void
+      return Either.isLeft(done) ? failed(drafts.length, Cause.fail(done.left)) : Effect.void
     }
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
@@ -209,7 +207,13 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       /** Whether entries can be written: while the last ones could, that is not tried. */
       working: Effect.suspend(() =>
         failing
-          ? Effect.match(Effect.sandbox(attempt), { onSuccess: () => true, onFailure: () => false })
+          ? Effect.match(Effect.sandbox(attempt), {
+              onSuccess: () => {
+                failing = false
+                return true
+              },
+              onFailure: () => false
+            })
           : Effect.succeed(true)
       ),
       /** How many entries of reads wait to be written. */

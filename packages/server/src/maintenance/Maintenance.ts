@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { sessionMillis } from "../auth/Sessions.js"
+import { finishErasures } from "../database/Erasure.js"
 import { Reader } from "../database/Reader.js"
 import { ago } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
@@ -47,6 +48,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* wraps.count
       yield* Effect.orDie(sql`PRAGMA optimize`)
       yield* truncateWriteAheadLog
+      yield* finishErasures
     }).pipe(Effect.withSpan("Maintenance.sweep"))
 
     return { sweep } as const

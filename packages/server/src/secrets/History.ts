@@ -1,14 +1,12 @@
 import { Conflict, NotFound } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
-import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { ServerConfig } from "../Config.js"
-import { holdsAny } from "../database/Remnants.js"
+import { beginErasure, erase } from "../database/Erasure.js"
 import { now } from "../database/Time.js"
-import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { transaction } from "../database/Writer.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo, type VersionRow, type WholeVersionRow } from "./Repo.js"
@@ -33,7 +31,6 @@ const recordOf =
 /** What a secret was: its versions, and the ways back to one, or to none of it ever having been seen. */
 export class History extends Effect.Service<History>()("@coffer/server/History", {
   effect: Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
     const { dbPath } = yield* ServerConfig
     const repo = yield* SecretsRepo
     const sealed = yield* Versions
@@ -133,15 +130,6 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       )
     })
 
-    /** Sees to it that data keys that were let go of are in no byte of the database: its log, its pages and their gaps. */
-    const erase = (keys: ReadonlyArray<Uint8Array>) =>
-      Effect.gen(function* () {
-        yield* truncateWriteAheadLog
-        if (!(yield* holdsAny(dbPath, keys))) return
-        yield* Effect.orDie(sql`VACUUM`)
-        yield* truncateWriteAheadLog
-      }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
-
     /**
      * Erases earlier versions for good: their data keys and what they sealed go from the rows, from free pages and from
      * the write-ahead log. That they existed stays on record. The current version is a Conflict.
@@ -174,6 +162,8 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             rows.push(row)
           }
           const fresh = rows.filter((row) => row.destroyed_at === null)
+          const isErasing = fresh.length > 0
+          if (isErasing) yield* beginErasure
           yield* Effect.forEach(fresh, ({ version }) => repo.destroyVersion(current.id, version, destroyed_at), {
             discard: true
           })
@@ -190,12 +180,13 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             )
           )
           return {
+            isErasing,
             records: rows.map((row) => recordOf(current.version)({ ...row, destroyed_at })),
             keys: fresh.flatMap(({ wrapped_key }) => (wrapped_key === null ? [] : [wrapped_key]))
           }
         })
       ).pipe(
-        Effect.tap(({ keys }) => erase(keys)),
+        Effect.tap(({ isErasing, keys }) => (isErasing ? erase(dbPath, keys) : Effect.void)),
         // Who hangs up once it is committed would leave it half erased, and nobody would know what to look for.
         Effect.uninterruptible
       )

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from "node:fs"
+import { Maintenance } from "@coffer/server/maintenance/Maintenance"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect, Fiber } from "effect"
+import { Array, Effect, Exit, Fiber } from "effect"
+import { failingStatement } from "../support/FailingDriver.js"
 import { DbPath, organization, outcome, readBundle, readSecret, removeSecret, setSecret } from "../support/Services.js"
 import { changeEntries, destroy, everything, listVersions, onHistory, rollback, undelete } from "./Support.js"
 
@@ -80,6 +82,35 @@ describe("a version that is destroyed", () => {
         (yield* listVersions(ada, "A")).some(({ destroyed }) => destroyed),
         "some had come so far"
       )
+    }).pipe(onHistory)
+  )
+
+  it.effect("is erased by the maintenance when what was to erase it was cut short", () =>
+    Effect.gen(function* () {
+      const path = yield* DbPath
+      const sql = yield* SqlClient.SqlClient
+      const pending = Effect.map(sql<{ user_version: number }>`PRAGMA user_version`, ([row]) => row?.user_version)
+      const ada = yield* organization()
+      for (const text of ["gone", "gone too", "current"]) yield* setSecret(ada, "A", text)
+      yield* destroy(ada, "A", [2])
+      assert.strictEqual(yield* pending, 0)
+
+      const sealed = yield* sealedBytes([1])
+      // Copies that nothing overwrites, as moving rows between pages can leave them.
+      yield* sql`PRAGMA secure_delete = OFF`
+      yield* sql`CREATE TABLE copies (bytes BLOB)`
+      for (const bytes of sealed) yield* sql`INSERT INTO copies (bytes) VALUES (${bytes})`
+      yield* sql`DELETE FROM copies`
+      yield* sql`PRAGMA secure_delete = ON`
+      const { exit } = yield* failingStatement(1, destroy(ada, "A", [1]), /wal_checkpoint/)
+      assert.isTrue(Exit.isFailure(exit))
+      assert.isTrue((yield* listVersions(ada, "A")).some(({ destroyed, version }) => version === 1 && destroyed))
+      assert.isAbove(piecesIn(filesOf(path), sealed), 0)
+      assert.strictEqual(yield* pending, 1)
+
+      yield* Effect.flatMap(Maintenance, ({ sweep }) => sweep).pipe(Effect.provide(Maintenance.Default))
+      assert.strictEqual(piecesIn(filesOf(path), sealed), 0)
+      assert.strictEqual(yield* pending, 0)
     }).pipe(onHistory)
   )
 
