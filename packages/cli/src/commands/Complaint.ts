@@ -48,15 +48,44 @@ export const lacksCommand = (names: Names, argv: ReadonlyArray<string>): boolean
 export const missingCommand = (argv: ReadonlyArray<string>): string =>
   `a command is missing: ${["coffer", ...argv.filter((word) => word !== "--")].join(" ")} COMMAND`
 
+/** How many letters are missing, too many or others, at least (Levenshtein). */
+const distance = (a: string, b: string): number => {
+  let above = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [row, letter] of [...a].entries()) {
+    const next = [row + 1]
+    for (const [column, other] of [...b].entries()) {
+      const replaced = (above[column] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
+    }
+    above = next
+  }
+  return above[b.length] ?? 0
+}
+
+/** The command that someone had in mind: one of a group, said without it, or one that is spelled nearly so, or cut short. */
+const meant = (names: Names, path: ReadonlyArray<string>, stray: string): string | undefined => {
+  const [group] = path
+  if (group === undefined) {
+    const groups = [...names].flatMap(([name, inside]) => (inside.has(stray) ? [name] : []))
+    // Of several, secrets are what most people are here for.
+    const whose = groups.includes("secret") ? "secret" : groups.length === 1 ? groups[0] : undefined
+    if (whose !== undefined) return ["coffer", whose, stray].join(" ")
+  }
+  const siblings = group === undefined ? [...names.keys()] : [...(names.get(group) ?? [])]
+  const [nearest] = siblings
+    .map((name) => ({ name, far: stray.length > 1 && name.startsWith(stray) ? 0 : distance(stray, name) }))
+    .filter(({ far, name }) => far <= 2 && far < name.length / 2)
+    .sort((a, b) => a.far - b.far)
+  return nearest === undefined ? undefined : ["coffer", ...path, nearest.name].join(" ")
+}
+
 /** What is wrong with a command line, in a sentence that says where to look. */
 export const complaint = (names: Names, argv: ReadonlyArray<string>, text: string): string => {
   const { path, stray } = locate(names, argv)
   const command = ["coffer", ...path].join(" ")
-  const problem =
-    stray === undefined || stray === ""
-      ? rewrite(text)
-      : stray.startsWith("-")
-        ? `${stray} has no place here`
-        : `${stray} is no command of ${command}`
-  return `${problem}; ${command} --help shows what there is`
+  const hint = `${command} --help shows what there is`
+  if (stray === undefined || stray === "") return `${rewrite(text)}; ${hint}`
+  if (stray.startsWith("-")) return `${stray} has no place here; ${hint}`
+  const known = meant(names, path, stray)
+  return `${stray} is no command of ${command}; ${known === undefined ? "" : `did you mean ${known}? `}${hint}`
 }

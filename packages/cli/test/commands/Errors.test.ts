@@ -383,7 +383,29 @@ const cases: ReadonlyArray<Case> = [
     args: ["sercet", "list"],
     code: 2,
     names: /sercet is no command of coffer;/,
-    says: /coffer --help/
+    says: /did you mean coffer secret\? coffer --help/
+  },
+  ...(
+    [
+      ["import", "coffer secret import"],
+      ["invite", "coffer member invite"],
+      ["list", "coffer secret list"],
+      ["proj list", "coffer project"],
+      ["secret lst", "coffer secret list"]
+    ] as const
+  ).map(([line, meant]) => ({
+    what: `a command that is nearly ${meant}`,
+    args: line.split(" "),
+    code: 2,
+    names: new RegExp(`did you mean ${meant}\\? coffer`),
+    says: /--help shows what there is/
+  })),
+  {
+    what: "a command that is like no other",
+    args: ["frobnicate"],
+    code: 2,
+    names: /frobnicate is no command of coffer; coffer --help/,
+    says: /shows what there is/
   },
   {
     what: "an unknown subcommand",
