@@ -24,7 +24,7 @@ const run = (...argv: Array<string>) =>
     return Effect.promise(() => thread.terminate())
   })
 
-const flushEvery = "50 millis"
+const flushEvery = "10 millis"
 
 /**
  * Sees to it that what is written to a file reaches the disk little by little. A commit of the database waits for the disk, and
