@@ -51,14 +51,14 @@ const row = {
     sink.stop()
     if (sink.received() < body.size_bytes) throw new Error("the backup did not reach the store")
 
-    const size = `${(body.size_bytes / 2 ** 20).toFixed(0)} MiB in ${seconds.toFixed(0)} s`
+    const size = `${(body.size_bytes / 2 ** 20).toFixed(0)} MiB`
     const p99 = Math.max(...during.map((each) => each.p99))
     const ms = (time) => `${time.toFixed(1)} ms`
     return [
       {
         row: `backup of ${size}: peak of resident memory over idle`,
         against: "",
-        measured: `${(peak - idle).toFixed(0)} MiB`,
+        measured: `${(peak - idle).toFixed(0)} MiB, in ${seconds.toFixed(0)} s`,
         base: "",
         ratio: peak - idle,
         target: 200,
