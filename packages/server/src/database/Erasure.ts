@@ -30,21 +30,34 @@ const rewrite = Effect.gen(function* () {
   yield* truncateWriteAheadLog
 })
 
+/** Those of this process that are not over: they are not cut short. */
+let underWay = 0
+
 /** Sees to it that what was let go of is in no byte of the database: its log, its pages and their gaps. */
 export const erase = (dbPath: string, needles: ReadonlyArray<Uint8Array>) =>
-  Effect.gen(function* () {
-    yield* truncateWriteAheadLog
-    if (yield* holdsAny(dbPath, needles)) yield* rewrite
-    // They are gone: a count that stays costs one more rewriting.
-    yield* Effect.catchAllCause(transaction(addPending(-1)), (cause) =>
-      Effect.logWarning("an erasure is done, and could not be noted as done", cause)
-    )
-  })
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      underWay++
+    }),
+    () =>
+      Effect.gen(function* () {
+        yield* truncateWriteAheadLog
+        if (yield* holdsAny(dbPath, needles)) yield* rewrite
+        // They are gone: a count that stays costs one more rewriting.
+        yield* Effect.catchAllCause(transaction(addPending(-1)), (cause) =>
+          Effect.logWarning("an erasure is done, and could not be noted as done", cause)
+        )
+      }),
+    () =>
+      Effect.sync(() => {
+        underWay--
+      })
+  )
 
 /** Does what is left of erasures that were cut short: nobody knows any more what to look for, so all is written anew. */
 export const finishErasures = Effect.gen(function* () {
-  const count = yield* pending
-  if (count === 0) return
+  const count = (yield* pending) - underWay
+  if (count <= 0) return
   yield* truncateWriteAheadLog
   yield* rewrite
   yield* transaction(addPending(-count))
