@@ -71,6 +71,14 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       })
     )
 
+    /** What a change to a secret starts from: what its environment holds, the revision that it makes, and what is there. */
+    const startOf = (place: Place<"secret.write">, key: SecretKey) => {
+      const totals = repo.totals(place.env.id)
+      return totals === undefined
+        ? Either.left(missingEnvironment(place.env.name))
+        : Either.right({ totals, revision: totals.revision + 1, current: repo.findLive(place.env.id, key) })
+    }
+
     /** Writes a new version. With an expected version (0: none), anything else there is a Conflict and changes nothing. */
     const set = traced("Secrets.set")(
       (place: Place<"secret.write">, key: SecretKey, value: Value, expectedVersion?: number) =>
@@ -80,10 +88,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
           const size = sizeOf(value)
           const changed = change(() =>
             Either.gen(function* () {
-              const totals = repo.totals(place.env.id)
-              if (totals === undefined) return yield* Either.left(missingEnvironment(place.env.name))
-              const revision = totals.revision + 1
-              const current = repo.findLive(place.env.id, key)
+              const { current, revision, totals } = yield* startOf(place, key)
               yield* checkExpected(key, expectedVersion, current?.version ?? 0)
               const after = {
                 secret_count: totals.secret_count + (current === undefined ? 1 : 0),
@@ -114,10 +119,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         const removed_at = timestamp(millisIn(fiber))
         const changed = change(() =>
           Either.gen(function* () {
-            const totals = repo.totals(place.env.id)
-            if (totals === undefined) return yield* Either.left(missingEnvironment(place.env.name))
-            const revision = totals.revision + 1
-            const current = repo.findLive(place.env.id, key)
+            const { current, revision, totals } = yield* startOf(place, key)
             if (current === undefined) return yield* Either.left(missing(key))
             yield* checkExpected(key, expectedVersion, current.version)
             repo.remove(current.id, revision, removed_at)
