@@ -1,7 +1,7 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient, type SqlError } from "@effect/sql"
-import { Array, Cause, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue } from "effect"
+import { Array, Cause, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue, Runtime } from "effect"
 import { ServerConfig } from "../Config.js"
 import { failure } from "../database/Transactions.js"
 import { isDiskFull } from "../database/Reason.js"
@@ -44,7 +44,7 @@ const batchWindow = "25 millis"
 export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
 
 /**
- * The audit trail. `write` belongs at the end of the transaction of the change that it tells of; `read` queues an entry about a
+ * The audit trail. `write` belongs in the transaction of the change that it tells of, and its entry is committed with that; `read` queues an entry about a
  * read, which is committed with others at most 50 ms later; where the operator requires it (`SERVICE_AUDIT_REQUIRED`), the read
  * waits for its entry and fails without it.
  */
@@ -57,6 +57,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const queue = yield* Queue.bounded<Draft>(queueCapacity)
     const waiting = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
+    const runtime = yield* Effect.runtime()
     let failing = false
 
     /** What is to be written of an event, as the request that runs in a fiber tells it. All at once: each read has one. */
@@ -149,26 +150,25 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       })
     )
 
-    const appendIn = (
-      fiber: Fiber.RuntimeFiber<unknown, unknown>,
-      drafts: ReadonlyArray<Draft>
-    ): Effect.Effect<void> => {
-      const done = appendNow(drafts, millisIn(fiber))
-      return Either.isLeft(done) ? failed(drafts.length, Cause.fail(done.left)) : Effect.void
+    /** Appends what the changes of a batch tell, once for all of them. */
+    const tellAtCommit = repo.atCommit<{ readonly draft: Draft; readonly millis: number }>((told) => {
+      const drafts = told.map(({ draft }) => draft)
+      const done = appendNow(drafts, Math.max(...told.map(({ millis }) => millis)))
+      if (Either.isLeft(done)) Runtime.runFork(runtime)(failed(drafts.length, Cause.fail(done.left)))
+    })
+
+    const writeIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): void => {
+      tellAtCommit({ draft: draftIn(fiber, source, event), millis: millisIn(fiber) })
     }
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
-        const drafts = events.map((event) => draftIn(fiber, source, event))
-        const isInside = Option.isSome(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
-        return isInside ? appendIn(fiber, drafts) : append(drafts)
+        if (Option.isNone(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))) {
+          return append(events.map((event) => draftIn(fiber, source, event)))
+        }
+        for (const event of events) writeIn(fiber, source, event)
+        return Effect.void
       })
-
-    const writeIn = (
-      fiber: Fiber.RuntimeFiber<unknown, unknown>,
-      source: AuditSource,
-      event: AuditEvent
-    ): Effect.Effect<void> => appendIn(fiber, [draftIn(fiber, source, event)])
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
@@ -200,7 +200,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     return {
       write,
-      /** As `write`, at once, in a change of one step; answers what tells of its failure, for after the change. */
+      /** As `write`, at once, in a change of one step. */
       writeIn,
       read,
       flush,

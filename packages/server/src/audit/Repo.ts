@@ -14,7 +14,7 @@ const HeadRow = Schema.Struct({
 /** The audit tables' statements, for use inside a transaction. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
-    const { run, savepoint } = yield* Statements
+    const { atCommit, run, savepoint } = yield* Statements
     const heads = rowsBy(run)(HeadRow)
 
     const head = (log: string) =>
@@ -58,6 +58,6 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         [head.log, head.seq, head.chain, head.created_at, head.mac]
       )
 
-    return { head, insert, count, setHead, savepoint } as const
+    return { head, insert, count, setHead, savepoint, atCommit } as const
   })
 }) {}

@@ -18,6 +18,11 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
     /** Runs a step as a savepoint: all of it or nothing. What it throws is its failure. */
     readonly savepoint: <A>(step: () => A) => Either.Either<A, SqlError.SqlError>
     /**
+     * Makes what a change inside an open transaction leaves to its end: it is done once, for all changes that are committed
+     * together, before they are. A change that is taken back leaves nothing.
+     */
+    readonly atCommit: <A>(finish: (left: ReadonlyArray<A>) => void) => (item: A) => void
+    /**
      * Runs a change that is one step as a transaction: all of it or nothing. What a rule refuses rolls it back and goes on to the
      * caller; a failure of the database itself is a defect.
      */
@@ -53,7 +58,7 @@ export const connect = (filename: string) =>
     })
     const prepared = preparing(database)
     const connection = connectionOf(prepared)
-    const { alone, changeNow, outside, savepoint, stepOf, within, withTransaction } = transactionsOf(
+    const { alone, atCommit, changeNow, outside, savepoint, stepOf, within, withTransaction } = transactionsOf(
       database,
       connection,
       (text) => prepared.run(text, [])
@@ -107,6 +112,7 @@ export const connect = (filename: string) =>
           identity
         ),
       savepoint,
+      atCommit,
       change: (step) => Effect.catchIf(changeNow(step), isSqlError, Effect.die)
     })
     return { client: quickClient, statements }

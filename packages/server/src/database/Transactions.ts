@@ -17,6 +17,13 @@ const reasonOf = (exit: Exit.Exit<unknown, unknown>): SqlError.SqlError => {
 /** What is committed together; it is told once that is on disk. */
 type Batch = Deferred.Deferred<void>
 
+/** What the changes of a batch leave to its end. */
+interface Ending {
+  readonly size: () => number
+  readonly cut: (size: number) => void
+  readonly run: () => void
+}
+
 /**
  * Transactions of the one connection that writes. Changes that wait for their turn at the same time are committed together:
  * each is a savepoint of its own, is rolled back alone, and is told how it went only when the commit that holds it is on
@@ -32,13 +39,24 @@ export const transactionsOf = (
   let batch: Batch | null = null
   /** Whether what is open holds a part of a change that could not be taken back. */
   let broken = false
+  const endings: Array<Ending> = []
+  /** How much was left to the end before each savepoint that is open. */
+  const marks: Array<ReadonlyArray<number>> = []
 
   const attempt = (work: () => unknown): Either.Either<unknown, SqlError.SqlError> =>
     Either.try({ try: work, catch: failure })
   const run = (text: string) => attempt(() => database.exec(text))
 
+  const cut = (mark?: ReadonlyArray<number>): void => {
+    endings.forEach((ending, index) => {
+      ending.cut(mark?.[index] ?? 0)
+    })
+  }
+
   /** What even a rollback leaves open is no batch's: it is tried again before what comes next, which is no part of it. */
   const rollback = (): void => {
+    cut()
+    marks.length = 0
     if (database.inTransaction) run("ROLLBACK")
   }
 
@@ -55,6 +73,8 @@ export const transactionsOf = (
   const commit = (): void => {
     if (batch === null) return rollback()
     const current = batch
+    for (const ending of endings) ending.run()
+    if (broken || !database.inTransaction) return fail(current, rolledBack())
     const committed = run("COMMIT")
     if (Either.isLeft(committed)) return fail(current, committed.left)
     batch = null
@@ -83,12 +103,23 @@ export const transactionsOf = (
 
   const within = <A>(step: () => Either.Either<A, SqlError.SqlError>) => Effect.suspend(() => stepOf(step))
 
-  const begin = (savepoint: string) => stepOf(() => attempt(() => prepared(`SAVEPOINT ${savepoint}`)))
-  const release = (savepoint: string) => attempt(() => prepared(`RELEASE ${savepoint}`))
+  const begin = (savepoint: string) =>
+    stepOf(() =>
+      Either.map(
+        attempt(() => prepared(`SAVEPOINT ${savepoint}`)),
+        () => marks.push(endings.map((ending) => ending.size()))
+      )
+    )
+  const release = (savepoint: string) =>
+    Either.map(
+      attempt(() => prepared(`RELEASE ${savepoint}`)),
+      () => marks.pop()
+    )
 
   /** Takes back what was changed since a savepoint. Where even that fails, nothing of the transaction may be kept. */
   const undo = (savepoint: string): void => {
     if (!database.inTransaction) return
+    cut(marks.pop())
     if (Either.isLeft(run(`ROLLBACK TO ${savepoint}; RELEASE ${savepoint}`))) broken = true
   }
 
@@ -219,5 +250,28 @@ export const transactionsOf = (
   const outside = <A>(step: () => Either.Either<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
     Effect.suspend(() => (batch === null && !database.inTransaction ? step() : alone(Effect.suspend(step))))
 
-  return { withTransaction, changeNow, stepOf, within, savepoint, alone, outside } as const
+  /**
+   * What a change leaves to the end of its batch, to be done once for all that is committed together; what is taken back leaves
+   * nothing. It is done inside the transaction, and where it rolls that back nothing of the batch has happened.
+   */
+  const atCommit = <A>(finish: (left: ReadonlyArray<A>) => void) => {
+    let left: Array<A> = []
+    endings.push({
+      size: () => left.length,
+      cut: (size) => {
+        left.length = size
+      },
+      run: () => {
+        if (left.length === 0) return
+        const all = left
+        left = []
+        finish(all)
+      }
+    })
+    return (item: A): void => {
+      left.push(item)
+    }
+  }
+
+  return { withTransaction, changeNow, stepOf, within, savepoint, atCommit, alone, outside } as const
 }

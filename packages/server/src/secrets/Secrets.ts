@@ -86,7 +86,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
           const millis = millisIn(fiber)
           const written_at = timestamp(millis)
           const size = sizeOf(value)
-          const changed = change(() =>
+          return change(() =>
             Either.gen(function* () {
               const { current, revision, totals } = yield* startOf(place, key)
               yield* checkExpected(key, expectedVersion, current?.version ?? 0)
@@ -101,23 +101,22 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
                   : { ...current, version: current.version + 1 }
               yield* versions.write(place, { id, key, version }, value, { revision, at: written_at })
               repo.setTotals(place.env.id, { revision, ...after })
-              const told = audit.writeIn(fiber, sourceOf(place), {
+              audit.writeIn(fiber, sourceOf(place), {
                 action: "secret.set",
                 resource_type: "secret",
                 resource_id: id,
                 metadata: { key, version }
               })
-              return Effect.as(told, { key, version, created_at, updated_at: written_at })
+              return { key, version, created_at, updated_at: written_at }
             })
           )
-          return Effect.flatten(changed)
         })
     )
 
     const remove = traced("Secrets.remove")((place: Place<"secret.write">, key: SecretKey, expectedVersion?: number) =>
       Effect.withFiberRuntime<void, Conflict | NotFound>((fiber) => {
         const removed_at = timestamp(millisIn(fiber))
-        const changed = change(() =>
+        return change(() =>
           Either.gen(function* () {
             const { current, revision, totals } = yield* startOf(place, key)
             if (current === undefined) return yield* Either.left(missing(key))
@@ -128,7 +127,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
               secret_count: totals.secret_count - 1,
               value_bytes: totals.value_bytes - current.value_bytes
             })
-            return audit.writeIn(fiber, sourceOf(place), {
+            audit.writeIn(fiber, sourceOf(place), {
               action: "secret.delete",
               resource_type: "secret",
               resource_id: current.id,
@@ -136,7 +135,6 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             })
           })
         )
-        return Effect.flatten(changed)
       })
     )
 
