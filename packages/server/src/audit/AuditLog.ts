@@ -10,7 +10,7 @@ import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
 import { type ChainedEntry, genesis, type Head, headMac, link } from "./Chain.js"
-import { AuditRepo } from "./Repo.js"
+import { AuditRepo, type LinkedEntry } from "./Repo.js"
 
 /** What happened, as a feature tells it. Metadata holds names, numbers and keys; never a value, token or code. */
 export interface AuditEvent {
@@ -88,11 +88,12 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       const created_at = head === undefined || head.created_at < current ? current : head.created_at
       let seq = head?.seq ?? 0
       let chain = head?.chain ?? genesis
-      for (const draft of drafts) {
+      const entries = drafts.map((draft): LinkedEntry => {
         const entry = { ...draft, seq: ++seq, created_at }
         chain = link(auditKey, chain, entry)
-        repo.insert({ ...entry, chain })
-      }
+        return { entry, chain }
+      })
+      repo.insert(entries)
       const kinds = Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`)
       for (const [first, ...rest] of Object.values(kinds)) repo.count(first, 1 + rest.length)
       const moved = { log, seq, chain, created_at }

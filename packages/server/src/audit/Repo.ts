@@ -11,6 +11,37 @@ const HeadRow = Schema.Struct({
   mac: Schema.String
 })
 
+/** An entry and its link of the chain. */
+export interface LinkedEntry {
+  readonly entry: ChainedEntry
+  readonly chain: string
+}
+
+const valuesOf = ({ chain, entry }: LinkedEntry) => [
+  entry.id,
+  entry.log,
+  entry.seq,
+  entry.org_id,
+  entry.actor_type,
+  entry.actor_id,
+  entry.actor_name,
+  entry.action,
+  entry.resource_type,
+  entry.resource_id,
+  entry.ip_address,
+  entry.metadata,
+  entry.created_at,
+  chain
+]
+
+/** Several rows a statement: what may abort keeps what it changes to the side first, page by page, for each statement anew. */
+const inserts = [16, 4, 1].map((rows) => ({
+  rows,
+  statement: `INSERT INTO audit_entries (id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
+    resource_id, ip_address, metadata, created_at, chain)
+    VALUES ${Array.from({ length: rows }, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`
+}))
+
 /** The audit tables' statements, for use inside a transaction. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
@@ -20,28 +51,12 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     const head = (log: string) =>
       heads(`SELECT log, seq, chain, created_at, mac FROM audit_heads WHERE log = ?`, [log])[0]
 
-    const insert = (entry: ChainedEntry & { readonly chain: string }) =>
-      run(
-        `INSERT INTO audit_entries (id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
-          resource_id, ip_address, metadata, created_at, chain)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          entry.id,
-          entry.log,
-          entry.seq,
-          entry.org_id,
-          entry.actor_type,
-          entry.actor_id,
-          entry.actor_name,
-          entry.action,
-          entry.resource_type,
-          entry.resource_id,
-          entry.ip_address,
-          entry.metadata,
-          entry.created_at,
-          entry.chain
-        ]
-      )
+    const insert = (entries: ReadonlyArray<LinkedEntry>): void => {
+      let at = 0
+      for (const { rows, statement } of inserts) {
+        for (; at + rows <= entries.length; at += rows) run(statement, entries.slice(at, at + rows).flatMap(valuesOf))
+      }
+    }
 
     const count = (entry: Omit<ChainedEntry, "seq" | "created_at">, entries: number) =>
       run(

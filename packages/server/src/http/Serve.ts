@@ -71,7 +71,11 @@ const serveOn = (server: Server, route: ReturnType<typeof routing>, guard: Effec
       yield* Effect.runtime<Exclude<CallServices, HttpServerRequest.HttpServerRequest>>()
     const services = Context.pick(FileSystem.FileSystem, SqlClient.SqlClient, Authentication)(context)
     // What answers is not interrupted; what a call does may be, when its client hangs up.
-    const flags = RuntimeFlags.disable(runtimeFlags, RuntimeFlags.Interruption)
+    const flags = RuntimeFlags.disableAll(
+      runtimeFlags,
+      // Requests are counted by the observer, and nobody asks for the toolkit's own numbers of fibers.
+      RuntimeFlags.make(RuntimeFlags.Interruption, RuntimeFlags.RuntimeMetrics)
+    )
 
     const onRequest = (source: NodeRequest["source"], response: ServerResponse): void => {
       const request = new NodeRequest(source)

@@ -102,8 +102,6 @@ const lengthBytes = 4
 /** What stands before a field of so many ASCII characters. */
 const prefixes = Array.from({ length: 128 }, (_, length) => `\0\0\0${String.fromCharCode(length)}`)
 
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
-
 const fieldByField = (fields: ReadonlyArray<string>): Buffer => {
   const size = fields.reduce((sum, field) => sum + lengthBytes + Buffer.byteLength(field), 0)
   const bytes = Buffer.allocUnsafe(size)
@@ -125,7 +123,8 @@ export const lengthPrefixed = (...fields: ReadonlyArray<string>): Buffer => {
     if (prefix === undefined) return fieldByField(fields)
     text += prefix + field
   }
-  return isAscii(text) ? Buffer.from(text, "latin1") : fieldByField(fields)
+  const bytes = Buffer.from(text)
+  return bytes.length === text.length ? bytes : fieldByField(fields)
 }
 
 /** A small item under the key-encryption key, such as the audit key: the fields are its columns. */
