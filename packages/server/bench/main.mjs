@@ -48,11 +48,11 @@ const chosen = all.filter(
 
 const root = mkdtempSync(join(tmpdir(), "coffer-bench-"))
 const shared = new Map()
-const pace = options.quick ? { rounds: 2, seconds: 0.6 } : { rounds: 5, seconds: 3 }
+const pace = options.quick ? { rounds: 4, seconds: 0.3, warmUp: 1 } : { rounds: 30, seconds: 0.5, warmUp: 4 }
 const context = {
   quick: options.quick,
   openbao: options.openbao,
-  pace: { rounds: Number(options.rounds ?? pace.rounds), seconds: Number(options.seconds ?? pace.seconds) },
+  pace: { ...pace, rounds: Number(options.rounds ?? pace.rounds), seconds: Number(options.seconds ?? pace.seconds) },
   /** A folder of its own for files that are gone with the run. */
   folder: (name) => mkdtempSync(join(root, `${name}-`)),
   /** What several rows use, made by the first. */

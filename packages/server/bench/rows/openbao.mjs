@@ -1,5 +1,5 @@
 import { settle, startCoffer, valuesOf } from "../support/coffer.mjs"
-import { interleave } from "../support/load.mjs"
+import { interleave, ratioOf } from "../support/load.mjs"
 import { startOpenBao } from "../support/openbao.mjs"
 import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
 
@@ -8,7 +8,7 @@ const result = (row, ours, theirs, times, target) => ({
   against: "OpenBao",
   measured: perSecond(ours),
   base: times === 1 ? perSecond(theirs) : `${(theirs.rate / times).toFixed(1)}/s`,
-  ratio: (ours.rate * times) / theirs.rate,
+  ratio: ratioOf(ours, theirs) * times,
   target,
   atLeast: true
 })

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { onServerCore } from "../support/machine.mjs"
 import { start } from "../support/process.mjs"
 import { ask, masterKey, settle, startCoffer } from "../support/coffer.mjs"
-import { interleave, load } from "../support/load.mjs"
+import { interleave, ratioOf } from "../support/load.mjs"
 import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
 
 const programOf = (name) => fileURLToPath(new URL(`../ceiling/${name}.mjs`, import.meta.url))
@@ -30,9 +30,6 @@ const prepare = async ({ folder }) => {
   cpSync(ours, theirs, { recursive: true })
   const [coffer, ceiling] = [await startCoffer(ours), await startCeiling(theirs)]
   const toolkit = await startCeiling(theirs, "toolkit")
-  // The more code a server has, the longer it takes until all of it is compiled.
-  for (const server of [coffer, ceiling]) await load(server, { requests: readsOf(scene), seconds: 3 })
-  await load(toolkit, { requests: [{ path: "/health" }], seconds: 3 })
   return { coffer, ceiling, toolkit, scene }
 }
 
@@ -41,7 +38,7 @@ const compared = (row, against, ours, theirs, target) => ({
   against,
   measured: perSecond(ours),
   base: perSecond(theirs),
-  ratio: ours.rate / theirs.rate,
+  ratio: ratioOf(ours, theirs),
   target,
   atLeast: true
 })
@@ -70,7 +67,7 @@ const readRow = {
         against: "hand-written server",
         measured: `${ours.p99.toFixed(2)} ms`,
         base: `${hand.p99.toFixed(2)} ms`,
-        ratio: ours.p99 / hand.p99,
+        ratio: ratioOf(ours, hand, "p99"),
         target: 3,
         atLeast: false
       },
@@ -111,7 +108,7 @@ const bundleRow = {
       against,
       measured: `${(1000 / quick.rate).toFixed(2)} ms`,
       base: `${((1000 * times) / slow.rate).toFixed(2)} ms`,
-      ratio: (quick.rate * times) / slow.rate,
+      ratio: ratioOf(quick, slow) * times,
       target,
       atLeast: true
     })

@@ -1,7 +1,7 @@
 import { cpSync } from "node:fs"
 import { settle, startCoffer } from "../support/coffer.mjs"
 import { addPeople, fill } from "../support/data.mjs"
-import { interleave } from "../support/load.mjs"
+import { interleave, ratioOf } from "../support/load.mjs"
 import { readsOf } from "../support/requests.mjs"
 
 const row = {
@@ -28,7 +28,7 @@ const row = {
         against: "one of each",
         measured: `${large.cpu.toFixed(0)} µs`,
         base: `${small.cpu.toFixed(0)} µs`,
-        ratio: large.cpu / small.cpu,
+        ratio: ratioOf(large, small, "cpu"),
         target: 1.2,
         atLeast: false
       }

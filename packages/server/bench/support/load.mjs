@@ -47,16 +47,24 @@ export const load = (server, { amount, connections = 16, rate, requests, seconds
     })
   })
 
-/** Several loads in turn, so that what else the machine does is shared by all; of each the middle of its rounds. */
-export const interleave = async (targets, { rounds, seconds }) => {
-  for (const { server, ...options } of targets) await load(server, { ...options, seconds: Math.min(1, seconds) })
+/**
+ * Several loads in turn, each warmed up until its code is compiled; of each the middle of its rounds, and all rounds. These are
+ * short: what else the machine does comes and goes within seconds, and is to meet all alike.
+ */
+export const interleave = async (targets, { rounds, seconds, warmUp }) => {
+  for (const { server, ...options } of targets) await load(server, { ...options, seconds: warmUp })
   const results = targets.map(() => [])
   for (let round = 0; round < rounds; round++) {
     for (const [index, { server, ...options }] of targets.entries()) {
       results[index].push(await load(server, { ...options, seconds }))
     }
   }
-  return results.map((rounds) =>
-    Object.fromEntries(Object.keys(rounds[0]).map((field) => [field, median(rounds.map((round) => round[field]))]))
-  )
+  return results.map((rounds) => ({
+    ...Object.fromEntries(Object.keys(rounds[0]).map((field) => [field, median(rounds.map((round) => round[field]))])),
+    rounds
+  }))
 }
+
+/** How two loads that were interleaved compare: the middle of what each round says. */
+export const ratioOf = (ours, theirs, field = "rate") =>
+  median(ours.rounds.map((round, index) => round[field] / theirs.rounds[index][field]))

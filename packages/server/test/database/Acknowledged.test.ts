@@ -17,6 +17,9 @@ const part = fc.constantFrom(
     "part that fails",
     "part at once that fails",
     "step that fails",
+    "leaves",
+    "part that leaves",
+    "part that leaves and fails",
     "turn",
     "wait"
   ] as const)
@@ -39,10 +42,25 @@ const scene = Effect.gen(function* () {
   const { client, statements } = yield* Effect.provide(connect(path), Reactivity.layer)
   yield* client`PRAGMA synchronous = OFF`
   yield* client`CREATE TABLE notes (id INTEGER, note TEXT) STRICT`
-  const notes = (yield* rawAt(path)).prepare<[number], string>("SELECT note FROM notes WHERE id = ? ORDER BY rowid")
+  yield* client`CREATE TABLE leftovers (id INTEGER) STRICT`
+  const db = yield* rawAt(path)
+  const notes = db.prepare<[number], string>("SELECT note FROM notes WHERE id = ? ORDER BY rowid")
+  const leftovers = db.prepare<[number], number>("SELECT count(*) FROM leftovers WHERE id = ?")
   const insert = (id: number, note: string) => client`INSERT INTO notes (id, note) VALUES (${id}, ${note})`
   const insertNow = (id: number, note: string) =>
     statements.run("INSERT INTO notes (id, note) VALUES (?, ?)", [id, note])
+
+  const lost = new Set<number>()
+  const leave = statements.atCommit<number>((ids) => {
+    const done = statements.savepoint(() => {
+      for (const id of ids) statements.run("INSERT INTO leftovers (id) VALUES (?)", [id])
+    })
+    if (Either.isLeft(done)) for (const id of ids) lost.add(id)
+  })
+  const leaving = (id: number) =>
+    Effect.sync(() => {
+      leave(id)
+    })
 
   const doing = (id: number, what: Request["parts"][number], note: string): Effect.Effect<unknown, unknown> => {
     switch (what) {
@@ -67,6 +85,12 @@ const scene = Effect.gen(function* () {
             throw new Error("no")
           })
         )
+      case "leaves":
+        return leaving(id)
+      case "part that leaves":
+        return client.withTransaction(Effect.zipRight(Effect.yieldNow(), leaving(id)))
+      case "part that leaves and fails":
+        return Effect.exit(client.withTransaction(Effect.zipRight(leaving(id), Effect.fail("no"))))
       case "turn":
         return Effect.yieldNow()
       case "wait":
@@ -79,9 +103,15 @@ const scene = Effect.gen(function* () {
       case "alone":
         return insert(id, "0")
       case "at once":
-        return statements.change(() => Either.right([insertNow(id, "0"), insertNow(id, "1")]))
+        return statements.change(() => {
+          leave(id)
+          return Either.right([insertNow(id, "0"), insertNow(id, "1")])
+        })
       case "fails at once":
-        return statements.change(() => Either.flatMap(Either.right(insertNow(id, "0")), () => Either.left("no")))
+        return statements.change(() => {
+          leave(id)
+          return Either.flatMap(Either.right(insertNow(id, "0")), () => Either.left("no"))
+        })
       default:
         return client.withTransaction(
           Effect.gen(function* () {
@@ -93,7 +123,13 @@ const scene = Effect.gen(function* () {
     }
   }
 
-  return { asked, kept: (id: number) => notes.pluck().all(id) }
+  return {
+    asked,
+    kept: (id: number) => notes.pluck().all(id),
+    left: (id: number) => leftovers.pluck().get(id),
+    /** Whether what a request left could not be done: its change may be kept all the same. */
+    isLost: (id: number) => lost.has(id)
+  }
 })
 
 const whole = ({ end, parts }: Request): ReadonlyArray<string> => {
@@ -102,42 +138,51 @@ const whole = ({ end, parts }: Request): ReadonlyArray<string> => {
   return parts.flatMap((what, index) => (/^(write|part)( at once)?$/.test(what) ? [String(index)] : []))
 }
 
+const leftBy = ({ end, parts }: Request): number => {
+  if (end === "alone") return 0
+  return end === "at once" ? 1 : parts.filter((what) => what === "leaves" || what === "part that leaves").length
+}
+
 describe("whatever fails, is given up or comes between,", () => {
-  it.live("what is told as done is kept whole, what failed not at all, and nobody waits for ever", () =>
-    Effect.promise(() =>
-      fc.assert(
-        fc.asyncProperty(
-          fc.array(request, { minLength: 2, maxLength: 10 }),
-          fc.array(fault, { maxLength: 6 }),
-          (requests, faults) =>
-            Effect.gen(function* () {
-              const { asked, kept } = yield* scene
-              const check = (request: Request, id: number) =>
-                Effect.gen(function* () {
-                  const { patience, steps, traced } = request
-                  const fiber = yield* asked(id, request).pipe(
-                    Effect.withMaxOpsBeforeYield(steps),
-                    Effect.withTracerEnabled(traced),
-                    Effect.fork
-                  )
-                  if (patience !== null) {
-                    yield* Effect.repeatN(Effect.yieldNow(), patience)
-                    yield* Fiber.interruptFork(fiber)
-                  }
-                  const exit = yield* Fiber.await(fiber)
-                  const [found, all] = [kept(id), whole(request)]
-                  if (Exit.isSuccess(exit)) assert.deepStrictEqual(found, all)
-                  else if (!Cause.isInterrupted(exit.cause) || found.length > 0) {
-                    assert.deepStrictEqual(found, Cause.isInterrupted(exit.cause) ? all : [])
-                  }
-                })
-              yield* failingNowAndThen(faults, Effect.forEach(requests, check, { concurrency: "unbounded" }))
-              const last: Request = { parts: ["write"], end: "done", steps: 2_048, patience: null, traced: false }
-              yield* check(last, requests.length)
-            }).pipe(Effect.scoped, Effect.timeout("5 seconds"), Effect.runPromise)
-        ),
-        { numRuns: runs }
+  it.live(
+    "what is told as done is kept whole, with what it left to the commit, what failed not at all, and nobody waits for ever",
+    () =>
+      Effect.promise(() =>
+        fc.assert(
+          fc.asyncProperty(
+            fc.array(request, { minLength: 2, maxLength: 10 }),
+            fc.array(fault, { maxLength: 6 }),
+            (requests, faults) =>
+              Effect.gen(function* () {
+                const { asked, isLost, kept, left } = yield* scene
+                const check = (request: Request, id: number) =>
+                  Effect.gen(function* () {
+                    const { patience, steps, traced } = request
+                    const fiber = yield* asked(id, request).pipe(
+                      Effect.withMaxOpsBeforeYield(steps),
+                      Effect.withTracerEnabled(traced),
+                      Effect.fork
+                    )
+                    if (patience !== null) {
+                      yield* Effect.repeatN(Effect.yieldNow(), patience)
+                      yield* Fiber.interruptFork(fiber)
+                    }
+                    const exit = yield* Fiber.await(fiber)
+                    const [found, all] = [kept(id), whole(request)]
+                    const isInterrupted = Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)
+                    // Whether it has happened: what was given up may have, and shows where it wrote something.
+                    const happened = Exit.isSuccess(exit) || (isInterrupted && found.length > 0)
+                    if (isInterrupted && all.length === 0) return
+                    assert.deepStrictEqual(found, happened ? all : [])
+                    assert.strictEqual(left(id), happened && !isLost(id) ? leftBy(request) : 0)
+                  })
+                yield* failingNowAndThen(faults, Effect.forEach(requests, check, { concurrency: "unbounded" }))
+                const last: Request = { parts: ["write"], end: "done", steps: 2_048, patience: null, traced: false }
+                yield* check(last, requests.length)
+              }).pipe(Effect.scoped, Effect.timeout("5 seconds"), Effect.runPromise)
+          ),
+          { numRuns: runs }
+        )
       )
-    )
   )
 })
