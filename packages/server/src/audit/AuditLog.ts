@@ -44,9 +44,9 @@ const batchWindow = "25 millis"
 export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
 
 /**
- * The audit trail. `write` belongs in the transaction of the change that it tells of, and its entry is committed with that; `read` queues an entry about a
- * read, which is committed with others at most 50 ms later; where the operator requires it (`SERVICE_AUDIT_REQUIRED`), the read
- * waits for its entry and fails without it.
+ * The audit trail. `write` belongs in the transaction of the change that it tells of, and its entry is committed with that;
+ * `read` queues an entry about a read, which is committed with others at most 50 ms later; where the operator requires it
+ * (`SERVICE_AUDIT_REQUIRED`), the read waits for its entry and fails without it.
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
@@ -154,7 +154,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     /** Appends what the changes of a batch tell, once for all of them. */
     const tellAtCommit = repo.atCommit<{ readonly draft: Draft; readonly millis: number }>((told) => {
       const drafts = told.map(({ draft }) => draft)
-      const done = appendNow(drafts, Math.max(...told.map(({ millis }) => millis)))
+      const latest = told.reduce((last, { millis }) => Math.max(last, millis), 0)
+      const done = appendNow(drafts, latest)
       if (Either.isLeft(done)) Runtime.runFork(runtime)(failed(drafts.length, Cause.fail(done.left)))
     })
 

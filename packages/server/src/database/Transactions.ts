@@ -17,7 +17,7 @@ const reasonOf = (exit: Exit.Exit<unknown, unknown>): SqlError.SqlError => {
 /** What is committed together; it is told once that is on disk. */
 type Batch = Deferred.Deferred<void>
 
-/** What the changes of a batch leave to its end. */
+/** What the changes of a batch leave to its end, and how much of it. */
 interface Ending {
   readonly size: () => number
   readonly cut: (size: number) => void
@@ -47,6 +47,7 @@ export const transactionsOf = (
     Either.try({ try: work, catch: failure })
   const run = (text: string) => attempt(() => database.exec(text))
 
+  /** Forgets what was left since a mark, or all of it. */
   const cut = (mark?: ReadonlyArray<number>): void => {
     endings.forEach((ending, index) => {
       ending.cut(mark?.[index] ?? 0)
@@ -73,7 +74,10 @@ export const transactionsOf = (
   const commit = (): void => {
     if (batch === null) return rollback()
     const current = batch
-    for (const ending of endings) ending.run()
+    for (const ending of endings) {
+      const done = attempt(ending.run)
+      if (Either.isLeft(done)) return fail(current, done.left)
+    }
     if (broken || !database.inTransaction) return fail(current, rolledBack())
     const committed = run("COMMIT")
     if (Either.isLeft(committed)) return fail(current, committed.left)

@@ -1,3 +1,4 @@
+import { Statements } from "@coffer/server/database/Client"
 import { Reader } from "@coffer/server/database/Reader"
 import { transaction } from "@coffer/server/database/Writer"
 import { SqlClient } from "@effect/sql"
@@ -111,6 +112,28 @@ describe("changes at the same time", () => {
       assert.deepStrictEqual(yield* seen, new Set())
       yield* person("c@example.com")
       assert.deepStrictEqual(yield* seen, new Set(["c@example.com"]))
+    }).pipe(onDatabase())
+  )
+
+  it.effect("fail whole, and hold nobody up, when what they left to the commit breaks", () =>
+    Effect.gen(function* () {
+      const { atCommit } = yield* Statements
+      const leave = atCommit<string>(([first]) => {
+        if (first === "broken") throw new Error("broken")
+      })
+      const leaving = (name: string, item: string) =>
+        transaction(
+          Effect.zipRight(
+            person(name),
+            Effect.sync(() => {
+              leave(item)
+            })
+          )
+        )
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(leaving("a@example.com", "broken"))))
+      assert.deepStrictEqual(yield* seen, new Set())
+      yield* leaving("b@example.com", "whole")
+      assert.deepStrictEqual(yield* seen, new Set(["b@example.com"]))
     }).pipe(onDatabase())
   )
 
