@@ -46,12 +46,24 @@ const prettyLine = ({ cause, fields, level, message, time }: Entry): string => {
 const jsonLine = ({ cause, fields, level, message, time }: Entry): string =>
   JSON.stringify({ time, level: level.label.toLowerCase(), message, ...fields, ...(cause !== "" && { cause }) })
 
-/** What a line about a request is made of: one for people has some of its fields in its message. */
-const accessEntryOf = (time: string, level: LogLevel.LogLevel, fields: AccessFields, isJson: boolean): Entry => {
-  const { actor, method, ms, request, route, status } = fields
-  const message = `${method} ${route} ${status}`
-  return { time, level, message, fields: isJson ? { ...fields } : { ms, request, actor }, cause: "" }
-}
+type AccessLine = (time: string, level: LogLevel.LogLevel, fields: AccessFields) => string
+
+const prettyAccessLine: AccessLine = (time, level, { actor, method, ms, request, route, status }) =>
+  prettyLine({ time, level, message: `${method} ${route} ${status}`, fields: { ms, request, actor }, cause: "" })
+
+/** As `jsonLine`, of one object: each request has a line. */
+const jsonAccessLine: AccessLine = (time, level, { actor, method, ms, request, route, status }) =>
+  JSON.stringify({
+    time,
+    level: level.label.toLowerCase(),
+    message: `${method} ${route} ${status}`,
+    method,
+    route,
+    status,
+    ms,
+    request,
+    actor
+  })
 
 /** The lines of one turn of the event loop go out together: a call of the system for each costs as much as the rest of it. */
 let pending = ""
@@ -74,6 +86,7 @@ export const LoggingLive = Layer.unwrapEffect(
     const clock = yield* Effect.clock
     const isJson = logFormat === "json"
     const lineOf = isJson ? jsonLine : prettyLine
+    const accessLineOf = isJson ? jsonAccessLine : prettyAccessLine
     const logger = Logger.make<unknown, void>((options) => toStderr(lineOf(entryOf(options))))
     const writesInfo = LogLevel.lessThanEqual(logLevel, LogLevel.Info)
     const writesDebug = LogLevel.lessThanEqual(logLevel, LogLevel.Debug)
@@ -82,7 +95,7 @@ export const LoggingLive = Layer.unwrapEffect(
       const probe = isProbe(fields.route)
       if (!(probe ? writesDebug : writesInfo)) return
       const time = timestamp(clock.unsafeCurrentTimeMillis())
-      toStderr(lineOf(accessEntryOf(time, probe ? LogLevel.Debug : LogLevel.Info, fields, isJson)))
+      toStderr(accessLineOf(time, probe ? LogLevel.Debug : LogLevel.Info, fields))
     })
     return Layer.mergeAll(
       Logger.replace(Logger.defaultLogger, logger),

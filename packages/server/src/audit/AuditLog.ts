@@ -9,7 +9,7 @@ import { millisIn, timestamp } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
-import { type ChainedEntry, genesis, type Head, headMac, link } from "./Chain.js"
+import { type Draft, genesis, type Head, headMac, link } from "./Chain.js"
 import { AuditRepo, type LinkedEntry } from "./Repo.js"
 
 /** What happened, as a feature tells it. Metadata holds names, numbers and keys; never a value, token or code. */
@@ -32,7 +32,11 @@ class TakenBack extends Data.TaggedError("TakenBack") {}
 
 const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
 
-type Draft = Omit<ChainedEntry, "seq" | "created_at">
+/** What happened, the right that alone allowed it, and the program that asked. */
+const metadataOf = ({ via }: AuditSource, { metadata = {} }: AuditEvent, client: string | null) =>
+  via !== "superadmin" && client === null
+    ? metadata
+    : { ...metadata, ...(via === "superadmin" && { via }), ...(client !== null && { client }) }
 
 /** The log of what belongs to no organization. */
 export const systemLog = "system"
@@ -74,11 +78,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         resource_type: event.resource_type,
         resource_id: event.resource_id,
         ip_address: ip,
-        metadata: JSON.stringify({
-          ...event.metadata,
-          ...(source.via === "superadmin" && { via: "superadmin" }),
-          ...(client !== null && { client })
-        })
+        metadata: JSON.stringify(metadataOf(source, event, client))
       }
     }
 
@@ -88,10 +88,10 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       const created_at = head === undefined || head.created_at < current ? current : head.created_at
       let seq = head?.seq ?? 0
       let chain = head?.chain ?? genesis
-      const entries = drafts.map((draft): LinkedEntry => {
-        const entry = { ...draft, seq: ++seq, created_at }
-        chain = link(auditKey, chain, entry)
-        return { entry, chain }
+      const entries = drafts.map((entry): LinkedEntry => {
+        const stamp = { seq: ++seq, created_at }
+        chain = link(auditKey, chain, entry, stamp)
+        return { entry, stamp, chain }
       })
       repo.insert(entries)
       const kinds = Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`)

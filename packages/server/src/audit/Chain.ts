@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual, type KeyObject } from "node:crypto"
 
-/** What of an entry the chain vouches for, in the order of its canonical form. */
-export interface ChainedEntry {
+/** An entry as what happened makes it. */
+export interface Draft {
   readonly id: string
   readonly log: string
-  readonly seq: number
   readonly org_id: string | null
   readonly actor_type: string
   readonly actor_id: string | null
@@ -14,18 +13,24 @@ export interface ChainedEntry {
   readonly resource_id: string | null
   readonly ip_address: string | null
   readonly metadata: string
+}
+
+/** What an entry gets as it is appended: the next number of its log, and the time. */
+export interface Stamp {
+  readonly seq: number
   readonly created_at: string
 }
 
 /** The link before the first. */
 export const genesis = "0".repeat(64)
 
-const canonical = (entry: ChainedEntry): string =>
+/** What the chain vouches for: all of an entry. */
+const canonical = (entry: Draft, { created_at, seq }: Stamp): string =>
   JSON.stringify([
     "coffer/audit-entry/1",
     entry.id,
     entry.log,
-    entry.seq,
+    seq,
     entry.org_id,
     entry.actor_type,
     entry.actor_id,
@@ -35,12 +40,14 @@ const canonical = (entry: ChainedEntry): string =>
     entry.resource_id,
     entry.ip_address,
     entry.metadata,
-    entry.created_at
+    created_at
   ])
 
 /** The link of an entry: HMAC-SHA256 (RFC 2104) over the link before and the entry, in lowercase hexadecimal. */
-export const link = (key: KeyObject, previous: string, entry: ChainedEntry): string =>
-  createHmac("sha256", key).update(previous).update(canonical(entry)).digest("hex")
+export const link = (key: KeyObject, previous: string, entry: Draft, stamp: Stamp): string =>
+  createHmac("sha256", key)
+    .update(previous + canonical(entry, stamp))
+    .digest("hex")
 
 export interface Head {
   readonly log: string

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
-import { Statements } from "../database/Client.js"
+import { type Parameter, Statements } from "../database/Client.js"
 import { rowsBy } from "../database/Row.js"
-import type { ChainedEntry, Head } from "./Chain.js"
+import type { Draft, Head, Stamp } from "./Chain.js"
 
 const HeadRow = Schema.Struct({
   log: Schema.String,
@@ -11,16 +11,17 @@ const HeadRow = Schema.Struct({
   mac: Schema.String
 })
 
-/** An entry and its link of the chain. */
+/** An entry as it is appended, with its link of the chain. */
 export interface LinkedEntry {
-  readonly entry: ChainedEntry
+  readonly entry: Draft
+  readonly stamp: Stamp
   readonly chain: string
 }
 
-const valuesOf = ({ chain, entry }: LinkedEntry) => [
+const valuesOf = ({ chain, entry, stamp }: LinkedEntry): ReadonlyArray<Parameter> => [
   entry.id,
   entry.log,
-  entry.seq,
+  stamp.seq,
   entry.org_id,
   entry.actor_type,
   entry.actor_id,
@@ -30,7 +31,7 @@ const valuesOf = ({ chain, entry }: LinkedEntry) => [
   entry.resource_id,
   entry.ip_address,
   entry.metadata,
-  entry.created_at,
+  stamp.created_at,
   chain
 ]
 
@@ -54,11 +55,15 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     const insert = (entries: ReadonlyArray<LinkedEntry>): void => {
       let at = 0
       for (const { rows, statement } of inserts) {
-        for (; at + rows <= entries.length; at += rows) run(statement, entries.slice(at, at + rows).flatMap(valuesOf))
+        for (; at + rows <= entries.length; at += rows) {
+          const values: Array<Parameter> = []
+          for (const entry of entries.slice(at, at + rows)) values.push(...valuesOf(entry))
+          run(statement, values)
+        }
       }
     }
 
-    const count = (entry: Omit<ChainedEntry, "seq" | "created_at">, entries: number) =>
+    const count = (entry: Draft, entries: number) =>
       run(
         `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (log, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`,

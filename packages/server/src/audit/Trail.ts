@@ -71,7 +71,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       while (seq <= to) {
         const rows = yield* repo.run(log, seq, to, stride)
         for (const { chain: found, position, ...entry } of rows) {
-          const expected = link(auditKey, chain, entry)
+          const expected = link(auditKey, chain, entry, entry)
           if (entry.seq !== seq || position <= above || !sameLink(found, expected)) {
             return { chain, entries: seq - from, invalid: seq }
           }

@@ -29,7 +29,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     )
 
     const isStale = (lastUsedAt: string | null, millis: number): boolean =>
-      lastUsedAt === null || Date.parse(lastUsedAt) < millis - touchEveryMillis
+      lastUsedAt === null || lastUsedAt < timestamp(millis - touchEveryMillis)
 
     const bySession = (token: string, millis: number): Actor | null => {
       if (!isWellFormed("session", token)) return null

@@ -1,6 +1,6 @@
 import type { NotFound, ValidationError } from "@coffer/domain/Errors"
 import { HttpApp, HttpMiddleware, HttpServerResponse } from "@effect/platform"
-import { Cause, Effect, Option } from "effect"
+import { Cause, Effect, Fiber, Option } from "effect"
 import { ServerConfig } from "../Config.js"
 import { AccessLog } from "./AccessLog.js"
 import { toApiError, toResponse } from "./Failure.js"
@@ -28,13 +28,14 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) => {
 }
 
 /** What was attached to an answer while it was made, such as an ETag. */
-const finished = (request: NodeRequest, answer: HttpServerResponse.HttpServerResponse) =>
-  Effect.withFiberRuntime<HttpServerResponse.HttpServerResponse>((fiber) => {
-    const handlers = fiber.getFiberRef(HttpApp.currentPreResponseHandlers)
-    return Option.isNone(handlers)
-      ? Effect.succeed(answer)
-      : Effect.catchAllCause(handlers.value(request, answer), (cause) => Effect.map(toApiError(cause), toResponse))
-  })
+const finished = (request: NodeRequest, answer: HttpServerResponse.HttpServerResponse) => {
+  const handlers = Option.flatMap(Fiber.getCurrentFiber(), (fiber) =>
+    fiber.getFiberRef(HttpApp.currentPreResponseHandlers)
+  )
+  return Option.isNone(handlers)
+    ? Effect.succeed(answer)
+    : Effect.catchAllCause(handlers.value(request, answer), (cause) => Effect.map(toApiError(cause), toResponse))
+}
 
 /**
  * The edge of the server: everything that a request can end with becomes an answer here, and every request gets one line in

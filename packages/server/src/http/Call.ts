@@ -2,6 +2,7 @@ import { Authentication } from "@coffer/domain/Actor"
 import { BodyLimit, defaultBodyLimit } from "@coffer/domain/api/Requirement"
 import { HttpApiError, type HttpApiMiddleware, type HttpMethod, type HttpServerResponse } from "@effect/platform"
 import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
+import { accepting } from "./Accept.js"
 import { answering, UnfitAnswer } from "./Answer.js"
 import { readBody } from "./Body.js"
 import type { CallServices, Handle } from "./Calls.js"
@@ -47,7 +48,11 @@ const nothing: Decode = () => none
 const decoderOf = (schema: Option.Option<HasAst>): Decode =>
   Option.match(schema, {
     onNone: () => nothing,
-    onSome: ({ ast }) => ParseResult.decodeUnknownEither(Schema.make<unknown, unknown>(ast))
+    onSome: ({ ast }) => {
+      const byRules = ParseResult.decodeUnknownEither(Schema.make<unknown, unknown>(ast))
+      const accept = accepting(ast)
+      return accept === null ? byRules : (value) => (accept(value) ? Either.right(value) : byRules(value))
+    }
   })
 
 const refuse = (issue: ParseResult.ParseIssue) =>

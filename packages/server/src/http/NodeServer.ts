@@ -59,6 +59,7 @@ const refuseExpectation = (request: IncomingMessage, response: ServerResponse): 
 
 /** A target in absolute form is to be accepted (RFC 9112, section 3.2.2): its path is what counts. */
 const toOriginForm = (request: IncomingMessage): void => {
+  if (request.url?.startsWith("/") === true) return
   const path = /^https?:\/\/[^/?#]*(.*)$/i.exec(request.url ?? "")?.[1]
   if (path !== undefined) request.url = path.startsWith("/") ? path : `/${path}`
 }
@@ -76,7 +77,7 @@ const boundDrain = (server: Server): Server => {
   })
   server.on("request", (request, response) => {
     inFlight.set(response, request.socket)
-    response.once("close", () => inFlight.delete(response))
+    response.on("close", () => inFlight.delete(response))
   })
   const close = server.close.bind(server)
   server.close = (callback) => {

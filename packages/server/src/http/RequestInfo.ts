@@ -24,16 +24,20 @@ export class RequestInfo extends Context.Reference<RequestInfo>()("@coffer/serve
   defaultValue: (): RequestInfoShape => ({ id: "", ip: null, client: null, route: null, actor: null })
 }) {}
 
+/** An IPv4 address that a socket of IPv6 took, as itself. */
+const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "")
+
 const asAddress = (text: string | undefined): string | null => {
-  const address = text?.trim().replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "")
-  return address !== undefined && isIP(address) !== 0 ? address : null
+  if (text === undefined) return null
+  const address = unmapped(text.trim())
+  return isIP(address) === 0 ? null : address
 }
 
 /** What the proxy says the client's address is, when it is an address at all; else the connection's own. */
 const addressOf = (request: HttpServerRequest): string | null =>
   asAddress(request.headers["x-real-ip"]) ??
   asAddress(request.headers["x-forwarded-for"]?.split(",", 1)[0]) ??
-  asAddress(Option.getOrUndefined(request.remoteAddress))
+  Option.getOrNull(Option.map(request.remoteAddress, unmapped))
 
 const clientOf = (request: HttpServerRequest): string | null => {
   const client = request.headers["x-coffer-client"]

@@ -394,14 +394,14 @@ describe("the chain", () => {
       }
       const form = '["coffer/audit-entry/1","i","l",1,null,"user","a","n","secret.set","secret",null,"::1","{}","t"]'
       const mac = (text: string) => createHmac("sha256", auditKey).update(text).digest("hex")
-      assert.strictEqual(link(auditKey, genesis, entry), mac(`${"0".repeat(64)}${form}`))
+      assert.strictEqual(link(auditKey, genesis, entry, entry), mac(`${"0".repeat(64)}${form}`))
       const head = { log: "l", seq: 1, chain: "c", created_at: "t" }
       assert.strictEqual(headMac(auditKey, head), mac('["coffer/audit-head/1","l",1,"c","t"]'))
       for (const [name, field] of Object.entries(entry)) {
         const edited = { ...entry, [name]: typeof field === "number" ? 2 : `${field ?? ""}x` }
-        assert.notStrictEqual(link(auditKey, genesis, edited), link(auditKey, genesis, entry), name)
+        assert.notStrictEqual(link(auditKey, genesis, edited, edited), link(auditKey, genesis, entry, entry), name)
       }
-      assert.notStrictEqual(link(auditKey, "1".repeat(64), entry), link(auditKey, genesis, entry))
+      assert.notStrictEqual(link(auditKey, "1".repeat(64), entry, entry), link(auditKey, genesis, entry, entry))
     }).pipe(onDatabase())
   )
 
