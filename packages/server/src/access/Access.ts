@@ -124,12 +124,15 @@ export const recordDenial =
         : Effect.void
     )
 
-const grantsOf = (rows: ReadonlyArray<PlaceRow>): ReadonlyArray<Grant> =>
-  rows.flatMap(({ env_pattern, permission, project_pattern, rule_id }) =>
-    rule_id === null || project_pattern === null || env_pattern === null || permission === null
-      ? []
-      : [{ id: rule_id, project_pattern, env_pattern, permission }]
-  )
+const grantsOf = (rows: ReadonlyArray<PlaceRow>): ReadonlyArray<Grant> => {
+  const grants: Array<Grant> = []
+  for (const { env_pattern, permission, project_pattern, rule_id } of rows) {
+    if (rule_id !== null && project_pattern !== null && env_pattern !== null && permission !== null) {
+      grants.push({ id: rule_id, project_pattern, env_pattern, permission })
+    }
+  }
+  return grants
+}
 
 const subjectOf = (actor: Actor, row: PlaceRow, grants: ReadonlyArray<Grant>): Subject =>
   actor.type === "user"

@@ -69,24 +69,27 @@ const toOriginForm = (request: IncomingMessage): void => {
  * connection without a request; Node would, for one that has never had any, or that goes on after its answer.
  */
 const boundDrain = (server: Server): Server => {
-  const connections = new Set<Socket>()
-  const inFlight = new Map<ServerResponse, Socket>()
+  /** The last answer that each connection waits for. */
+  const connections = new Map<Socket, ServerResponse | null>()
   server.on("connection", (socket) => {
-    connections.add(socket)
+    connections.set(socket, null)
     socket.once("close", () => connections.delete(socket))
   })
-  server.on("request", (request, response) => {
-    inFlight.set(response, request.socket)
-    response.on("close", () => inFlight.delete(response))
+  server.on("request", ({ socket }, response) => {
+    connections.set(socket, response)
+    response.on("close", () => {
+      if (connections.get(socket) === response) connections.set(socket, null)
+    })
   })
   const close = server.close.bind(server)
   server.close = (callback) => {
     setTimeout(() => {
       server.closeAllConnections()
     }, drainMillis).unref()
-    const busy = new Set(inFlight.values())
-    for (const response of inFlight.keys()) response.shouldKeepAlive = false
-    for (const socket of connections) if (!busy.has(socket)) socket.destroy()
+    for (const [socket, response] of connections) {
+      if (response === null) socket.destroy()
+      else response.shouldKeepAlive = false
+    }
     return close(callback)
   }
   return server
