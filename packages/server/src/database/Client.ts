@@ -22,6 +22,8 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
      * together, before they are. A change that is taken back leaves nothing.
      */
     readonly atCommit: <A>(finish: (left: ReadonlyArray<A>) => void) => (item: A) => void
+    /** Has something done before each thing that is done on this connection, a commit among them. It does not throw. */
+    readonly beforeUse: (work: () => void) => void
     /**
      * Runs a change that is one step as a transaction: all of it or nothing. What a rule refuses rolls it back and goes on to the
      * caller; a failure of the database itself is a defect.
@@ -56,12 +58,22 @@ export const connect = (filename: string) =>
     yield* Effect.sync(() => {
       database.pragma("journal_mode = WAL")
     })
-    const prepared = preparing(database)
+    const before: Array<() => void> = []
+    const use = <A>(work: () => A): A => {
+      for (const each of before) each()
+      return work()
+    }
+    const direct = preparing(database)
+    const prepared: typeof direct = {
+      run: (text, parameters) => use(() => direct.run(text, parameters)),
+      runOnce: (text, parameters) => use(() => direct.runOnce(text, parameters))
+    }
     const connection = connectionOf(prepared)
     const { alone, atCommit, changeNow, outside, savepoint, stepOf, within, withTransaction } = transactionsOf(
       database,
       connection,
-      (text) => prepared.run(text, [])
+      (text) => prepared.run(text, []),
+      (text) => use(() => database.exec(text))
     )
     const runOf = (text: string, parameters: ReadonlyArray<Parameter>) =>
       Either.try({ try: () => prepared.run(text, parameters), catch: failure })
@@ -113,6 +125,9 @@ export const connect = (filename: string) =>
         ),
       savepoint,
       atCommit,
+      beforeUse: (work) => {
+        before.push(work)
+      },
       change: (step) => Effect.catchIf(changeNow(step), isSqlError, Effect.die)
     })
     return { client: quickClient, statements }

@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3"
-import { Effect, type Schema } from "effect"
+import { Effect, Either, type Schema } from "effect"
 import { ServerConfig } from "../Config.js"
+import { Statements } from "./Client.js"
 import { preparing } from "./Prepared.js"
 import { rowsBy } from "./Row.js"
 import { busyTimeoutMillis } from "./WriteAheadLog.js"
@@ -10,11 +11,14 @@ type Parameter = string | number | null
 /**
  * The read-only connection that answers every request's questions: it never waits for a transaction, sees a write the
  * moment that it is committed and never before, and cannot write. A statement costs it a few microseconds: it goes to the
- * driver itself, for what the toolkit does around each costs more than a read.
+ * driver itself, for what the toolkit does around each costs more than a read. What is read in one turn of the event loop is
+ * read in one transaction, for to begin one costs half a statement: it ends before this process, which alone writes, does
+ * anything on the connection that writes.
  */
 export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
   scoped: Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
+    const { beforeUse } = yield* Statements
     const database = yield* Effect.acquireRelease(
       Effect.sync(() => new Sqlite(dbPath, { readonly: true, fileMustExist: true })),
       (open) => Effect.sync(() => open.close())
@@ -27,9 +31,28 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
     ]
     for (const setting of settings) database.pragma(setting)
     const { run } = preparing(database)
+    const [begin, rollback] = [database.prepare("BEGIN"), database.prepare("ROLLBACK")]
+
+    /** Whether what the open transaction sees is all that is committed. */
+    let current = false
+    const end = (): void => {
+      if (!current) return
+      current = false
+      // Where it cannot be ended, it is before the next statement, or that one fails.
+      Either.try(() => rollback.run())
+    }
+    beforeUse(end)
 
     /** Rows of one statement, at once. */
-    const rowsNow = rowsBy<Parameter>(run)
+    const rowsNow = rowsBy<Parameter>((text, parameters) => {
+      if (!current) {
+        if (database.inTransaction) rollback.run()
+        begin.run()
+        current = true
+        setImmediate(end)
+      }
+      return run(text, parameters)
+    })
 
     /** As `rowsNow`, as an effect. */
     const rows = <A, I>(row: Schema.Schema<A, I>) => {

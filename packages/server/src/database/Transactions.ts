@@ -1,5 +1,4 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
-import type Sqlite from "better-sqlite3"
 import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef } from "effect"
 import { makeGate } from "./Gate.js"
 
@@ -31,9 +30,10 @@ interface Ending {
  * in it fails, and none of them has happened.
  */
 export const transactionsOf = (
-  database: Sqlite.Database,
+  database: { readonly inTransaction: boolean },
   connection: SqlConnection.Connection,
-  prepared: (text: string) => unknown
+  prepared: (text: string) => unknown,
+  exec: (text: string) => unknown
 ) => {
   const gate = makeGate()
   let batch: Batch | null = null
@@ -45,7 +45,7 @@ export const transactionsOf = (
 
   const attempt = (work: () => unknown): Either.Either<unknown, SqlError.SqlError> =>
     Either.try({ try: work, catch: failure })
-  const run = (text: string) => attempt(() => database.exec(text))
+  const run = (text: string) => attempt(() => exec(text))
 
   /** Forgets what was left since a mark, or all of it. */
   const cut = (mark?: ReadonlyArray<number>): void => {

@@ -1,13 +1,16 @@
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { Statements } from "@coffer/server/database/Client"
 import { DatabaseLive, pragmas } from "@coffer/server/database/Database"
 import { migrations } from "@coffer/server/database/Migrations"
 import { Reader } from "@coffer/server/database/Reader"
 import { transaction } from "@coffer/server/database/Writer"
 import { Instance } from "@coffer/server/keys/Instance"
+import { turn } from "@coffer/server/Turn"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
+import { Cause, Deferred, Effect, Either, Exit, Fiber, Layer, Schema, Scope } from "effect"
+import { failingStatement } from "../support/FailingDriver.js"
 import {
   configAt,
   freshPath,
@@ -15,6 +18,7 @@ import {
   onDatabase,
   organization,
   person,
+  raw,
   rawAt,
   readSecret,
   servicesAt,
@@ -255,7 +259,10 @@ describe("the reading connection", () => {
         "VACUUM"
       ]) {
         const exit = yield* Effect.exit(rows(Names)(statement, []))
-        assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause, { renderErrorCause: true }).includes("readonly"))
+        assert.isTrue(Exit.isFailure(exit), statement)
+        if (!Exit.isFailure(exit)) continue
+        const why = Cause.pretty(exit.cause, { renderErrorCause: true })
+        assert.match(why, statement === "VACUUM" ? /VACUUM from within a transaction/ : /readonly/)
       }
     }).pipe(onDatabase())
   )
@@ -275,6 +282,54 @@ describe("the reading connection", () => {
       yield* Deferred.succeed(seen, undefined)
       yield* Fiber.join(writer)
       assert.deepStrictEqual(yield* read(users, []), [{ email: "ada@example.com" }])
+    }).pipe(onDatabase())
+  )
+
+  const ada = person("ada@example.com")
+  const seen = Effect.flatMap(Reader, ({ rows }) => Effect.map(rows(Names)(users, []), (found) => found.length))
+
+  it.effect("sees in the same turn what was committed in it, by a transaction or without one", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { run, change } = yield* Statements
+      assert.strictEqual(yield* seen, 0)
+      yield* sql`INSERT INTO users (id, email, name, created_at, updated_at) VALUES ('a', 'b', 'c', 'd', 'e')`
+      assert.strictEqual(yield* seen, 1, "without a transaction")
+      yield* ada
+      assert.strictEqual(yield* seen, 2, "by a transaction")
+      // Nothing is left that would end what is read of before the commit does.
+      yield* turn
+      const changing = yield* Effect.fork(change(() => Either.right(run("DELETE FROM users WHERE id = 'a'", []))))
+      yield* Effect.yieldNow()
+      assert.strictEqual(yield* seen, 2, "before a change is committed")
+      yield* Fiber.join(changing)
+      assert.strictEqual(yield* seen, 1, "when it is")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("reads one state of the database in a turn, and no older one in the next", () =>
+    Effect.gen(function* () {
+      const db = yield* raw
+      yield* turn
+      assert.strictEqual(yield* seen, 0)
+      db.exec("INSERT INTO users (id, email, name, created_at, updated_at) VALUES ('a', 'b', 'c', 'd', 'e')")
+      assert.strictEqual(yield* seen, 0, "what another connection wrote in the same turn")
+      yield* turn
+      assert.strictEqual(yield* seen, 1)
+      yield* turn
+      assert.deepStrictEqual(db.pragma("wal_checkpoint(TRUNCATE)"), [{ busy: 0, log: 0, checkpointed: 0 }])
+    }).pipe(onDatabase())
+  )
+
+  it.effect("reads nothing rather than what is not so any more, when what it reads of cannot be let go", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* seen, 0)
+      const kept = yield* failingStatement(1, ada, /^ROLLBACK$/)
+      assert.isTrue(Exit.isSuccess(kept.exit), "who writes is not troubled by it")
+      assert.strictEqual(kept.statement, "ROLLBACK")
+      const { exit } = yield* failingStatement(1, seen, /^ROLLBACK$/)
+      assert.isTrue(Exit.isFailure(exit))
+      assert.strictEqual(yield* seen, 1)
     }).pipe(onDatabase())
   )
 

@@ -1,5 +1,6 @@
 import type { Actor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
+import { turn } from "@coffer/server/Turn"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
 import { Effect } from "effect"
@@ -14,11 +15,14 @@ import {
   outcome,
   raw,
   readBundle,
-  readSecret,
+  readSecret as readSecretNow,
   setSecret
 } from "../support/Services.js"
 
 const canary = "canary-4711"
+
+/** In a turn of its own: what is not written by the server itself is seen from the next one on. */
+const readSecret = (...read: Parameters<typeof readSecretNow>) => Effect.zipRight(turn, readSecretNow(...read))
 
 /** Asserts that a secret does not open, neither alone nor in its bundle, and that nothing of a value is answered. */
 const refuses = (actor: Actor, name: string, options: { readonly version?: number; readonly path?: EnvPath } = {}) =>

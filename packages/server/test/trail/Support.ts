@@ -5,6 +5,7 @@ import { Access } from "@coffer/server/access/Access"
 import { AuditLog, type AuditSource } from "@coffer/server/audit/AuditLog"
 import { type PageRequest, Trail, type VerifyRequest } from "@coffer/server/audit/Trail"
 import { Organizations } from "@coffer/server/organizations/Organizations"
+import { turn } from "@coffer/server/Turn"
 import { OrgName } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
@@ -28,8 +29,10 @@ export const list = ({ actor, name }: Log, request: PageRequest = {}) =>
     return yield* (yield* Trail).list(place, request)
   })
 
+/** In a turn of its own: what is not written by the server itself is seen from the next one on. */
 export const verify = ({ actor, name }: Log, request: VerifyRequest = {}) =>
   Effect.gen(function* () {
+    yield* turn
     const place = yield* (yield* Access).org(orgPath(name), "audit.verify").pipe(by(actor))
     return yield* (yield* Trail).verify(place, request)
   })
