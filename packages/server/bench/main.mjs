@@ -64,9 +64,7 @@ const context = {
 
 const slack = options.quick ? 2 : 1
 const isMissed = ({ atLeast, ratio, target, watched = true }) =>
-  target !== undefined &&
-  (watched || !options.quick) &&
-  !(atLeast ? ratio >= target / slack : ratio <= target * slack)
+  target !== undefined && (watched || !options.quick) && !(atLeast ? ratio >= target / slack : ratio <= target * slack)
 const better = (one, other) => (one.ratio > other.ratio === Boolean(one.atLeast) ? one : other)
 
 keepToLoadCore()

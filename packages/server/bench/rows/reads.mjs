@@ -116,7 +116,10 @@ const bundleRow = {
       compared("bundle of 100", "hand-written server", ours, hand, 0.8),
       faster("bundle of 100, 16 connections", "100 single reads", ours, many, secrets, 5),
       // It falls as reads get faster: beyond its target, and no sign of a fault.
-      { ...faster("bundle of 100, 1 connection", "100 single reads, in turn", one, single, secrets, 15), watched: false },
+      {
+        ...faster("bundle of 100, 1 connection", "100 single reads, in turn", one, single, secrets, 15),
+        watched: false
+      },
       faster(
         "hand-written server's bundle, 1 connection",
         "its 100 single reads",
