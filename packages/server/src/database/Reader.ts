@@ -12,8 +12,8 @@ type Parameter = string | number | null
  * The read-only connection that answers every request's questions: it never waits for a transaction, sees a write the
  * moment that it is committed and never before, and cannot write. A statement costs it a few microseconds: it goes to the
  * driver itself, for what the toolkit does around each costs more than a read. What is read in one turn of the event loop is
- * read in one transaction, for to begin one costs half a statement: it ends before this process, which alone writes, does
- * anything on the connection that writes.
+ * read in one transaction, for to begin and end one takes locks of the file: it ends before this process, which alone writes,
+ * does anything on the connection that writes.
  */
 export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
   scoped: Effect.gen(function* () {
