@@ -193,6 +193,46 @@ describe("a session", () => {
     other.remove()
   })
 
+  it("starts with a token from the server's operator, on standard input or at a prompt that does not show it", async () => {
+    const { code, stdout: token, stderr } = await server.offline(["session", "grace@example.com"])
+    assert.deepStrictEqual([code, stderr], [0, ""])
+    const other = new Desk(server.url)
+    const sessionFile = join(other.home, ".config/coffer/session")
+    const refused = async (exit: number, says: RegExp, args: ReadonlyArray<string>, input = token) => {
+      const result = await other.coffer(["login", ...args], { input })
+      assert.deepStrictEqual([result.code, result.stdout], [exit, ""])
+      assert.match(result.stderr, says)
+      assert.notInclude(result.stderr, "svc_st_" + token.slice(7, 20))
+      assert.throws(() => statSync(sessionFile))
+    }
+    await refused(2, /others: write --token -/, ["--token", token.trim()])
+    await refused(2, /goes without --email/, ["--token", "-", "--email", "grace@example.com"])
+    await refused(2, /no session token/, ["--token", "-"], "")
+    await refused(2, /no session token/, ["--token", "-"], `${token.trim()}x`)
+    await refused(2, /set SERVICE_API_KEY/, ["--token", "-"], `svc_sa_${token.slice(7)}`)
+    await refused(3, /does not take this token/, ["--token", "-"], `svc_st_${"0".repeat(49)}\n`)
+
+    const done = await other.coffer(["login", "--token", "-"], { input: token })
+    assert.deepStrictEqual([done.code, done.stderr], [0, ""])
+    assert.strictEqual(done.stdout, `logged in to ${server.url} as grace@example.com\n`)
+    assert.strictEqual(statSync(sessionFile).mode & 0o777, 0o600)
+    assert.include((await other.coffer(["whoami"])).stdout, "grace@example.com")
+    other.remove()
+
+    const terminal = new Desk(server.url)
+    const coffer = `${node} ${join(import.meta.dirname, "../bin/coffer.js")}`
+    const typing = terminal.spawn("script", ["-qec", `${coffer} login --token -`, "/dev/null"])
+    let screen = ""
+    typing.stdout?.on("data", (chunk: Buffer) => (screen += chunk.toString()))
+    await until(() => (screen.includes("Session token: ") ? true : undefined), "the prompt")
+    typing.stdin?.write(`${token.trim()}\r`)
+    await once(typing, "close")
+    assert.include(screen, "logged in to")
+    assert.notInclude(screen, token.trim())
+    assert.include((await terminal.coffer(["whoami"])).stdout, "grace@example.com")
+    terminal.remove()
+  })
+
   it("ends at logout, here and at the server", async () => {
     const other = await server.login("eve@example.com")
     assert.strictEqual((await other.coffer(["logout"])).code, 0)

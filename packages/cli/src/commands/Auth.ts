@@ -1,6 +1,6 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import { hasApiKey, sessionFor } from "@coffer/domain/client/Credentials"
+import { hasApiKey, NotAuthenticated, sessionFor, type SessionToken } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { forgetSession, storeSession } from "@coffer/domain/client/SessionFile"
 import { isTrusted, trustOrigin } from "@coffer/domain/client/TrustedOrigins"
@@ -9,6 +9,7 @@ import { Effect, Either, Option, type Redacted, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
 import { note, printDone, printJson, printLine, printRecord } from "../Output.js"
 import { ask, canAsk, confirm } from "../Prompts.js"
+import { readSessionToken } from "./SessionTokens.js"
 import { atServer, clientWith, connect, serverUrl, settingsOf } from "./Shared.js"
 
 const wrong = (message: string) => new WrongUsage({ message })
@@ -16,6 +17,10 @@ const wrong = (message: string) => new WrongUsage({ message })
 const email = Options.text("email").pipe(Options.withDescription("Your e-mail address"), Options.optional)
 const code = Options.text("code").pipe(
   Options.withDescription("The code of 6 digits that was sent to you"),
+  Options.optional
+)
+const token = Options.text("token").pipe(
+  Options.withDescription("Take a session token instead of a code; - reads it from standard input"),
   Options.optional
 )
 
@@ -48,10 +53,37 @@ const keep = Effect.fnUntraced(function* (server: ServerUrl, token: Redacted.Red
   if (yield* hasApiKey) yield* note("SERVICE_API_KEY is set and goes before this session: unset it to be yourself")
 })
 
-const login = Command.make("login", { email, code, serverUrl }, (options) =>
+/** Logs in with a session that the server's operator started: the way in without mail. */
+const loginWithToken = Effect.fnUntraced(function* (server: ServerUrl, option: string) {
+  yield* settleServer(server)
+  const secret = yield* readSessionToken(option)
+  const session: SessionToken = { type: "session", secret }
+  const client = yield* clientWith(server, Option.some(session))
+  const identity = yield* client
+    .call((api) => api.auth.me({}))
+    .pipe(
+      Effect.catchTag(
+        "Unauthorized",
+        () =>
+          new NotAuthenticated({
+            message: `${server.origin} does not take this token: its session has ended, or it is another server's`
+          })
+      )
+    )
+  yield* keep(server, secret)
+  yield* printLine(`logged in to ${server.origin} as ${identity.type === "user" ? identity.email : identity.name}`)
+})
+
+const login = Command.make("login", { email, code, token, serverUrl }, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const server = yield* settings.server
+    if (Option.isSome(options.token)) {
+      if (Option.isSome(options.email) || Option.isSome(options.code)) {
+        return yield* wrong("--token goes without --email and --code: the token says whose session it is")
+      }
+      return yield* loginWithToken(server, options.token.value)
+    }
     if (Option.isNone(options.email) && !canAsk()) return yield* wrong("nobody can be asked here: add --email")
     yield* settleServer(server)
     const address = yield* decodeEmail(Option.isSome(options.email) ? options.email.value : yield* ask("E-mail: "))
@@ -74,7 +106,7 @@ const login = Command.make("login", { email, code, serverUrl }, (options) =>
   })
 ).pipe(
   Command.withDescription(
-    "Log in with a code that is sent to you by e-mail. Example: coffer login --email ada@example.com"
+    "Log in with a code that is sent to you by e-mail, or with a session token. Example: coffer login --email ada@example.com"
   )
 )
 

@@ -157,6 +157,15 @@ export class Server {
     await this.ready()
   }
 
+  /** Runs a command of the server's own while the server is stopped. */
+  async offline(args: ReadonlyArray<string>): Promise<Result> {
+    this.child.kill()
+    await once(this.child, "exit")
+    const result = await finish(spawn(process.execPath, [programs.server, ...args], { env: this.env, stdio: "pipe" }))
+    await this.restart()
+    return result
+  }
+
   /** The newest login code for an address, from the log. */
   code(email: string): Promise<string> {
     return until(() => {
