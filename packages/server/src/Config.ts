@@ -21,7 +21,8 @@ import {
   text,
   word
 } from "./config/Formats.js"
-import { ConfigProblems, joined, satisfying, type Setting } from "./config/Problems.js"
+import { ConfigProblems, joined, problem, satisfying, type Setting } from "./config/Problems.js"
+import { superadminVariable } from "./config/Unknown.js"
 import { type Environment, type Reader, reader } from "./config/Variables.js"
 
 export interface SmtpSettings {
@@ -79,8 +80,6 @@ export interface Settings {
     readonly serviceName: string
     readonly headers: Redacted.Redacted | null
   }
-  /** Variables that look like settings and are none: misspelt, most likely. */
-  readonly unknown: ReadonlyArray<string>
 }
 
 export class ServerConfig extends Context.Tag("@coffer/server/ServerConfig")<ServerConfig, Settings>() {}
@@ -151,6 +150,25 @@ const mail = (settings: Reader): Setting<Settings["mail"]> => {
   )
 }
 
+/** Settings of backups that have no effect without a store; a schedule of 0 hours asks for none. */
+const withoutStore = (settings: Reader): Setting<void> => {
+  const given = [
+    "BACKUP_S3_BUCKET",
+    "BACKUP_S3_ACCESS_KEY",
+    "BACKUP_S3_SECRET_KEY",
+    "BACKUP_S3_SECRET_KEY_FILE",
+    "BACKUP_S3_REGION",
+    "BACKUP_S3_PREFIX",
+    "BACKUP_SCHEDULE_HOURS",
+    "BACKUP_RETAIN_DAILY_DAYS",
+    "BACKUP_RETAIN_WEEKLY_WEEKS"
+  ].filter((variable) => settings.given(variable) !== null)
+  const [first] = given.filter((variable) => settings.given(variable) !== "0" || variable !== "BACKUP_SCHEDULE_HOURS")
+  return first === undefined
+    ? Effect.void
+    : problem("BACKUP_S3_ENDPOINT", `is required when ${first} is set: without a store there are no backups`)
+}
+
 const backups = (settings: Reader): Setting<BackupSettings | null> => {
   const form = {
     region: settings.withDefault("BACKUP_S3_REGION", text, "us-east-1"),
@@ -168,9 +186,10 @@ const backups = (settings: Reader): Setting<BackupSettings | null> => {
       )
   }
   return settings.given("BACKUP_S3_ENDPOINT") === null
-    ? Effect.all({ ...form, secretKey: settings.secret("BACKUP_S3_SECRET_KEY", password) }, { mode: "validate" }).pipe(
-        Effect.mapBoth({ onFailure: joined, onSuccess: () => null })
-      )
+    ? Effect.all(
+        { ...form, secretKey: settings.secret("BACKUP_S3_SECRET_KEY", password), store: withoutStore(settings) },
+        { mode: "validate" }
+      ).pipe(Effect.mapBoth({ onFailure: joined, onSuccess: () => null }))
     : Effect.all(
         {
           endpoint: settings.required("BACKUP_S3_ENDPOINT", address),
@@ -186,7 +205,15 @@ const backups = (settings: Reader): Setting<BackupSettings | null> => {
 const tracing = (settings: Reader): Setting<Settings["tracing"]> =>
   Effect.all(
     {
-      endpoint: settings.optional("OTEL_EXPORTER_OTLP_ENDPOINT", address),
+      endpoint: settings
+        .optional("OTEL_EXPORTER_OTLP_ENDPOINT", address)
+        .pipe(
+          satisfying(
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "is required when OTEL_EXPORTER_OTLP_HEADERS is set: without it no trace is sent",
+            (endpoint) => endpoint !== null || settings.given("OTEL_EXPORTER_OTLP_HEADERS") === null
+          )
+        ),
       serviceName: settings.withDefault("OTEL_SERVICE_NAME", text, "coffer-server"),
       headers: settings.optional("OTEL_EXPORTER_OTLP_HEADERS", otlpHeaders)
     },
@@ -199,8 +226,6 @@ const tracing = (settings: Reader): Setting<Settings["tracing"]> =>
     })
   )
 
-const superadminVariable = /^SUPERADMIN_EMAIL_([0-9]+)$/
-
 const superadmins = (environment: Environment, settings: Reader): Setting<ReadonlyArray<Email>> => {
   const variables = Record.keys(environment).flatMap((variable) => {
     const number = superadminVariable.exec(variable)?.[1]
@@ -211,36 +236,6 @@ const superadmins = (environment: Environment, settings: Reader): Setting<Readon
     ({ variable }) => settings.required(variable, email)
   ).pipe(Effect.mapBoth({ onFailure: Array.flatten, onSuccess: Array.dedupe }))
 }
-
-/** The variables named SERVICE_… that mean something to the server, or to the clients. */
-const serviceVariables: ReadonlySet<string> = new Set([
-  "SERVICE_MASTER_KEY",
-  "SERVICE_MASTER_KEY_FILE",
-  "SERVICE_DB_PATH",
-  "SERVICE_HOST",
-  "SERVICE_PORT",
-  "SERVICE_LOG_LEVEL",
-  "SERVICE_LOG_FORMAT",
-  "SERVICE_METRICS_PORT",
-  "SERVICE_SIGNUP",
-  "SERVICE_SIGNUP_DOMAINS",
-  "SERVICE_ORG_CREATION",
-  "SERVICE_AUDIT_STREAM",
-  "SERVICE_AUDIT_REQUIRED",
-  "SERVICE_NEW_MASTER_KEY",
-  "SERVICE_NEW_MASTER_KEY_FILE",
-  "SERVICE_SERVER_URL",
-  "SERVICE_API_KEY",
-  "SERVICE_API_KEY_FILE",
-  "SERVICE_ORG",
-  "SERVICE_PROJECT",
-  "SERVICE_ENV"
-])
-
-const isUnknown = (variable: string): boolean =>
-  variable.startsWith("SUPERADMIN_EMAIL")
-    ? !superadminVariable.test(variable)
-    : variable.startsWith("SERVICE_") && !variable.startsWith("SERVICE_MCP_") && !serviceVariables.has(variable)
 
 /**
  * Reads every setting of the server from environment variables, and the files that some of them name.
@@ -301,10 +296,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
           (stream) => (stream === null || stream === "stdout" ? stream : { file: stream })
         ),
         auditRequired: settings.withDefault("SERVICE_AUDIT_REQUIRED", word({ 0: false, 1: true }), false),
-        tracing: tracing(settings),
-        unknown: Effect.succeed(
-          Record.keys(environment).filter((name) => settings.given(name) !== null && isUnknown(name))
-        )
+        tracing: tracing(settings)
       },
       { mode: "validate" }
     ).pipe(Effect.mapError((errors) => new ConfigProblems({ problems: joined(errors) })))

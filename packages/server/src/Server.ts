@@ -12,6 +12,8 @@ import { SuperadminsLive } from "./auth/Superadmins.js"
 import { Backups } from "./backups/Backups.js"
 import { BackupsHttp } from "./backups/Http.js"
 import { BackupScheduleLive } from "./backups/Schedule.js"
+import { ServerConfig } from "./Config.js"
+import { summary } from "./config/Summary.js"
 import { DatabaseLive } from "./database/Database.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
@@ -51,13 +53,16 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
 )
 
 const announce = Layer.effectDiscard(
-  HttpServer.addressWith((address) =>
-    Effect.logInfo(
-      address._tag === "TcpAddress"
-        ? `listening on http://${address.hostname}:${address.port}`
-        : `listening on ${address.path}`
+  Effect.gen(function* () {
+    for (const line of summary(yield* ServerConfig)) yield* Effect.logInfo(line)
+    yield* HttpServer.addressWith((address) =>
+      Effect.logInfo(
+        address._tag === "TcpAddress"
+          ? `listening on http://${address.hostname}:${address.port}`
+          : `listening on ${address.path}`
+      )
     )
-  )
+  })
 )
 
 /**

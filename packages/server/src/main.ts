@@ -5,6 +5,7 @@ import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
 import { loadConfig, ServerConfig } from "./Config.js"
 import { exposedSecrets } from "./config/Exposed.js"
+import { unknownMessage, unknownSettings } from "./config/Unknown.js"
 import { explainUnusable } from "./database/Unusable.js"
 import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
@@ -30,8 +31,9 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
 
 const serve = Effect.gen(function* () {
+  // Before the settings are read: a misspelt one may be why another is missing.
+  for (const unknown of unknownSettings(process.env)) yield* Console.error(`coffer-server: ${unknownMessage(unknown)}`)
   const settings = yield* loadConfig(process.env)
-  for (const name of settings.unknown) yield* Console.error(`coffer-server: no setting is named ${name}: it is ignored`)
   for (const name of exposedSecrets(process.env)) {
     yield* Console.error(`coffer-server: everybody on this machine may read the file of ${name}: run chmod 600 on it`)
   }

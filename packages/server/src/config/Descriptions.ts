@@ -104,7 +104,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
   {
     title: "Backups",
     variables: [
-      { variable: "BACKUP_S3_ENDPOINT", meaning: "The S3-compatible store. Empty: no backups at all" },
+      {
+        variable: "BACKUP_S3_ENDPOINT",
+        meaning: "The S3-compatible store. Without it there are no backups at all",
+        required: "with any other setting of backups"
+      },
       { variable: "BACKUP_S3_REGION", meaning: "Its region", default: "us-east-1" },
       { variable: "BACKUP_S3_BUCKET", meaning: "The bucket", required: "with BACKUP_S3_ENDPOINT" },
       { variable: "BACKUP_S3_ACCESS_KEY", meaning: "The access key's id", required: "with BACKUP_S3_ENDPOINT" },
@@ -149,9 +153,15 @@ export const described: ReadonlyArray<DescribedGroup> = [
         meaning: "`1`: a read waits until its audit entry is committed, and fails when that fails",
         default: "0"
       },
-      { variable: "OTEL_EXPORTER_OTLP_ENDPOINT", meaning: "Sends traces over OTLP there. Empty: off" },
+      {
+        variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
+        meaning: "Sends traces over OTLP there. Empty: off"
+      },
       { variable: "OTEL_SERVICE_NAME", meaning: "The service's name in traces", default: "coffer-server" },
-      { variable: "OTEL_EXPORTER_OTLP_HEADERS", meaning: "Headers for the traces' receiver" }
+      {
+        variable: "OTEL_EXPORTER_OTLP_HEADERS",
+        meaning: "Headers for the traces' receiver, with OTEL_EXPORTER_OTLP_ENDPOINT alone"
+      }
     ]
   }
 ]

@@ -109,7 +109,7 @@ describe("the schedule of backups", () => {
     Effect.gen(function* () {
       const backups = recorded(null)
       yield* scheduled(backups, "0")
-      yield* scheduled(backups, "1", {})
+      yield* scheduled(backups, "0", {})
       yield* TestClock.adjust("100 hours")
       assert.deepStrictEqual(backups.tries, [])
     })

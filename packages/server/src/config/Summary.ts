@@ -1,0 +1,66 @@
+import type { BackupSettings, Settings } from "../Config.js"
+
+const on = (feature: string, details: string): string => `${feature} on (${details})`
+const off = (feature: string, consequence?: string): string =>
+  consequence === undefined ? `${feature} off` : `${feature} off (${consequence})`
+
+const mail = ({ mail }: Settings): string =>
+  mail._tag === "Log"
+    ? off("mail", "login codes are printed in this log")
+    : on(
+        "mail",
+        [
+          `${mail.host}:${mail.port}`,
+          mail.secure ? "TLS" : mail.requireTls ? "STARTTLS" : "TLS where it is offered",
+          mail.username === null ? "without a login" : "with a login",
+          `from ${mail.from.address}`
+        ].join(", ")
+      )
+
+const schedule = ({ retainDailyDays, retainWeeklyWeeks, scheduleHours }: BackupSettings): string =>
+  scheduleHours === 0
+    ? "manual alone, none is deleted"
+    : `every ${scheduleHours} h, kept for ${retainDailyDays} days and ${retainWeeklyWeeks} weeks`
+
+const backups = ({ backups }: Settings): string =>
+  backups === null
+    ? off("backups", "no store is configured")
+    : on("backups", `${backups.endpoint}, bucket ${backups.bucket}, ${schedule(backups)}`)
+
+const signup = ({ signup, signupDomains }: Settings): string =>
+  signup === "open"
+    ? on("open sign-up", "anyone with a mailbox")
+    : off("open sign-up", ["invited people", ...signupDomains].join(", "))
+
+const orgCreation = ({ orgCreation }: Settings): string =>
+  orgCreation === "anyone"
+    ? on("open organization creation", "anyone")
+    : off("open organization creation", "superadmins alone")
+
+const superadmins = ({ superadmins }: Settings): string =>
+  superadmins.length === 0 ? off("superadmins") : on("superadmins", String(superadmins.length))
+
+const metrics = ({ metricsPort }: Settings): string =>
+  metricsPort === null ? off("metrics") : on("metrics", `127.0.0.1:${metricsPort}`)
+
+const auditStream = ({ auditStream }: Settings): string =>
+  auditStream === null
+    ? off("audit stream")
+    : on("audit stream", auditStream === "stdout" ? "standard output" : auditStream.file)
+
+const auditRequired = ({ auditRequired }: Settings): string =>
+  auditRequired ? on("required audit", "no access without its entry") : off("required audit")
+
+const tracing = ({ tracing }: Settings): string =>
+  tracing === null ? off("tracing") : on("tracing", `${tracing.endpoint} as ${tracing.serviceName}`)
+
+/** Three lines for the log that say which features are on and which are off. They hold no secret. */
+export const summary = (settings: Settings): readonly [string, string, string] => {
+  const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
+    features.map((feature) => feature(settings)).join("; ")
+  return [
+    line(mail, backups),
+    line(signup, orgCreation, superadmins),
+    line(metrics, auditStream, auditRequired, tracing)
+  ]
+}

@@ -1,0 +1,89 @@
+import { loadConfig } from "@coffer/server/Config"
+import { summary } from "@coffer/server/config/Summary"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { afterAll } from "vitest"
+import { cleanUp, Program } from "../support/Program.js"
+
+const least = { SERVICE_MASTER_KEY: "7".repeat(64), SMTP_HOST: "log" }
+
+const lines = (environment: Readonly<Record<string, string>>) =>
+  Effect.map(loadConfig({ ...least, ...environment }), summary)
+
+const everything = {
+  SMTP_HOST: "mail.example.com",
+  SMTP_USERNAME: "coffer",
+  SMTP_PASSWORD: "hunter2-smtp",
+  SMTP_FROM: "Coffer <coffer@example.com>",
+  BACKUP_S3_ENDPOINT: "https://s3.example.com",
+  BACKUP_S3_BUCKET: "backups",
+  BACKUP_S3_ACCESS_KEY: "AKIA123",
+  BACKUP_S3_SECRET_KEY: "hunter2-s3",
+  BACKUP_SCHEDULE_HOURS: "6",
+  SERVICE_SIGNUP: "invited",
+  SERVICE_SIGNUP_DOMAINS: "example.com",
+  SERVICE_ORG_CREATION: "superadmin",
+  SUPERADMIN_EMAIL_0: "root@example.com",
+  SUPERADMIN_EMAIL_1: "ada@example.com",
+  SERVICE_METRICS_PORT: "9464",
+  SERVICE_AUDIT_STREAM: "/var/lib/coffer/audit.jsonl",
+  SERVICE_AUDIT_REQUIRED: "1",
+  OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+  OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer hunter2"
+}
+
+afterAll(() => {
+  cleanUp()
+})
+
+describe("the three lines at start", () => {
+  it.effect("say what is off", () =>
+    Effect.map(lines({}), (found) =>
+      assert.deepStrictEqual(found, [
+        "mail off (login codes are printed in this log); backups off (no store is configured)",
+        "open sign-up on (anyone with a mailbox); open organization creation on (anyone); superadmins off",
+        "metrics off; audit stream off; required audit off; tracing off"
+      ])
+    )
+  )
+
+  it.effect("say what is on and how, and no secret", () =>
+    Effect.map(lines(everything), (found) => {
+      assert.deepStrictEqual(found, [
+        "mail on (mail.example.com:587, STARTTLS, with a login, from coffer@example.com); backups on (https://s3.example.com, bucket backups, every 6 h, kept for 7 days and 4 weeks)",
+        "open sign-up off (invited people, example.com); open organization creation off (superadmins alone); superadmins on (2)",
+        "metrics on (127.0.0.1:9464); audit stream on (/var/lib/coffer/audit.jsonl); required audit on (no access without its entry); tracing on (http://collector:4318 as coffer-server)"
+      ])
+      assert.notMatch(found.join(), /hunter2|AKIA|7{8}/)
+    })
+  )
+
+  it.effect("tell a store without a schedule, and mail without TLS", () =>
+    Effect.map(
+      lines({ ...everything, BACKUP_SCHEDULE_HOURS: "", SMTP_TLS: "none", SMTP_USERNAME: "", SMTP_PASSWORD: "" }),
+      ([first]) => {
+        assert.include(first, "mail.example.com:587, TLS where it is offered, without a login")
+        assert.include(first, "bucket backups, manual alone, none is deleted")
+      }
+    )
+  )
+})
+
+describe("the server", () => {
+  it("logs the three lines once it listens, and names what is no setting before", async () => {
+    const program = await Program.start({ SMTP_USER: "ada@example.com", SERVICE_LOG_FORMAT: "pretty" })
+    await program.said(/listening on/)
+    assert.match(program.log, /^coffer-server: SMTP_USER is no setting, and is ignored: did you mean SMTP_USERNAME\?$/m)
+    assert.match(program.log, /^\S+ INFO {2}mail off \(.*\); backups off \(.*\)$/m)
+    assert.match(program.log, /^\S+ INFO {2}open sign-up on .*; superadmins off$/m)
+    assert.match(program.log, /^\S+ INFO {2}metrics off; audit stream off; required audit off; tracing off$/m)
+    await program.remove()
+  })
+
+  it("does not start with half of a feature", async () => {
+    const { code, log } = await Program.refused({ BACKUP_S3_BUCKET: "backups", BACKUP_S3_ACCES_KEY: "x" })
+    assert.strictEqual(code, 1)
+    assert.match(log, /^coffer-server: BACKUP_S3_ACCES_KEY is no setting, .* did you mean BACKUP_S3_ACCESS_KEY\?$/m)
+    assert.match(log, /BACKUP_S3_ENDPOINT is required when BACKUP_S3_BUCKET is set/)
+  })
+})
