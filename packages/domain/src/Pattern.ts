@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import picomatch from "picomatch"
 import { rule } from "./Rule.js"
 
 const maxLength = 200
@@ -13,8 +12,8 @@ const grammar = /^(?:[a-z0-9*?-]|\{[a-z0-9*?-]*(?:,[a-z0-9*?-]*)+\})+$/
 const stars = (text: string): number => text.split("*").length - 1
 
 /**
- * Whether a text is a pattern: names' characters, `*`, `?` and one level of `{a,b}`, within bounds that keep matching far
- * from the exponential time that picomatch takes on many stars. Runs of `*` count as one.
+ * Whether a text is a pattern: names' characters, `*`, `?` and one level of `{a,b}`, within bounds that a person can still
+ * read. Runs of `*` count as one.
  */
 const isPattern = (text: string): boolean => {
   if (text.length === 0 || text.length > maxLength) return false
@@ -47,27 +46,84 @@ export const Pattern = Schema.transform(Schema.String.annotations(rule(patternRu
 })
 export type Pattern = typeof Pattern.Type
 
-const options = {
-  dot: true,
-  nobracket: true,
-  noextglob: true,
-  noglobstar: true,
-  nonegate: true,
-  noquantifiers: true,
-  strictSlashes: true
-} as const
+/** Names have at most 50 characters; the offsets of a longer text than this do not fit into two words. */
+const maxNameLength = 63
 
-const compiled = new Map<string, (name: string) => boolean>()
-const maxCompiled = 10_000
-
-/** Whether a name matches a pattern. Pure; compiled patterns are kept. */
-export const matches = (pattern: string, name: string): boolean => {
-  if (pattern === "*" || pattern === name) return true
-  let matcher = compiled.get(pattern)
-  if (matcher === undefined) {
-    if (compiled.size >= maxCompiled) compiled.clear()
-    matcher = picomatch(fold(pattern), options)
-    compiled.set(pattern, matcher)
-  }
-  return matcher(name)
+/** A set of offsets into a name, as bits: those below 32, and the others. */
+interface Offsets {
+  readonly low: number
+  readonly high: number
 }
+
+const none: Offsets = { low: 0, high: 0 }
+const isNone = (one: Offsets): boolean => (one.low | one.high) === 0
+const only = (offset: number): Offsets => (offset < 32 ? { low: 1 << offset, high: 0 } : { low: 0, high: 1 << offset })
+const union = (one: Offsets, other: Offsets): Offsets => ({ low: one.low | other.low, high: one.high | other.high })
+const intersection = (one: Offsets, other: Offsets): Offsets => ({
+  low: one.low & other.low,
+  high: one.high & other.high
+})
+
+/** Every offset of the set, one further. */
+const next = (one: Offsets): Offsets => ({ low: one.low << 1, high: (one.high << 1) | (one.low >>> 31) })
+
+/** Every offset from the first one of the set. */
+const onwards = (one: Offsets): Offsets =>
+  one.low === 0 ? { low: 0, high: one.high | -one.high } : { low: one.low | -one.low, high: -1 }
+
+/** The offsets at which a name has a character. */
+const offsetsOf = (name: string): ReadonlyMap<string, Offsets> => {
+  const found = new Map<string, Offsets>()
+  Array.from(name).forEach((character, offset) => {
+    found.set(character, union(found.get(character) ?? none, only(offset)))
+  })
+  return found
+}
+
+/**
+ * Returns what tells whether a pattern matches the name. It goes through the pattern once, with the set of offsets in the name
+ * that can be reached so far. Nothing is tried twice, so the time is linear in the pattern's length, whatever its stars and
+ * braces. A text outside the grammar matches nothing but itself.
+ */
+export const matcherOf = (name: string): ((pattern: string) => boolean) => {
+  const offsets = offsetsOf(name)
+  const anywhere = [...offsets.values()].reduce(union, none)
+  const end = only(name.length)
+
+  const step = (reached: Offsets, character: string): Offsets =>
+    character === "*"
+      ? onwards(reached)
+      : next(intersection(reached, character === "?" ? anywhere : (offsets.get(character) ?? none)))
+
+  const fits = (pattern: string): boolean => {
+    let reached = only(0)
+    // Inside of braces: where each alternative starts, and where those before this one have ended.
+    let start = none
+    let ended = none
+    let inside = false
+    for (let index = 0; index < pattern.length; index++) {
+      const character = pattern.charAt(index)
+      if (character === "{") {
+        if (inside) return false
+        inside = true
+        start = reached
+        ended = none
+      } else if (inside && character === ",") {
+        ended = union(ended, reached)
+        reached = start
+      } else if (inside && character === "}") {
+        inside = false
+        reached = union(ended, reached)
+      } else {
+        reached = step(reached, character)
+      }
+      if (!inside && isNone(reached)) return false
+    }
+    if (inside) return false
+    return !isNone(intersection(reached, end))
+  }
+  return (pattern) => pattern === "*" || pattern === name || (name.length <= maxNameLength && fits(pattern))
+}
+
+/** Whether a name matches a pattern. */
+export const matches = (pattern: string, name: string): boolean => matcherOf(name)(pattern)

@@ -2,7 +2,7 @@ import type { Permission } from "./AclRule.js"
 import { permissions } from "./AclRule.js"
 import type { Role } from "./Member.js"
 import { roles } from "./Member.js"
-import { matches } from "./Pattern.js"
+import { matcherOf } from "./Pattern.js"
 
 /**
  * What an action needs.
@@ -90,11 +90,12 @@ export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Wo
 
 const hasRole = (subject: Subject, role: Role): boolean => subject.role !== null && atLeast(roles, subject.role, role)
 
-const matchesPlace = (grant: Grant, place: PlaceNames): boolean =>
-  place.project !== undefined &&
-  place.env !== undefined &&
-  matches(grant.project_pattern, place.project) &&
-  matches(grant.env_pattern, place.env)
+/** Returns what tells whether a rule is about the place. */
+const ruleMatcherOf = ({ env, project }: PlaceNames): ((grant: Grant) => boolean) => {
+  if (project === undefined || env === undefined) return () => false
+  const [matchesProject, matchesEnv] = [matcherOf(project), matcherOf(env)]
+  return (grant) => matchesProject(grant.project_pattern) && matchesEnv(grant.env_pattern)
+}
 
 const where = (place: PlaceNames): string =>
   place.project === undefined
@@ -141,9 +142,8 @@ const decideByRule = (
   if (need.reveals === true && subject.account?.reveal === false) {
     return denied("this service account was made with reveal: false and is never given a value")
   }
-  return subject.grants.some(
-    (grant) => atLeast(permissions, grant.permission, need.permission) && matchesPlace(grant, place)
-  )
+  const matchesPlace = ruleMatcherOf(place)
+  return subject.grants.some((grant) => atLeast(permissions, grant.permission, need.permission) && matchesPlace(grant))
     ? allowed("rule")
     : denied(`this needs a rule with permission ${need.permission} for ${where(place)}`)
 }
@@ -184,12 +184,10 @@ const limitOf = (subject: Subject, permission: Permission): string | undefined =
 /** What a subject may do with the secrets of an environment, and every ground for it. Agrees with `decide`. */
 export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
   const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
-  const rules = subject.grants
-    .filter((grant) => matchesPlace(grant, place))
-    .map(({ id, permission }): Reason => {
-      const limit = limitOf(subject, permission)
-      return { permission, by: "rule", rule_id: id, ...(limit !== undefined && { limited_by: limit }) }
-    })
+  const rules = subject.grants.filter(ruleMatcherOf(place)).map(({ id, permission }): Reason => {
+    const limit = limitOf(subject, permission)
+    return { permission, by: "rule", rule_id: id, ...(limit !== undefined && { limited_by: limit }) }
+  })
   return {
     allowed: permissions.filter((permission) => decide(standing[permission], subject, place).allowed),
     because: [
