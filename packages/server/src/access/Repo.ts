@@ -28,16 +28,20 @@ const statement = `
   LEFT JOIN projects p ON p.org_id = o.id AND p.name = ? AND p.removed_at IS NULL
   LEFT JOIN environments e ON e.project_id = p.id AND e.name = ? AND e.removed_at IS NULL
   LEFT JOIN acl_rules r ON r.subject_id = ? AND r.org_id = o.id AND r.removed_at IS NULL
+    AND (? IS NULL OR r.project_pattern = p.name OR r.project_pattern GLOB '*[*?{]*')
   WHERE o.name = ? AND o.removed_at IS NULL`
 
-/** Reads a place and everything that a decision about it rests on, at once: one row for each rule of the actor. */
+/**
+ * Reads a place and everything that a decision about it rests on, at once: one row for each rule of the actor. At an
+ * environment, rules that name another project are left out.
+ */
 export class AccessRepo extends Effect.Service<AccessRepo>()("@coffer/server/AccessRepo", {
   effect: Effect.gen(function* () {
     const reader = yield* Reader
     const rows = reader.rowsNow(PlaceRow)
 
     const place = (actorId: string, org: string, project: string | null, env: string | null) =>
-      rows(statement, [actorId, project, env, actorId, org])
+      rows(statement, [actorId, project, env, actorId, env, org])
 
     return { place } as const
   })

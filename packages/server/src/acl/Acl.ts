@@ -15,6 +15,9 @@ import { AclRepo, type RuleRow } from "./Repo.js"
 
 const maxRules = 20_000
 
+/** A decision goes through all rules of its subject. */
+const maxRulesOfSubject = 1_000
+
 type AclPlace = Place<"acl.list" | "acl.grant" | "acl.revoke" | "acl.explain">
 
 /** A subject as a request names it; the schema has seen to it that the one field that fits is there. */
@@ -88,6 +91,18 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         return yield* noSubject(subject, place)
       })
 
+    const checkRoom = (place: AclPlace, subjectId: string) =>
+      Effect.gen(function* () {
+        if ((yield* repo.count(place.org.id)) >= maxRules) {
+          return yield* new LimitExceeded({ message: `an organization has at most ${maxRules} access rules` })
+        }
+        if ((yield* repo.countOf(place.org.id, subjectId)) >= maxRulesOfSubject) {
+          return yield* new LimitExceeded({
+            message: `a user or service account has at most ${maxRulesOfSubject} access rules in an organization: grant one with a pattern, or revoke others`
+          })
+        }
+      })
+
     /** Grants a permission; the same subject and patterns again change it. Answers whether the rule is a new one. */
     const grant = Effect.fn("Acl.grant")(
       function* (place: Place<"acl.grant">, request: GrantRequest) {
@@ -104,9 +119,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
             if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
             const { id: subject_id, ...named } = yield* resolve(place, request)
             const same = yield* repo.findSame(place.org.id, subject_id, project_pattern, env_pattern)
-            if (same === undefined && (yield* repo.count(place.org.id)) >= maxRules) {
-              return yield* new LimitExceeded({ message: `an organization has at most ${maxRules} access rules` })
-            }
+            if (same === undefined) yield* checkRoom(place, subject_id)
             const fresh = {
               id: newId,
               subject_type,

@@ -118,6 +118,15 @@ export class AclRepo extends Effect.Service<AclRepo>()("@coffer/server/AclRepo",
           (rows) => rows[0]?.count ?? 0
         ),
 
+      countOf: (orgId: OrgId, subjectId: string) =>
+        Effect.map(
+          rowsOf(CountRow)(
+            sql`SELECT count(*) AS count FROM acl_rules
+              WHERE subject_id = ${subjectId} AND org_id = ${orgId} AND removed_at IS NULL`
+          ),
+          (rows) => rows[0]?.count ?? 0
+        ),
+
       find: (orgId: OrgId, id: RuleId) =>
         Effect.map(
           rowsOf(RuleRow)(

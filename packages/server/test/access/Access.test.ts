@@ -1,12 +1,15 @@
 import type { Actor } from "@coffer/domain/Actor"
+import { Pattern } from "@coffer/domain/Pattern"
 import { Access } from "@coffer/server/access/Access"
+import { Acl } from "@coffer/server/acl/Acl"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import {
   account,
   asActor,
   asUser,
+  email,
   enter,
   entries,
   envPath,
@@ -154,6 +157,57 @@ describe("entering a place", () => {
       yield* sql`UPDATE members SET removed_at = 'now' WHERE user_id = ${developer.id}`
       assert.strictEqual(yield* outcome(enter(developer, "secret.read")), "NotFound")
     }).pipe(onDatabase())
+  )
+
+  it.effect("reads no rule that names another project, and every one that may be about this one", () =>
+    Effect.gen(function* () {
+      yield* organization()
+      const developer = yield* member("developer@example.com", "developer")
+      for (const project of ["webshop", "*", "web?hop", "{webshop,api}", "api", "webshop2"]) {
+        yield* grant(developer, "read", { project })
+      }
+      const { grants } = yield* enter(developer, "secret.read")
+      assert.sameMembers(
+        grants.map(({ project_pattern }) => project_pattern),
+        ["webshop", "*", "web?hop", "{webshop,api}"]
+      )
+    }).pipe(onDatabase())
+  )
+
+  it.effect("by a rule is limited to 1,000 rules of a subject in an organization; more that are there go on", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      const [grace, bob] = [
+        yield* member("grace@example.com", "developer"),
+        yield* member("bob@example.com", "developer")
+      ]
+      for (let index = 0; index < 999; index++) yield* grant(grace, "read", { project: `other-${index}` })
+      const acl = yield* Acl
+      const access = yield* Access
+      const granting = (address: string, project: string) =>
+        Effect.flatMap(asActor(ada)(access.org(orgPath(), "acl.grant")), (place) =>
+          acl.grant(place, {
+            subject_type: "user",
+            email: email(address),
+            project_pattern: Schema.decodeSync(Pattern)(project),
+            env_pattern: Schema.decodeSync(Pattern)("*"),
+            permission: "write"
+          })
+        )
+      assert.isTrue((yield* granting("grace@example.com", "webshop")).created)
+      const refused = yield* Effect.flip(granting("grace@example.com", "more"))
+      assert.strictEqual(refused._tag, "LimitExceeded")
+      assert.match(refused.message, /at most 1000 access rules/)
+      assert.isFalse((yield* granting("grace@example.com", "webshop")).created, "a rule that is there is no new one")
+      assert.isTrue((yield* granting("bob@example.com", "more")).created, "the limit is each subject's own")
+
+      yield* grant(grace, "read", { project: "of-before" })
+      yield* newProject(ada, "of-before")
+      assert.strictEqual(yield* outcome(enter(grace, "secret.write")), "success")
+      assert.strictEqual(yield* outcome(enter(grace, "secret.read", envPath("prod", "of-before"))), "success")
+      assert.strictEqual(yield* outcome(granting("grace@example.com", "more")), "LimitExceeded")
+      assert.strictEqual(yield* outcome(enter(bob, "secret.read")), "Forbidden")
+    }).pipe(Effect.provide(Acl.Default), onDatabase())
   )
 
   for (const table of ["environments", "projects", "organizations"] as const) {
