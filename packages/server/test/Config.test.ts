@@ -31,7 +31,13 @@ const plain = ({ masterKey, mail, backups, tracing, ...rest }: Settings) => ({
   ...rest,
   masterKey: Redacted.value(masterKey),
   mail: mail._tag === "Log" ? mail : { ...mail, password: mail.password && Redacted.value(mail.password) },
-  backups: backups && { ...backups, secretKey: Redacted.value(backups.secretKey) },
+  backups: backups && {
+    ...backups,
+    store:
+      backups.store._tag === "S3"
+        ? { ...backups.store, secretKey: Redacted.value(backups.store.secretKey) }
+        : backups.store
+  },
   tracing: tracing && { ...tracing, headers: tracing.headers && Redacted.value(tracing.headers) }
 })
 
@@ -136,12 +142,15 @@ describe("the settings", () => {
         port: 8080,
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],
         backups: {
-          endpoint: "https://s3.example.com/storage",
-          region: "eu-west-1",
-          bucket: "backups",
-          accessKey: "AKIA123",
-          secretKey: "s3secret",
-          prefix: "prod/",
+          store: {
+            _tag: "S3",
+            endpoint: "https://s3.example.com/storage",
+            region: "eu-west-1",
+            bucket: "backups",
+            accessKey: "AKIA123",
+            secretKey: "s3secret",
+            prefix: "prod/"
+          },
           scheduleHours: 6,
           retainDailyDays: 14,
           retainWeeklyWeeks: 8
@@ -301,12 +310,15 @@ describe("backups", () => {
   it.effect("have the documented defaults when an endpoint, a bucket and its keys are given", () =>
     Effect.map(load(s3), ({ backups }) =>
       assert.deepStrictEqual(backups, {
-        endpoint: "https://s3.example.com",
-        region: "us-east-1",
-        bucket: "backups",
-        accessKey: "AKIA123",
-        secretKey: "hunter2-s3",
-        prefix: "",
+        store: {
+          _tag: "S3",
+          endpoint: "https://s3.example.com",
+          region: "us-east-1",
+          bucket: "backups",
+          accessKey: "AKIA123",
+          secretKey: "hunter2-s3",
+          prefix: ""
+        },
         scheduleHours: 0,
         retainDailyDays: 7,
         retainWeeklyWeeks: 4
@@ -343,6 +355,23 @@ describe("backups", () => {
         assert.include(message, `BACKUP_S3_ENDPOINT is required when ${variable} is set`)
         assert.notInclude(message, "hunter2")
       }
+    })
+  )
+
+  it.effect("go to a directory instead, on the same schedule; two stores at once are refused", () =>
+    Effect.gen(function* () {
+      const { backups } = yield* load({ ...least, BACKUP_DIR: "/mnt/backups", BACKUP_SCHEDULE_HOURS: "6" })
+      assert.deepStrictEqual(backups, {
+        store: { _tag: "Directory", path: "/mnt/backups" },
+        scheduleHours: 6,
+        retainDailyDays: 7,
+        retainWeeklyWeeks: 4
+      })
+      const error = yield* Effect.flip(loadConfig({ ...s3, BACKUP_DIR: "/mnt/backups" }))
+      assert.include(error.message, "BACKUP_DIR and BACKUP_S3_ENDPOINT are both set: take out one of them")
+      assert.notInclude(error.message, "/mnt")
+      const half = { ...least, BACKUP_DIR: "/mnt/backups", BACKUP_S3_BUCKET: "backups" }
+      assert.deepStrictEqual(yield* complaints(half), ["BACKUP_S3_BUCKET"])
     })
   )
 
@@ -392,6 +421,7 @@ describe("a setting that breaks its rule", () => {
     ],
     BACKUP_S3_BUCKET: ["a/b", "x"],
     BACKUP_S3_PREFIX: ["/a", "a//b", "a/../b", "a b"],
+    BACKUP_DIR: ["a\tb"],
     BACKUP_SCHEDULE_HOURS: ["-1", "1.5", "daily"],
     BACKUP_RETAIN_DAILY_DAYS: ["-1", "x"],
     BACKUP_RETAIN_WEEKLY_WEEKS: ["-1", "x"],
@@ -522,7 +552,7 @@ describe("the settings that hold secrets", () => {
         })
         assert.strictEqual(settings.masterKey, masterKey)
         assert.strictEqual(settings.mail._tag === "Smtp" ? settings.mail.password : null, " pass word \n")
-        assert.strictEqual(settings.backups?.secretKey, "s3secret")
+        assert.strictEqual(settings.backups?.store._tag === "S3" && settings.backups.store.secretKey, "s3secret")
       })
     )
   )

@@ -26,7 +26,7 @@ import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 const pieceBytes = 256 * 1024
 
 const disabled = new BackupsDisabled({
-  message: "backups are off: the server's setting BACKUP_S3_ENDPOINT names no object store"
+  message: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store"
 })
 
 /** The store's own code helps whoever set it up; what went wrong on this machine is for the log alone. */

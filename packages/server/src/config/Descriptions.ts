@@ -106,8 +106,8 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "BACKUP_S3_ENDPOINT",
-        meaning: "The S3-compatible store. Without it there are no backups at all",
-        required: "with any other setting of backups"
+        meaning: "The S3-compatible store. Without it and without BACKUP_DIR there are no backups",
+        required: "with any other setting of backups, unless BACKUP_DIR is set"
       },
       { variable: "BACKUP_S3_REGION", meaning: "Its region", default: "us-east-1" },
       { variable: "BACKUP_S3_BUCKET", meaning: "The bucket", required: "with BACKUP_S3_ENDPOINT" },
@@ -119,6 +119,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         file: true
       },
       { variable: "BACKUP_S3_PREFIX", meaning: "Put before every object's name, such as `coffer/`" },
+      {
+        variable: "BACKUP_DIR",
+        meaning:
+          "Instead of an S3-compatible store: an existing directory, on another disk than the database, that only the server's user can write to"
+      },
       { variable: "BACKUP_SCHEDULE_HOURS", meaning: "Hours between automatic backups; 0: none", default: "0" },
       {
         variable: "BACKUP_RETAIN_DAILY_DAYS",

@@ -62,6 +62,8 @@ export const host = matching(
 
 export const file = matching("must be the path of a file", (value) => value !== ":memory:" && !value.endsWith("/"))
 
+export const directory = pattern("must be the path of a directory", /^\P{Cc}+$/u)
+
 export const listeningPort = integer(0, 65_535)
 
 export const email: Format<Email> = {

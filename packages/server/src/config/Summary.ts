@@ -22,10 +22,11 @@ const schedule = ({ retainDailyDays, retainWeeklyWeeks, scheduleHours }: BackupS
     ? "manual alone, none is deleted"
     : `every ${scheduleHours} h, kept for ${retainDailyDays} days and ${retainWeeklyWeeks} weeks`
 
+const place = ({ store }: BackupSettings): string =>
+  store._tag === "S3" ? `${store.endpoint}, bucket ${store.bucket}` : `directory ${store.path}`
+
 const backups = ({ backups }: Settings): string =>
-  backups === null
-    ? off("backups", "no store is configured")
-    : on("backups", `${backups.endpoint}, bucket ${backups.bucket}, ${schedule(backups)}`)
+  backups === null ? off("backups", "no store is configured") : on("backups", `${place(backups)}, ${schedule(backups)}`)
 
 const signup = ({ signup, signupDomains }: Settings): string =>
   signup === "open"
