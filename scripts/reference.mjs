@@ -26,6 +26,7 @@ const requirement = (requires) => {
   if (requires === "nothing") return "nothing"
   if (requires === "credential") return "a credential"
   if (requires === "superadmin") return "superadmin"
+  if (requires === "org.create") return "a person's session"
   const need = needs[requires]
   if ("permission" in need) return `\`${need.permission}\` here`
   const account = { any: ", or any service account", manager: ", or an unscoped account with an `admin` rule" }

@@ -61,6 +61,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   BackupFailed: { exit: "failed" },
   BackupsDisabled: { exit: "failed" },
   NotReady: { exit: "failed", next: "try again in a moment" },
+  Overloaded: { exit: "failed" },
   // What the way to it says.
   ServerUnreachable: { exit: "failed", next: `see whether the server runs there, and ${checkAddress}` },
   UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },

@@ -15,6 +15,7 @@ import {
   InternalError,
   MethodNotAllowed,
   NotFound,
+  Overloaded,
   PayloadTooLarge,
   UnsupportedMediaType,
   ValidationError
@@ -59,6 +60,7 @@ export class Api extends HttpApi.make("coffer")
   .addError(PayloadTooLarge)
   .addError(UnsupportedMediaType)
   .addError(InternalError)
+  .addError(Overloaded)
   .annotate(OpenApi.Title, "Coffer")
   .annotate(OpenApi.Version, "0.1.0")
   .annotate(

@@ -109,6 +109,13 @@ export class NotReady extends ApiError<NotReady>()("NotReady", {
   description: "The database does not answer, or the server is shutting down"
 }) {}
 
+/** Answered before anything of the call was done, so that any request may be sent again. */
+export class Overloaded extends ApiError<Overloaded>()("Overloaded", {
+  code: "OVERLOADED",
+  status: 503,
+  description: "The server holds as much as it may; nothing was changed: send the same again after `Retry-After` seconds"
+}) {}
+
 /** The closed set of errors: every code that the service answers with, once. */
 export const errors = [
   ValidationError,
@@ -128,7 +135,8 @@ export const errors = [
   InternalError,
   BackupFailed,
   BackupsDisabled,
-  NotReady
+  NotReady,
+  Overloaded
 ] as const
 
 export type AnyApiError = InstanceType<(typeof errors)[number]>

@@ -22,7 +22,8 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["INTERNAL_ERROR", 500, "InternalError"],
   ["BACKUP_FAILED", 502, "BackupFailed"],
   ["BACKUPS_DISABLED", 503, "BackupsDisabled"],
-  ["NOT_READY", 503, "NotReady"]
+  ["NOT_READY", 503, "NotReady"],
+  ["OVERLOADED", 503, "Overloaded"]
 ]
 
 const classes: ReadonlyArray<(typeof Errors.errors)[number]> = Errors.errors

@@ -54,7 +54,8 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   INTERNAL_ERROR: operator,
   BACKUP_FAILED: operator,
   BACKUPS_DISABLED: operator,
-  NOT_READY: wait
+  NOT_READY: wait,
+  OVERLOADED: wait
 }
 
 interface Told {

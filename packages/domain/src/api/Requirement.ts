@@ -1,8 +1,11 @@
 import { Context } from "effect"
 import type { Action } from "../Permissions.js"
 
-/** What a call asks of its caller: nothing, a credential, superadmin rights, or the right to an action at a place. */
-export type Requirement = "nothing" | "credential" | "superadmin" | Action
+/**
+ * What a call asks of its caller: nothing, a credential, superadmin rights, the right to create organizations, or the right
+ * to an action at the place that the path names.
+ */
+export type Requirement = "nothing" | "credential" | "superadmin" | "org.create" | Action
 
 /** Every endpoint bears one; a test walks the contract and fails when one is missing. */
 export class Requires extends Context.Tag("@coffer/domain/Requires")<Requires, Requirement>() {}

@@ -19,7 +19,8 @@ export const messages: Readonly<Record<ErrorCode, string>> = {
   INTERNAL_ERROR: "something went wrong in the server; its log has the details under the request id",
   BACKUP_FAILED: "the object store cannot be reached",
   BACKUPS_DISABLED: "no S3 endpoint is configured",
-  NOT_READY: "the database does not answer"
+  NOT_READY: "the database does not answer",
+  OVERLOADED: "the server holds as many requests as it may: try again in 1 second"
 }
 
 const header = (description: string, example: string) => ({ description, schema: { type: "string" }, example })

@@ -7,6 +7,7 @@ import type { ResourceType } from "@coffer/domain/AuditEntry"
 import { type Action, decide, type Grant, type ScopeOf, type Subject } from "@coffer/domain/Permissions"
 import { Effect } from "effect"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
+import { ServerConfig } from "../Config.js"
 import { AccessRepo, type PlaceRow } from "./Repo.js"
 
 export interface Named<Id, Name> {
@@ -92,7 +93,7 @@ type ActionOn<S extends "org" | "project" | "env"> = {
   [A in Action]: ScopeOf<A> extends S ? A : never
 }[Action]
 
-interface PathNames extends OrgPath {
+export interface PathNames extends OrgPath {
   readonly project_name?: ProjectPath["project_name"]
   readonly env_name?: EnvPath["env_name"]
 }
@@ -152,6 +153,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* AccessRepo
     const audit = yield* AuditLog
+    const { orgCreation } = yield* ServerConfig
 
     const refused = (actor: Actor, row: PlaceRow, path: PathNames, action: Action, missing: string) => {
       const [resource_type, resource_id]: [ResourceType, string] =
@@ -233,18 +235,41 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         )
       )
 
+    const refusedHere = (actor: Actor, action: string, message: string) =>
+      Effect.zipRight(
+        audit.read(
+          { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: null },
+          { action: "access.denied", resource_type: "server", resource_id: null, metadata: { action } }
+        ),
+        new Forbidden({ message })
+      )
+
     /** Lets superadmins through, to what belongs to no place. */
     const everywhere = Effect.fnUntraced(function* (action: string) {
       const actor = yield* CurrentActor
       if (actor.type === "user" && actor.superadmin) return makeEverywhere(actor, action)
-      yield* audit.read(
-        { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: null },
-        { action: "access.denied", resource_type: "server", resource_id: null, metadata: { action } }
-      )
-      return yield* new Forbidden({ message: "this needs a superadmin: their e-mails are in the server's settings" })
+      return yield* refusedHere(actor, action, "this needs a superadmin: their e-mails are in the server's settings")
     })
 
-    return { org, project, env, everywhere } as const
+    /** Lets those through who may create organizations. */
+    const founder = Effect.fnUntraced(function* () {
+      const actor = yield* CurrentActor
+      if (actor.type === "service_account") {
+        const message = "a service account cannot create organizations: a person has to"
+        return yield* refusedHere(actor, "org.create", message)
+      }
+      if (orgCreation === "superadmin" && !actor.superadmin) {
+        const message = "only superadmins create organizations on this server: ask one of them"
+        return yield* refusedHere(actor, "org.create", message)
+      }
+      return actor
+    })
+
+    /** Checks whether the caller may do an action at a place, and nothing more: the handler enters the place again. */
+    const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
+      enter(path, action, () => Effect.void)
+
+    return { org, project, env, everywhere, founder, check } as const
   }),
   dependencies: [AccessRepo.Default]
 }) {}

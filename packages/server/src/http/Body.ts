@@ -1,6 +1,13 @@
-import { PayloadTooLarge, UnsupportedMediaType, ValidationError, type AnyApiError } from "@coffer/domain/Errors"
-import { Effect, Either } from "effect"
+import {
+  type AnyApiError,
+  Overloaded,
+  PayloadTooLarge,
+  UnsupportedMediaType,
+  ValidationError
+} from "@coffer/domain/Errors"
+import { Data, Effect, Either } from "effect"
 import type { IncomingMessage } from "node:http"
+import type { Hold } from "./Held.js"
 
 const maxDepth = 32
 /** How long a client that sends too much is listened to before its connection is closed. */
@@ -45,32 +52,62 @@ const parse = (bytes: Buffer): Either.Either<unknown, ValidationError> => {
     : value
 }
 
-const collect = (source: IncomingMessage, limit: number): Effect.Effect<unknown, AnyApiError> =>
+const overloaded = new Overloaded({
+  message: "the server holds as many request bodies as it may: try again in 1 second",
+  retryAfter: 1
+})
+
+/** A request that did not arrive whole in the time that it has. Its answer is the envelope, with status 408. */
+export class TooSlow extends Data.TaggedError("TooSlow") {}
+
+/** The length that a request announces, if it does. */
+const announcedLength = ({ headers }: IncomingMessage): number | undefined =>
+  headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
+
+/** Whether a request has a body, read or not. */
+export const hasBody = (source: IncomingMessage): boolean =>
+  source.headers["transfer-encoding"] !== undefined || (announcedLength(source) ?? 0) > 0
+
+/**
+ * The bytes of a body, in one piece. They are copied together as they arrive: a body that trickles in by single bytes would
+ * else cost a hundred times its size.
+ */
+const collect = (
+  source: IncomingMessage,
+  limit: number,
+  hold: Hold
+): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
   Effect.async((resume) => {
-    const chunks: Array<Buffer> = []
+    const largest = Math.min(limit, announcedLength(source) ?? limit)
+    let bytes: Buffer = Buffer.alloc(0)
     let size = 0
+    const room = (needed: number): boolean => {
+      if (needed <= bytes.length) return true
+      const capacity = Math.min(Math.max(needed, 2 * bytes.length), largest)
+      if (!hold.take(capacity - bytes.length)) return false
+      const larger = Buffer.allocUnsafeSlow(capacity)
+      bytes.copy(larger, 0, 0, size)
+      bytes = larger
+      return true
+    }
     const onData = (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= limit) {
-        chunks.push(chunk)
-        return
-      }
-      stop()
-      linger(source)
-      resume(tooLarge(limit))
+      const needed = size + chunk.length
+      if (needed > limit) return end(tooLarge(limit))
+      if (!room(needed)) return end(overloaded)
+      chunk.copy(bytes, size)
+      size = needed
     }
-    const onEnd = () => {
-      stop()
-      resume(parse(Buffer.concat(chunks, size)))
-    }
-    const onGone = () => {
-      stop()
-      resume(refuse("ended before it was whole"))
-    }
+    const onEnd = () => end(Effect.succeed(bytes.subarray(0, size)))
+    const onGone = () => end(refuse("ended before it was whole"))
+    const onTimeout = () => end(new TooSlow())
     const stop = () => {
-      source.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone)
+      source.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone).off("timeout", onTimeout)
     }
-    source.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone)
+    const end = (result: Parameters<typeof resume>[0]) => {
+      stop()
+      resume(result)
+    }
+    source.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone).on("timeout", onTimeout)
     return Effect.sync(stop)
   })
 
@@ -78,7 +115,7 @@ const collect = (source: IncomingMessage, limit: number): Effect.Effect<unknown,
  * Lets a client that is still sending read its answer: what it sends is dropped for a moment, and if it has not ended by
  * then the connection is closed.
  */
-const linger = (source: IncomingMessage): void => {
+export const linger = (source: IncomingMessage): void => {
   source.on("error", () => undefined)
   source.resume()
   setTimeout(() => {
@@ -89,19 +126,19 @@ const linger = (source: IncomingMessage): void => {
 /**
  * The JSON body of a request, read within a limit and held in memory only up to it. An empty body is an empty object, so
  * that what is missing is named. Fails with 413 by the announced length or while it streams in, 415 when it is not JSON,
- * 400 when it is not sound UTF-8 and JSON.
+ * 503 when `hold` takes no more, 408 when it does not arrive in time, 400 when it is not sound UTF-8 and JSON.
  */
-export const readBody = (source: IncomingMessage, limit: number): Effect.Effect<unknown, AnyApiError> =>
+export const readBody = (
+  source: IncomingMessage,
+  limit: number,
+  hold: Hold
+): Effect.Effect<unknown, AnyApiError | TooSlow> =>
   Effect.suspend(() => {
-    const { "content-encoding": encoding, "content-length": length, "content-type": contentType } = source.headers
-    const hasBody = source.headers["transfer-encoding"] !== undefined || Number(length ?? 0) > 0
-    if (!hasBody) return Effect.succeed({})
-    if (Number(length ?? 0) > limit) {
-      linger(source)
-      return tooLarge(limit)
-    }
+    const { "content-encoding": encoding, "content-type": contentType } = source.headers
+    if (!hasBody(source)) return Effect.succeed({})
+    if ((announcedLength(source) ?? 0) > limit) return tooLarge(limit)
     if (contentType === undefined || !isJson(contentType) || (encoding !== undefined && encoding !== "identity")) {
       return new UnsupportedMediaType({ message: "send the body as Content-Type: application/json, in UTF-8" })
     }
-    return collect(source, limit)
+    return Effect.flatMap(collect(source, limit, hold), parse)
   })

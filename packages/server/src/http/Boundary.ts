@@ -3,7 +3,7 @@ import { HttpApp, HttpMiddleware, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Fiber, Option } from "effect"
 import { ServerConfig } from "../Config.js"
 import { AccessLog } from "./AccessLog.js"
-import { toApiError, toResponse } from "./Failure.js"
+import { answerTo, toResponse } from "./Failure.js"
 import type { NodeRequest } from "./NodeRequest.js"
 import type { RequestInfoShape } from "./RequestInfo.js"
 import { RequestObserver } from "./RequestObserver.js"
@@ -28,13 +28,13 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) => {
 }
 
 /** What was attached to an answer while it was made, such as an ETag. */
-const finished = (request: NodeRequest, answer: HttpServerResponse.HttpServerResponse) => {
+const finished = (request: NodeRequest, id: string, answer: HttpServerResponse.HttpServerResponse) => {
   const handlers = Option.flatMap(Fiber.getCurrentFiber(), (fiber) =>
     fiber.getFiberRef(HttpApp.currentPreResponseHandlers)
   )
   return Option.isNone(handlers)
     ? Effect.succeed(answer)
-    : Effect.catchAllCause(handlers.value(request, answer), (cause) => Effect.map(toApiError(cause), toResponse))
+    : Effect.catchAllCause(handlers.value(request, answer), (cause) => answerTo(cause, id))
 }
 
 /**
@@ -51,7 +51,7 @@ export const boundary = Effect.gen(function* () {
     const safe =
       refused === null
         ? Effect.catchAllCause(withCors(request, app), (cause) =>
-            Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : Effect.map(toApiError(cause), toResponse)
+            Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : answerTo(cause, info.id)
           )
         : Effect.succeed(toResponse(refused))
     const handled = Effect.flatMap(safe, (answer) => {
@@ -59,7 +59,7 @@ export const boundary = Effect.gen(function* () {
       const millis = performance.now() - started
       observe?.(request.method, info.route, answer.status, millis)
       log(request.method, info, answer.status, millis)
-      return finished(request, answer)
+      return finished(request, info.id, answer)
     })
     return tracing === null ? handled : withRequestSpan(info.id, handled)
   }

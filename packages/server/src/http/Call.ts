@@ -1,11 +1,13 @@
-import { Authentication } from "@coffer/domain/Actor"
+import { type Actor, Authentication, CurrentActor } from "@coffer/domain/Actor"
 import { BodyLimit, defaultBodyLimit } from "@coffer/domain/api/Requirement"
+import { type Forbidden, type NotFound, ValidationError } from "@coffer/domain/Errors"
 import { HttpApiError, type HttpApiMiddleware, type HttpMethod, type HttpServerResponse } from "@effect/platform"
-import { Context, Effect, Either, Option, ParseResult, Schema, type SchemaAST } from "effect"
+import { Context, Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import { accepting } from "./Accept.js"
 import { answering, UnfitAnswer } from "./Answer.js"
 import { readBody } from "./Body.js"
 import type { CallServices, Handle } from "./Calls.js"
+import type { Hold } from "./Held.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 interface HasAst {
@@ -30,15 +32,26 @@ export interface Call {
   /** Whether only who holds a credential may call it. */
   readonly restricted: boolean
   /**
-   * Answers a request: its path, body, headers and query, each decoded by its schema; then the handler, and its answer encoded.
-   * What is neither the body nor the handler happens at once, without a step of the fiber for each.
+   * Answers a request: its query, path and headers, each decoded by its schema; whether the caller may make the call at all;
+   * only then its body; then the handler, and its answer encoded. What is neither a check, the body nor the handler happens
+   * at once, without a step of the fiber for each.
    */
   readonly answer: (
     request: NodeRequest,
     parameters: object,
-    query: object
+    query: object,
+    caller: Caller
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, CallServices>
 }
+
+/** Who makes a call, and what its body is held on account of. */
+export interface Caller {
+  readonly actor: Actor | null
+  readonly hold: Hold
+}
+
+/** Checks whether the caller may make a call at the place that its path names. */
+export type Check = (path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentActor>
 
 type Decode = (input: unknown) => Either.Either<unknown, ParseResult.ParseIssue>
 
@@ -58,42 +71,74 @@ const decoderOf = (schema: Option.Option<HasAst>): Decode =>
 const refuse = (issue: ParseResult.ParseIssue) =>
   HttpApiError.HttpApiDecodeError.refailParseError(ParseResult.parseError(issue))
 
+/** Reports a parameter of the query that the call does not have; one that is no name is not repeated. */
+const knowing = (schema: Option.Option<HasAst>) => {
+  const names: ReadonlySet<PropertyKey> = new Set(
+    Option.match(schema, {
+      onNone: () => [],
+      onSome: ({ ast }) => SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => name)
+    })
+  )
+  return (query: object): ValidationError | undefined => {
+    for (const name of Object.keys(query)) {
+      if (!names.has(name)) {
+        const shown = /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : "the query"
+        return new ValidationError({ message: `${shown}: is not a parameter of this call` })
+      }
+    }
+    return undefined
+  }
+}
+
 /** What the contract says of an endpoint and its handler, as a call. */
 export const callOf = (
   endpoint: Endpoint,
   middleware: ReadonlySet<HttpApiMiddleware.TagClassAny>,
   annotations: Context.Context<never>,
+  check: Check,
   handle: Handle
 ): Call => {
   const limit = Option.getOrElse(Context.getOption(annotations, BodyLimit), () => defaultBodyLimit)
+  const restricted = [...middleware].some(({ key }) => key === Authentication.key)
+  const hasPayload = Option.isSome(endpoint.payloadSchema)
   const decodePath = decoderOf(endpoint.pathSchema)
   const decodePayload = decoderOf(endpoint.payloadSchema)
   const decodeHeaders = decoderOf(endpoint.headersSchema)
   const decodeUrlParams = decoderOf(endpoint.urlParamsSchema)
+  // Probes and links to the documents come with queries of their own.
+  const unknownIn = restricted || hasPayload ? knowing(endpoint.urlParamsSchema) : () => undefined
   const encode = answering(endpoint.successSchema)
   const encoded = (value: unknown) => Either.mapLeft(encode(value), (issue) => new UnfitAnswer({ issue }))
 
   return {
     method: endpoint.method,
     path: endpoint.path,
-    restricted: [...middleware].some(({ key }) => key === Authentication.key),
-    answer: (request, parameters, query) =>
+    restricted,
+    answer: (request, parameters, query, { actor, hold }) =>
       Effect.suspend(() => {
+        const unknown = unknownIn(query)
+        if (unknown !== undefined) return unknown
         const path = decodePath(parameters)
         if (Either.isLeft(path)) return refuse(path.left)
+        const headers = decodeHeaders(request.headers)
+        if (Either.isLeft(headers)) return refuse(headers.left)
+        const urlParams = decodeUrlParams(query)
+        if (Either.isLeft(urlParams)) return refuse(urlParams.left)
         const withPayload = (payload: unknown) => {
-          const headers = decodeHeaders(request.headers)
-          if (Either.isLeft(headers)) return refuse(headers.left)
-          const urlParams = decodeUrlParams(query)
-          if (Either.isLeft(urlParams)) return refuse(urlParams.left)
           const decoded = { request, path: path.right, payload, headers: headers.right, urlParams: urlParams.right }
           return Effect.flatMap(handle(decoded), encoded)
         }
-        if (Option.isNone(endpoint.payloadSchema)) return withPayload(undefined)
-        return Effect.flatMap(readBody(request.source, limit), (body) => {
-          const payload = decodePayload(body)
-          return Either.isLeft(payload) ? refuse(payload.left) : withPayload(payload.right)
-        })
+        if (!hasPayload) return withPayload(undefined)
+        const answered = Effect.ensuring(
+          Effect.flatMap(readBody(request.source, limit, hold), (body) => {
+            const payload = decodePayload(body)
+            return Either.isLeft(payload) ? refuse(payload.left) : withPayload(payload.right)
+          }),
+          Effect.sync(hold.release)
+        )
+        return actor === null
+          ? answered
+          : Effect.zipRight(Effect.provideService(check(path.right), CurrentActor, actor), answered)
       })
   }
 }

@@ -5,6 +5,7 @@ import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platf
 import { Cause, Effect, ParseResult } from "effect"
 import { isDiskFull } from "../database/Reason.js"
 import { UnfitAnswer } from "./Answer.js"
+import { TooSlow } from "./Body.js"
 import { allowedMethods } from "./Routes.js"
 
 /** A path of a field, as a person reads it; a name that is not one of ours in form is not repeated. */
@@ -44,27 +45,28 @@ const fromUnrouted = (error: HttpServerError.RouteNotFound): NotFound | MethodNo
       })
 }
 
+const internal = (id: string) =>
+  new InternalError({
+    message: `something went wrong in the server; its log has the details under the request id ${id}`
+  })
+
 /** The declared error for whatever a request ended with. A defect keeps its details for the log. */
-export const toApiError = (cause: Cause.Cause<unknown>): Effect.Effect<AnyApiError> => {
+const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyApiError> => {
   const error = Cause.squash(cause)
   if (isApiError(error)) return Effect.succeed(error)
   if (error instanceof HttpServerError.RouteNotFound) return Effect.succeed(fromUnrouted(error))
   if (error instanceof HttpApiError.HttpApiDecodeError) return Effect.succeed(fromDecoding(error))
   if (error instanceof UnfitAnswer) {
     const fields = ParseResult.ArrayFormatter.formatIssueSync(error.issue).map(({ path }) => fieldOf(path))
-    return Effect.as(Effect.logError(`an answer does not fit its schema at ${fields.join(", ")}`), internal)
+    return Effect.as(Effect.logError(`an answer does not fit its schema at ${fields.join(", ")}`), internal(id))
   }
   return Effect.as(
     isDiskFull(error)
       ? Effect.logError("a request failed: the disk with the database is full")
       : Effect.logError("a request ended in a defect", cause),
-    internal
+    internal(id)
   )
 }
-
-const internal = new InternalError({
-  message: "something went wrong in the server; its log has the details under the request id"
-})
 
 /** The envelope of an error, with the headers that belong to it. */
 export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerResponse =>
@@ -79,3 +81,15 @@ export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerRes
       }
     }
   )
+
+const tooSlow = HttpServerResponse.setStatus(
+  toResponse(new ValidationError({ message: "the request took too long to arrive" })),
+  408
+)
+
+/** The envelope for whatever the request with an id ended with. */
+export const answerTo = (
+  cause: Cause.Cause<unknown>,
+  id: string
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Cause.squash(cause) instanceof TooSlow ? Effect.succeed(tooSlow) : Effect.map(toApiError(cause, id), toResponse)

@@ -1,4 +1,5 @@
 import { Authentication, CurrentActor } from "@coffer/domain/Actor"
+import { Requires } from "@coffer/domain/api/Requirement"
 import {
   FileSystem,
   type Headers,
@@ -8,9 +9,12 @@ import {
   type HttpServerResponse
 } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
-import { Context, Effect, Either, Layer, Runtime, RuntimeFlags, Stream } from "effect"
+import { Context, Effect, Either, Layer, Option, Runtime, RuntimeFlags, Stream } from "effect"
 import type { Server, ServerResponse } from "node:http"
+import { Access } from "../access/Access.js"
+import { entry } from "../access/Entry.js"
 import { Authenticator } from "../auth/Authenticator.js"
+import { hasBody, linger } from "./Body.js"
 import { boundary } from "./Boundary.js"
 import { type Call, callOf } from "./Call.js"
 import { Calls, type CallServices } from "./Calls.js"
@@ -42,12 +46,13 @@ const headersOf = (headers: Headers.Headers, id: string): Array<string> => {
 }
 
 const write = (
-  { method }: NodeRequest,
+  { method, source }: NodeRequest,
   { id }: RequestInfoShape,
   response: ServerResponse,
   { body, headers, status }: HttpServerResponse.HttpServerResponse
 ): Effect.Effect<void> => {
   if (response.writableEnded) return Effect.void
+  if (!source.complete && hasBody(source)) linger(source)
   response.writeHead(status, headersOf(headers, id))
   if (method === "HEAD" || body._tag === "Empty") {
     response.end()
@@ -139,14 +144,17 @@ const calls = Effect.gen(function* () {
   // It is there when every group of the contract has its handlers.
   const { api } = yield* HttpApi.Api
   const { handlers } = yield* Calls
+  const access = yield* Access
   const found: Array<Call> = []
   const untold: Array<string> = []
   HttpApi.reflect(api, {
     onGroup: () => undefined,
-    onEndpoint: ({ endpoint, mergedAnnotations, middleware }) => {
+    onEndpoint: ({ endpoint, group, mergedAnnotations, middleware }) => {
       const handle = handlers.get(endpoint)
+      const requires = Option.getOrElse(Context.getOption(mergedAnnotations, Requires), () => "superadmin" as const)
+      const check = entry(access, requires, `${group.identifier}.${endpoint.name}`)
       if (handle === undefined) untold.push(endpoint.name)
-      else found.push(callOf(endpoint, middleware, mergedAnnotations, handle))
+      else found.push(callOf(endpoint, middleware, mergedAnnotations, check, handle))
     }
   })
   if (untold.length > 0) return yield* Effect.dieMessage(`handlers are not told to the server: ${untold.join(", ")}`)

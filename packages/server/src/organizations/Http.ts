@@ -12,7 +12,7 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
     const organizations = yield* Organizations
     return yield* handlers
       .handle("create", ({ payload }) =>
-        Effect.flatMap(CurrentActor, (actor) => organizations.create(actor, payload.name))
+        Effect.flatMap(access.founder(), (founder) => organizations.create(founder, payload.name))
       )
       .handle("list", () => Effect.map(Effect.flatMap(CurrentActor, organizations.list), (data) => ({ data })))
       .handle("get", ({ path }) => Effect.flatMap(access.org(path, "org.read"), organizations.get))

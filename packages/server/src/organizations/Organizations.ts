@@ -1,12 +1,11 @@
-import type { Actor } from "@coffer/domain/Actor"
-import { Conflict, Forbidden, NotFound } from "@coffer/domain/Errors"
+import type { Actor, UserActor } from "@coffer/domain/Actor"
+import { Conflict, NotFound } from "@coffer/domain/Errors"
 import { OrgId, type OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { sourceOfActor } from "../auth/Sessions.js"
-import { ServerConfig } from "../Config.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { isUniqueViolation, transaction } from "../database/Writer.js"
@@ -17,29 +16,11 @@ const taken = (name: OrgName) => new Conflict({ message: `the organization name 
 
 export class Organizations extends Effect.Service<Organizations>()("@coffer/server/Organizations", {
   effect: Effect.gen(function* () {
-    const { orgCreation } = yield* ServerConfig
     const repo = yield* OrganizationsRepo
     const audit = yield* AuditLog
 
-    const refuse = (actor: Actor, message: string) =>
-      Effect.zipRight(
-        audit.read(sourceOfActor(actor), {
-          action: "access.denied",
-          resource_type: "server",
-          resource_id: null,
-          metadata: { action: "org.create" }
-        }),
-        new Forbidden({ message })
-      )
-
     /** Makes an organization, whose owner the actor becomes. */
-    const create = Effect.fn("Organizations.create")(function* (actor: Actor, name: OrgName) {
-      if (actor.type === "service_account") {
-        return yield* refuse(actor, "a service account cannot create organizations: a person has to")
-      }
-      if (orgCreation === "superadmin" && !actor.superadmin) {
-        return yield* refuse(actor, "only superadmins create organizations on this server: ask one of them")
-      }
+    const create = Effect.fn("Organizations.create")(function* (actor: UserActor, name: OrgName) {
       const id = OrgId.make(yield* uuidV7)
       const memberId = yield* uuidV7
       const created_at = yield* now

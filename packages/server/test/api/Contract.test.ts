@@ -84,7 +84,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
 
   it("says what it requires of its caller, and asks for a credential unless that is nothing", () => {
     assert.isDefined(requires)
-    assert.isTrue(["nothing", "credential", "superadmin"].includes(requires) || requires in needs, requires)
+    assert.isTrue(["nothing", "credential", "superadmin", "org.create"].includes(requires) || requires in needs, requires)
     assert.strictEqual(authenticated, requires !== "nothing")
     assert.strictEqual(
       requires === "nothing",
@@ -190,6 +190,7 @@ describe("the closed set of errors", () => {
       INTERNAL_ERROR: 500,
       BACKUPS_DISABLED: 503,
       NOT_READY: 503,
+      OVERLOADED: 503,
       BACKUP_FAILED: 502
     })
   })

@@ -326,16 +326,26 @@ describe("the order of checks", () => {
     for (const answer of answers) assertRefused(answer, 401, "UNAUTHORIZED")
   })
 
-  it("puts the form of the request before a place that is not there", async () => {
-    invalid(await call("PUT", absent, { raw: mark() }), /JSON/)
-    invalid(await call("PUT", absent, { body: { value: 1 } }), /^value: /)
+  it("puts the form of path and query before a place that is not there, and that before the body", async () => {
     invalid(await call("GET", `${absent}?version=x`), /^version: /)
-    assertRefused(
-      await call("PUT", absent, { raw: mark(), headers: { "content-type": "a/b" } }),
-      415,
-      "UNSUPPORTED_MEDIA_TYPE"
-    )
-    assertRefused(await call("PUT", absent, { body: { value: mark() } }), 404, "NOT_FOUND", /organization nowhere/)
+    invalid(await call("PUT", `${absent}?version=1`, { raw: mark() }), /^version: is not a parameter of this call$/)
+    const bodies: ReadonlyArray<CallOptions> = [
+      { raw: mark() },
+      { raw: mark(), headers: { "content-type": "a/b" } },
+      { raw: "x".repeat(1_200_000) },
+      { body: { value: 1 } },
+      { body: { value: mark() } }
+    ]
+    for (const options of bodies) {
+      assertRefused(await call("PUT", absent, options), 404, "NOT_FOUND", /organization nowhere/)
+    }
+  })
+
+  it("puts a right that is missing before the body", async () => {
+    const by = { token: developer }
+    for (const options of [{ raw: mark() }, { raw: "x".repeat(1_200_000) }, { body: { value: 1 } }]) {
+      assertRefused(await call("PUT", `${secrets}/KEY`, { ...by, ...options }), 403, "FORBIDDEN")
+    }
   })
 
   it("puts a place that is not there before a right that is missing", async () => {

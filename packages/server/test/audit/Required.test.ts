@@ -1,10 +1,8 @@
 import type { UserActor } from "@coffer/domain/Actor"
-import { OrgName } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Access } from "@coffer/server/access/Access"
 import { transaction } from "@coffer/server/database/Writer"
 import { Members } from "@coffer/server/members/Members"
-import { Organizations } from "@coffer/server/organizations/Organizations"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Deferred, Effect, Exit, Fiber } from "effect"
@@ -123,13 +121,13 @@ describe("where the operator requires the audit", () => {
         const [dev, admin] = [yield* member("dev@example.com", "developer"), yield* member("adm@example.com", "admin")]
         const bot = yield* account("bot")
         const access = yield* Access
-        const [organizations, members] = [yield* Organizations, yield* Members]
+        const members = yield* Members
         const place = yield* access.org(orgPath(), "member.remove").pipe(asActor(admin))
         const refusals: Readonly<Record<string, Effect.Effect<unknown, { readonly _tag: string }, Services>>> = {
           "at a place": readSecret(dev, "A"),
           "by a rule about what is there": members.remove(place, ada.id),
           "of what concerns the whole server": access.everywhere("backup.create").pipe(asActor(ada)),
-          "of a new organization": organizations.create(bot, OrgName.make("bots"))
+          "of a new organization": access.founder().pipe(asActor(bot))
         }
         const sql = yield* SqlClient.SqlClient
         for (const [what, refusal] of Object.entries(refusals)) {

@@ -99,7 +99,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
       createOrg: (caller: Caller, name: string) =>
         by(
           caller,
-          Effect.flatMap(CurrentActor, (actor) => organizations.create(actor, OrgName.make(name)))
+          Effect.flatMap(access.founder(), (founder) => organizations.create(founder, OrgName.make(name)))
         ),
       renameOrg: (caller: Caller, name: string, to: string) =>
         by(

@@ -21,7 +21,10 @@ import {
 } from "../support/Services.js"
 
 const create = (actor: Actor, name: string) =>
-  Effect.flatMap(Organizations, (organizations) => organizations.create(actor, OrgName.make(name)))
+  Effect.gen(function* () {
+    const founder = yield* (yield* Access).founder().pipe(asActor(actor))
+    return yield* (yield* Organizations).create(founder, OrgName.make(name))
+  })
 const list = (actor: Actor) => Effect.flatMap(Organizations, (organizations) => organizations.list(actor))
 const rename = (actor: Actor, from: string, to: string) =>
   Effect.gen(function* () {
