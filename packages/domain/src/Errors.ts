@@ -113,7 +113,8 @@ export class NotReady extends ApiError<NotReady>()("NotReady", {
 export class Overloaded extends ApiError<Overloaded>()("Overloaded", {
   code: "OVERLOADED",
   status: 503,
-  description: "The server holds as much as it may; nothing was changed: send the same again after `Retry-After` seconds"
+  description:
+    "The server holds as much as it may; nothing was changed: send the same again after `Retry-After` seconds"
 }) {}
 
 /** The closed set of errors: every code that the service answers with, once. */

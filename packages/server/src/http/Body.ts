@@ -72,11 +72,7 @@ export const hasBody = (source: IncomingMessage): boolean =>
  * The bytes of a body, in one piece. They are copied together as they arrive: a body that trickles in by single bytes would
  * else cost a hundred times its size.
  */
-const collect = (
-  source: IncomingMessage,
-  limit: number,
-  hold: Hold
-): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
+const collect = (source: IncomingMessage, limit: number, hold: Hold): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
   Effect.async((resume) => {
     const largest = Math.min(limit, announcedLength(source) ?? limit)
     let bytes: Buffer = Buffer.alloc(0)

@@ -84,7 +84,10 @@ describe.each(endpoints)("$method $path", (endpoint) => {
 
   it("says what it requires of its caller, and asks for a credential unless that is nothing", () => {
     assert.isDefined(requires)
-    assert.isTrue(["nothing", "credential", "superadmin", "org.create"].includes(requires) || requires in needs, requires)
+    assert.isTrue(
+      ["nothing", "credential", "superadmin", "org.create"].includes(requires) || requires in needs,
+      requires
+    )
     assert.strictEqual(authenticated, requires !== "nothing")
     assert.strictEqual(
       requires === "nothing",
