@@ -3,6 +3,7 @@ import { Email } from "@coffer/domain/Names"
 import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
+import { check } from "./check/Check.js"
 import { loadConfig, ServerConfig } from "./Config.js"
 import { exposedSecrets } from "./config/Exposed.js"
 import { unknownMessage, unknownSettings } from "./config/Unknown.js"
@@ -20,6 +21,9 @@ Others, with their defaults: SERVICE_DB_PATH (service.db), SERVICE_HOST (127.0.0
 SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in the documentation.
 
   coffer-server                 serves
+  coffer-server check [--mail-to EMAIL] [--json]
+                                prints every setting with its source, and checks the database, the key, the disk, mail (by
+                                logging in, or by a test mail) and the backups' store; while a server runs, too
   coffer-server session EMAIL   prints a session token for EMAIL, with the server stopped: the way in when mail is down
   coffer-server restore --apply FILE
                                 swaps the database for a restored file, with the server stopped
@@ -72,10 +76,25 @@ const restore = ([flag, file, ...rest]: ReadonlyArray<string>) =>
         applyRestore(file).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
       )
 
+const checkUsage = "check takes --mail-to with one e-mail address, and --json"
+
+const runCheck = (words: ReadonlyArray<string>): Effect.Effect<void> => {
+  const json = words.includes("--json")
+  const [flag, text, ...rest] = words.filter((word) => word !== "--json")
+  if (rest.length > 0 || (flag !== undefined && flag !== "--mail-to")) return wrongUsage(checkUsage)
+  const mailTo = flag === undefined ? Option.some(null) : Schema.decodeUnknownOption(Email)(text ?? "")
+  if (Option.isNone(mailTo)) return wrongUsage(checkUsage)
+  return Effect.map(check(process.env, { mailTo: mailTo.value, json }), (isGood) => {
+    if (!isGood) process.exitCode = 1
+  })
+}
+
 const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, { readonly message: string }> => {
   switch (first) {
     case undefined:
       return serve
+    case "check":
+      return runCheck(rest)
     case "session":
       return rest.length > 1 ? wrongUsage("session takes one e-mail address") : session(rest[0])
     case "restore":

@@ -6,6 +6,8 @@ export interface Description {
   readonly default?: string
   /** Whether VARIABLE_FILE may name a file that holds it. */
   readonly file?: true
+  /** Whether its value is never shown, as that of every variable with a file is not. */
+  readonly secret?: true
   /** Where it must be given; left out where it need not be. */
   readonly required?: string
 }
@@ -165,7 +167,8 @@ export const described: ReadonlyArray<DescribedGroup> = [
       { variable: "OTEL_SERVICE_NAME", meaning: "The service's name in traces", default: "coffer-server" },
       {
         variable: "OTEL_EXPORTER_OTLP_HEADERS",
-        meaning: "Headers for the traces' receiver, with OTEL_EXPORTER_OTLP_ENDPOINT alone"
+        meaning: "Headers for the traces' receiver, with OTEL_EXPORTER_OTLP_ENDPOINT alone",
+        secret: true
       }
     ]
   }

@@ -17,6 +17,9 @@ type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
 
 const newestOf = (all: Migrations): number => Math.max(...Object.keys(all).map((name) => Number.parseInt(name, 10)))
 
+/** The schema that this program works on. */
+export const newestMigration = newestOf(migrations)
+
 const Found = Schema.Array(Schema.Struct({ migration_id: Schema.Number }))
 
 /** The number of the newest migration that a database has had; 0 for a new one. */

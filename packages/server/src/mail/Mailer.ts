@@ -18,7 +18,7 @@ interface LoginMail {
 }
 
 /** Of what the mail server said, what names neither the person nor the code. */
-class SmtpFailure extends Data.TaggedError("SmtpFailure")<{
+export class SmtpFailure extends Data.TaggedError("SmtpFailure")<{
   readonly code: string
   readonly responseCode: number | null
   readonly permanent: boolean
@@ -55,7 +55,7 @@ export const transportOptions = (smtp: SmtpSettings): SMTPTransportOptions => ({
   disableUrlAccess: true
 })
 
-const failureOf = (error: unknown): SmtpFailure => {
+export const smtpFailure = (error: unknown): SmtpFailure => {
   // nodemailer puts its own word in `code`, and keeps the system's (ECONNREFUSED) in `originalCode`.
   const codes = [
     Predicate.hasProperty(error, "originalCode") ? error.originalCode : null,
@@ -102,7 +102,7 @@ const smtpSender = (smtp: SmtpSettings) =>
             headers: { "Auto-Submitted": "auto-generated" },
             signal
           }),
-        catch: failureOf
+        catch: smtpFailure
       }).pipe(
         Effect.timeoutFail({
           duration: attemptTime,

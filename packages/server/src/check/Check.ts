@@ -1,0 +1,78 @@
+import type { Email } from "@coffer/domain/Names"
+import { Console, Effect, Either } from "effect"
+import { loadConfig, ServerConfig } from "../Config.js"
+import type { ConfigProblems } from "../config/Problems.js"
+import { unknownMessage, unknownSettings } from "../config/Unknown.js"
+import type { Environment } from "../config/Variables.js"
+import { LoggingLive } from "../Logging.js"
+import { databaseChecks } from "./DatabaseChecks.js"
+import { fileChecks } from "./FileChecks.js"
+import { failed, type Finding, ok, warning } from "./Finding.js"
+import { mailCheck } from "./MailCheck.js"
+import { type ShownSetting, shownSettings } from "./ShownSettings.js"
+import { storeCheck } from "./StoreCheck.js"
+
+export interface CheckOptions {
+  readonly mailTo: Email | null
+  readonly json: boolean
+}
+
+const unknown = (environment: Environment): ReadonlyArray<Finding> =>
+  unknownSettings(environment).map((setting) =>
+    warning("settings", unknownMessage(setting), `correct or remove ${setting.variable}`)
+  )
+
+const wrong = ({ problems }: ConfigProblems): ReadonlyArray<Finding> =>
+  problems.map(({ rule, variable }) => failed("settings", `${variable} ${rule}`, `correct ${variable}`))
+
+const checks = (environment: Environment, mailTo: Email | null) =>
+  Effect.gen(function* () {
+    const settings = yield* loadConfig(environment)
+    const [database, mail, store] = yield* Effect.all(
+      [databaseChecks(settings), mailCheck(settings, mailTo), storeCheck(settings)],
+      { concurrency: "unbounded" }
+    ).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
+    return [
+      ok("settings", "every setting follows its rule"),
+      ...database,
+      ...fileChecks(settings.dbPath, environment),
+      mail,
+      store
+    ]
+  })
+
+const settingLine = ({ source, value, variable }: ShownSetting): string =>
+  `  ${variable.padEnd(28)} ${value ?? "-"}${source === variable ? "" : ` (${source})`}`
+
+const findingLines = ({ message, name, next, status }: Finding): ReadonlyArray<string> => [
+  `  ${status.padEnd(7)}  ${name.padEnd(8)}  ${message}`,
+  ...(next === undefined ? [] : [`${" ".repeat(21)}do: ${next}`])
+]
+
+const report = (settings: ReadonlyArray<ShownSetting>, findings: ReadonlyArray<Finding>): string => {
+  const failures = findings.filter(({ status }) => status === "failed").length
+  return [
+    "settings",
+    ...settings.map(settingLine),
+    "checks",
+    ...findings.flatMap(findingLines),
+    failures === 0 ? "no check failed" : `${failures} of ${findings.length} checks failed`
+  ].join("\n")
+}
+
+/**
+ * `coffer-server check`: prints every setting with its source and never a secret, tries what the server needs, and says
+ * what to do about each failure. It works while a server runs and while none does. Returns whether no check failed.
+ */
+export const check = (environment: Environment, { json, mailTo }: CheckOptions): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    const outcome = yield* Effect.either(checks(environment, mailTo))
+    const problems = Either.isLeft(outcome) ? outcome.left.problems : []
+    const settings = shownSettings(environment, problems)
+    const findings = [...unknown(environment), ...Either.match(outcome, { onLeft: wrong, onRight: (found) => found })]
+    const isGood = findings.every(({ status }) => status !== "failed")
+    yield* Console.log(
+      json ? JSON.stringify({ ok: isGood, settings, checks: findings }, null, 2) : report(settings, findings)
+    )
+    return isGood
+  })

@@ -1,0 +1,144 @@
+import { existsSync, statSync } from "node:fs"
+import Sqlite from "better-sqlite3"
+import { Clock, Data, Duration, Effect, Either, Schema } from "effect"
+import { newestMigration } from "../database/Migrations.js"
+import { reasonOf } from "../database/Reason.js"
+import { timestamp } from "../database/Time.js"
+import { makeKeyring, unwrapBytes } from "../keys/Keyring.js"
+import type { Settings } from "../Config.js"
+import { failed, type Finding, ok, warning } from "./Finding.js"
+
+class CannotRead extends Data.TaggedError("CannotRead")<{ readonly reason: string; readonly busy: boolean }> {}
+
+const isBusy = (cause: unknown): boolean => cause instanceof Sqlite.SqliteError && cause.code.startsWith("SQLITE_BUSY")
+
+const attempt = <A>(read: () => A): Effect.Effect<A, CannotRead> =>
+  Effect.try({ try: read, catch: (cause) => new CannotRead({ reason: reasonOf(cause), busy: isBusy(cause) }) })
+
+/** A connection that changes nothing and takes no lock that a server would wait for. */
+const opened = (path: string) =>
+  Effect.acquireRelease(
+    attempt(() => new Sqlite(path, { readonly: true, fileMustExist: true, timeout: 0 })),
+    (database) => Effect.sync(() => database.close())
+  )
+
+/** Whether a server or an offline command owns the database: its lock is held exclusively then. */
+const isOwned = (dbPath: string) =>
+  existsSync(`${dbPath}.lock`)
+    ? Effect.scoped(
+        Effect.flatMap(opened(`${dbPath}.lock`), (lock) =>
+          attempt(() => lock.prepare("SELECT count(*) FROM sqlite_schema").get())
+        )
+      ).pipe(
+        Effect.as(false),
+        Effect.catchAll(({ busy }) => Effect.succeed(busy))
+      )
+    : Effect.succeed(false)
+
+const WrappedRow = Schema.Struct({
+  name: Schema.String,
+  format: Schema.Number,
+  kek_id: Schema.String,
+  nonce: Schema.Uint8ArrayFromSelf,
+  ciphertext: Schema.Uint8ArrayFromSelf
+})
+
+const restore = "restore a backup: docs/operations.md, Restore"
+
+const schemaFinding = (schema: number): Finding | null => {
+  const known = newestMigration
+  if (schema === known) return null
+  return schema > known
+    ? failed("database", `it has schema ${schema}, and this program knows ${known}`, "run the newer coffer-server")
+    : warning(
+        "database",
+        `it has schema ${schema}, and this program has ${known}`,
+        "the next start migrates it and keeps a copy: see that the disk has room for one"
+      )
+}
+
+const databaseFinding = (database: Sqlite.Database, dbPath: string, owned: boolean) =>
+  Effect.gen(function* () {
+    const problem = yield* attempt(() => String(database.pragma("quick_check(1)", { simple: true })))
+    if (problem !== "ok") return failed("database", `${dbPath} is damaged: ${problem}`, restore)
+    const schema = yield* attempt(() =>
+      Number(database.prepare("SELECT coalesce(max(migration_id), 0) FROM effect_sql_migrations").pluck().get())
+    )
+    const mebibytes = (statSync(dbPath).size / 1024 / 1024).toFixed(1)
+    const user = owned ? "a server is running on it" : "no server is running on it"
+    return schemaFinding(schema) ?? ok("database", `${dbPath} is sound, ${mebibytes} MiB, schema ${schema}; ${user}`)
+  })
+
+const keyFinding = (database: Sqlite.Database, settings: Settings) =>
+  Effect.gen(function* () {
+    const keyring = yield* makeKeyring(settings.masterKey)
+    const rows = yield* attempt(() => database.prepare("SELECT * FROM wrapped_keys ORDER BY name DESC").all()).pipe(
+      Effect.flatMap(Schema.decodeUnknown(Schema.Array(WrappedRow)))
+    )
+    if (!rows.some(({ name }) => name === "check")) {
+      return failed("key", "the database has lost the item that the master key is checked by", restore)
+    }
+    for (const row of rows) {
+      if (Either.isRight(yield* Effect.either(unwrapBytes(keyring, row.name, row)))) continue
+      return row.name === "check"
+        ? failed(
+            "key",
+            `the master key (fingerprint ${keyring.fingerprint}) does not open the database`,
+            "give the key of this database: docs/operations.md, When the key is lost"
+          )
+        : failed("key", `the database's wrapped key "${row.name}" is damaged`, restore)
+    }
+    return ok("key", `the master key (fingerprint ${keyring.fingerprint}) opens the database`)
+  }).pipe(
+    Effect.catchTag("ParseError", () => Effect.succeed(failed("key", "the database's keys are damaged", restore)))
+  )
+
+const tolerance = Duration.toMillis("5 minutes")
+/** No clock of a machine that is set is before this program was written. */
+const earliest = Date.UTC(2025, 0, 1)
+
+const clockFinding = (now: number, newest: string | null): Finding => {
+  const setIt = "set the clock (timedatectl status) before the server starts: codes, sessions and backups go by it"
+  if (now < earliest) return failed("clock", `the clock says ${timestamp(now)}`, setIt)
+  return newest !== null && Date.parse(newest) > now + tolerance
+    ? failed("clock", `the clock says ${timestamp(now)}, and the newest audit entry is of ${newest}`, setIt)
+    : ok("clock", `the clock says ${timestamp(now)}${newest === null ? "" : `, after the newest audit entry`}`)
+}
+
+const newestEntry = (database: Sqlite.Database) =>
+  attempt(() =>
+    database.prepare<[], string>("SELECT created_at FROM audit_entries ORDER BY position DESC LIMIT 1").pluck().get()
+  )
+
+/** Checks the database, the key and the clock, also while a server runs: everything is read, and nothing written. */
+export const databaseChecks = (settings: Settings): Effect.Effect<ReadonlyArray<Finding>> =>
+  Effect.gen(function* () {
+    const { dbPath } = settings
+    const now = yield* Clock.currentTimeMillis
+    if (!existsSync(dbPath)) {
+      const absent = warning(
+        "database",
+        `there is no database at ${dbPath}`,
+        "the server makes one when it starts; if there should be one, correct SERVICE_DB_PATH"
+      )
+      return [absent, clockFinding(now, null)]
+    }
+    const owned = yield* isOwned(dbPath)
+    const database = yield* opened(dbPath)
+    return [
+      yield* databaseFinding(database, dbPath, owned),
+      yield* keyFinding(database, settings),
+      clockFinding(now, (yield* newestEntry(database)) ?? null)
+    ]
+  }).pipe(
+    Effect.scoped,
+    Effect.catchAll(({ message, reason }: { readonly message: string; readonly reason?: string }) =>
+      Effect.succeed([
+        failed(
+          "database",
+          `${settings.dbPath} cannot be read: ${reason ?? message}`,
+          `run the check as the server's user; when the file is damaged, ${restore}`
+        )
+      ])
+    )
+  )

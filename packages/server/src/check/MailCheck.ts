@@ -1,0 +1,65 @@
+import type { Email } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import type { Settings, SmtpSettings } from "../Config.js"
+import { smtpFailure, type SmtpFailure, transportOptions } from "../mail/Mailer.js"
+import { failed, type Finding, off, ok } from "./Finding.js"
+
+const nextOf = ({ code, responseCode }: SmtpFailure): string => {
+  if (code === "EAUTH")
+    return "correct SMTP_USERNAME and SMTP_PASSWORD; some providers want a password for each program"
+  if (code === "ETLS")
+    return "the server offers no good TLS on this port: try SMTP_PORT=465, and see that its certificate is for SMTP_HOST"
+  if (code === "EDNS" || code === "ENOTFOUND") return "correct SMTP_HOST, or this machine's DNS"
+  if (responseCode !== null) return "the mail server's log says why; SMTP_FROM must be an address that it may send from"
+  return "correct SMTP_HOST and SMTP_PORT, and see that this machine may connect there"
+}
+
+const probe = (smtp: SmtpSettings, to: Email | null) =>
+  Effect.gen(function* () {
+    const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
+    const transport = yield* Effect.acquireRelease(
+      Effect.sync(() => createTransport(transportOptions(smtp))),
+      (open) => Effect.sync(() => open.close())
+    )
+    yield* Effect.tryPromise({
+      try: (): Promise<unknown> =>
+        to === null
+          ? transport.verify()
+          : transport.sendMail({
+              envelope: { from: smtp.from.address, to: [to] },
+              from: { name: smtp.from.name ?? "", address: smtp.from.address },
+              to: { address: to },
+              subject: "A test mail of Coffer",
+              text: "This mail was sent by coffer-server check: login codes can reach you.\n",
+              headers: { "Auto-Submitted": "auto-generated" }
+            }),
+      catch: smtpFailure
+    })
+  }).pipe(Effect.scoped)
+
+/** Connects to the mail server, upgrades to TLS, logs in and quits; with an address, it sends a mail there. */
+export const mailCheck = ({ mail }: Settings, to: Email | null): Effect.Effect<Finding> => {
+  if (mail._tag === "Log") {
+    return Effect.succeed(
+      to === null
+        ? off("mail", "SMTP_HOST is log: login codes are printed in the server's log")
+        : failed("mail", "SMTP_HOST is log: no mail is sent", "name a mail server in SMTP_HOST")
+    )
+  }
+  const server = `${mail.host}:${mail.port}`
+  return Effect.match(probe(mail, to), {
+    onFailure: (failure) =>
+      failed(
+        "mail",
+        `${server} refused: ${failure.code}${failure.responseCode === null ? "" : `, status ${failure.responseCode}`}`,
+        nextOf(failure)
+      ),
+    onSuccess: () =>
+      ok(
+        "mail",
+        to === null
+          ? `${server} answers${mail.username === null ? "" : " and takes the login"}; --mail-to ADDRESS sends a test mail`
+          : `${server} took a test mail to ${to}`
+      )
+  })
+}
