@@ -1,6 +1,7 @@
 import { codeOf } from "@coffer/domain/client/FileError"
 import { Data, Effect, Schedule } from "effect"
-import { fstatSync, fsyncSync, statSync, writeSync } from "node:fs"
+import { closeSync, fstatSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs"
+import { dirname } from "node:path"
 import { CannotDo } from "../Failures.js"
 
 const standardOutput = 1
@@ -46,3 +47,58 @@ export const isOutputLost: Effect.Effect<boolean> = Effect.orElseSucceed(
   }),
   () => false
 )
+
+const closing = (descriptor: number) =>
+  Effect.sync(() => {
+    closeSync(descriptor)
+  })
+
+/** Makes what was changed in a folder survive a loss of power. */
+const flushFolder = (path: string) =>
+  Effect.acquireUseRelease(
+    attempt(() => openSync(path, "r")),
+    (folder) =>
+      attempt(() => {
+        fsyncSync(folder)
+      }),
+    closing
+  )
+
+/** Removes a file that holds a key, for good. */
+export const removeKeyFile = (path: string): Effect.Effect<void, CannotDo> =>
+  attempt(() => {
+    rmSync(path, { force: true })
+  }).pipe(
+    Effect.zipRight(flushFolder(dirname(path))),
+    Effect.mapError(({ code }) => new CannotDo({ message: `${path} cannot be removed (${code}): remove it` }))
+  )
+
+const writeFlushed = (file: number, bytes: Uint8Array) =>
+  Effect.filterOrFail(
+    attempt(() => {
+      const written = writeSync(file, bytes)
+      fsyncSync(file)
+      return written
+    }),
+    (written) => written === bytes.length,
+    () => new CannotWrite({ code: "ENOSPC" })
+  )
+
+/**
+ * Writes the new master key to a new file (0600) and flushes the file and its folder: nothing is to be committed before
+ * the key is on disk. Leaves no part of a file behind when it fails.
+ */
+export const writeKeyFile = (path: string, key: string): Effect.Effect<void, CannotDo> =>
+  Effect.acquireUseRelease(
+    attempt(() => openSync(path, "wx", 0o600)),
+    (file) =>
+      writeFlushed(file, Buffer.from(`${key}\n`)).pipe(
+        Effect.zipRight(flushFolder(dirname(path))),
+        Effect.tapError(() => Effect.ignore(removeKeyFile(path)))
+      ),
+    closing
+  ).pipe(
+    Effect.mapError(
+      ({ code }) => new CannotDo({ message: `the new key cannot be written to ${path} (${code}): nothing was changed` })
+    )
+  )

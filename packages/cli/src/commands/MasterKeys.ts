@@ -73,8 +73,15 @@ const given = Effect.gen(function* () {
   })
 })
 
-/** The key to put the database under: made here, by SERVICE_NEW_MASTER_KEY, or else from standard input. */
-export const newMasterKey = Effect.fnUntraced(function* (generate: boolean) {
+/** The key in a file, less one newline at its end. */
+export const keyInFile = (path: string): Option.Option<Redacted.Redacted> =>
+  Option.flatMap(Option.liftThrowable(() => oneLine(readFileSync(path, "utf8")))(), keyIn)
+
+/**
+ * The key to put the database under: made here, by SERVICE_NEW_MASTER_KEY, or else from standard input. `toFile`: the key
+ * is written to a file, not to standard output.
+ */
+export const newMasterKey = Effect.fnUntraced(function* (generate: boolean, toFile: boolean) {
   const name = "SERVICE_NEW_MASTER_KEY"
   if (!generate) {
     const key = yield* configured(name)
@@ -84,9 +91,9 @@ export const newMasterKey = Effect.fnUntraced(function* (generate: boolean) {
   if (variable(env, name) !== undefined || variable(env, `${name}_FILE`) !== undefined) {
     return yield* new WrongUsage({ message: `--generate makes a new key, and ${name} gives one: choose one of them` })
   }
-  if (yield* isOutputLost) {
+  if (!toFile && (yield* isOutputLost)) {
     return yield* new WrongUsage({
-      message: "standard output is closed or /dev/null, where the new key would be lost: send it to a file or a pipe"
+      message: "standard output is closed or /dev/null, where the new key would be lost: name a file for it with --out"
     })
   }
   return Redacted.make(randomBytes(32).toString("hex"))

@@ -1,17 +1,20 @@
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  truncateSync,
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { cleanUp, freshFolder, masterKey as oldKey, Program } from "../../../server/test/support/Program.js"
 import { finish, node, type Result } from "../support/Programs.js"
 
@@ -99,6 +102,16 @@ const assertUnchanged = (folder: string, result: Result, sentence: RegExp, code 
   assert.isTrue(bytesOf(folder).equals(bytesOf(template)), "nothing is changed")
 }
 
+/** Leaves so many bytes of a small disk, about. */
+const fill = (filler: string, spare: number) => {
+  try {
+    for (;;) appendFileSync(filler, Buffer.alloc(4096))
+  } catch {
+    // Full now.
+  }
+  truncateSync(filler, Math.max(0, statSync(filler).size - spare))
+}
+
 beforeAll(async () => {
   const server = await Program.start(root)
   const token = await server.login("root@example.com")
@@ -182,6 +195,85 @@ describe("master-key rotate", () => {
         assertUnchanged(folder, result, sentence, code)
       })
     )
+  })
+
+  it("writes the new key to a new file of its owner's, and nothing to standard output, with --out", async () => {
+    const folder = folderWithDatabase()
+    const generate = ["--generate", "--out", "new.key"]
+    const { code, stderr, stdout } = await rotate(folder, { args: generate })
+    assert.deepStrictEqual([code, stdout], [0, ""], stderr)
+    assert.match(
+      stderr,
+      /^coffer: the new master key is in force \(fingerprint [0-9a-f]{16}\) and in new\.key, and 5 data keys/
+    )
+    const file = join(folder, "new.key")
+    const key = readFileSync(file, "utf8")
+    assert.match(key, /^[0-9a-f]{64}\n$/)
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    assert.notInclude(stderr, key.trim())
+    await assertUnder(folder, key.trim())
+
+    const again = await rotate(folder, { args: generate })
+    assert.deepStrictEqual([again.code, again.stdout], [0, ""])
+    assert.match(again.stderr, /^coffer: the key in new\.key is in force already, by a rotation that was interrupted/)
+    const env = { SERVICE_MASTER_KEY: key.trim() }
+    const third = await rotate(folder, { args: generate, env })
+    assert.strictEqual(third.code, 1)
+    assert.match(third.stderr, /new\.key is there already, and holds the key that is in force/)
+    assert.strictEqual(readFileSync(file, "utf8"), key)
+
+    const given = await shell(folder, `echo ${newKey} | $ROTATE --out given.key >&-`, env)
+    assert.deepStrictEqual([given.code, given.stdout], [0, ""], given.stderr)
+    assert.strictEqual(readFileSync(join(folder, "given.key"), "utf8"), printed)
+    await assertUnder(folder, newKey)
+  })
+
+  it("leaves no file behind, and changes nothing, when the new key cannot be written to one", async () => {
+    const full = freshFolder()
+    const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4k,nr_inodes=2", "tmpfs", full]).status === 0
+    if (isMounted) writeFileSync(join(full, "filler"), "")
+    const cases: ReadonlyArray<readonly [string, RegExp]> = [
+      ["nowhere/new.key", /cannot be written to nowhere\/new\.key \(ENOENT\): nothing was changed/],
+      ["kept", /kept is there already: name a new file/],
+      ["unused.key", /unused\.key is there already, and the key in it is not in force/],
+      ...(isMounted ? [[join(full, "new.key"), /\(ENOSPC\): nothing was changed/] as const] : [])
+    ]
+    for (const [out, sentence] of cases) {
+      const folder = folderWithDatabase()
+      writeFileSync(join(folder, "kept"), "something else")
+      writeFileSync(join(folder, "unused.key"), printed)
+      const result = await rotate(folder, { args: ["--generate", "--out", out] })
+      assert.strictEqual(result.stdout, "")
+      assertUnchanged(folder, result, sentence)
+      assert.strictEqual(readFileSync(join(folder, "kept"), "utf8"), "something else")
+      assert.isFalse(existsSync(join(folder, "new.key")))
+    }
+    if (isMounted) {
+      assert.deepStrictEqual(readdirSync(full), ["filler"])
+      spawnSync("umount", ["--lazy", full])
+    }
+  })
+
+  it("removes the file of the new key when the database cannot be written after it", async ({ skip }) => {
+    const small = freshFolder()
+    if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=3m,mode=700", "tmpfs", small]).status !== 0) skip()
+    onTestFinished(() => void spawnSync("umount", ["--lazy", small]))
+    copyFileSync(join(template, "service.db"), join(small, "service.db"))
+    chmodSync(join(small, "service.db"), 0o600)
+    const out = join(freshFolder(), "new.key")
+    let withdrawn = 0
+    // With less and less of the disk taken, until there is room for the commit.
+    for (let spare = 40_000; ; spare += 20_000) {
+      fill(join(small, "filler"), spare)
+      const result = await rotate(small, { args: ["--generate", "--out", out] })
+      rmSync(join(small, "filler"))
+      if (result.code === 0) break
+      assert.match(result.stderr, /the disk is full/)
+      assert.isFalse(existsSync(out), result.stderr)
+      if (result.stderr.includes("new.key is removed again: the key in it never was in force")) withdrawn++
+    }
+    assert.isAbove(withdrawn, 0)
+    await assertUnder(small, readFileSync(out, "utf8").trim())
   })
 
   it("refuses wrong keys in a sentence, shows none of them, and changes nothing", async () => {

@@ -189,6 +189,19 @@ const rewriteFile = Effect.gen(function* () {
   return true
 }).pipe(Effect.catchAllCause(() => Effect.succeed(false)))
 
+/** Whether a master key opens a database, offline. Nothing is changed. */
+export const opensDatabase = (dbPath: string, key: Redacted.Redacted): Effect.Effect<boolean, StartupError> =>
+  Effect.gen(function* () {
+    const keyring = yield* Effect.mapError(
+      makeKeyring(key),
+      () => new StartupError({ message: "a master key must be 64 hexadecimal digits" })
+    )
+    const client = yield* openDatabase(dbPath)
+    const rows = yield* Effect.mapError(rowsOf(WrappedRow)(wrappedKeys(client)), unchanged)
+    const check = rows.find(({ name }) => name === "check")
+    return check !== undefined && (yield* Effect.isSuccess(unwrapBytes(keyring, check.name, check)))
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+
 /**
  * Puts a database under a new master key, offline: every data key is unwrapped, wrapped anew and tried out, in one
  * transaction; values and their nonces stay as they are. The new key is shown before anything is committed, so that no key

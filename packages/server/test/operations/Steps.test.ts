@@ -67,6 +67,12 @@ const rotate: Command = (folder, NODE_OPTIONS) =>
     NODE_OPTIONS
   })
 
+const rotateToFile: Command = (folder, NODE_OPTIONS) =>
+  run(folder, [client, "master-key", "rotate", "--db", "service.db", "--generate", "--out", "new.key"], {
+    SERVICE_MASTER_KEY: masterKey,
+    NODE_OPTIONS
+  })
+
 const apply: Command = (folder, NODE_OPTIONS) =>
   run(folder, [server, "restore", "--apply", "restored.db"], { SERVICE_MASTER_KEY: masterKey, NODE_OPTIONS })
 
@@ -178,6 +184,43 @@ describe("killed at any step,", () => {
         assert.isAbove(seen.old, 1, "killed before the key was printed,")
         assert.isAbove(seen.printedInVain, 0, "after that and before the commit,")
         assert.isAbove(seen.printed, 1, "and after it")
+      }),
+    240_000
+  )
+
+  it.scopedLive(
+    "a rotation to a file leaves a database that exactly one key opens: the old one, or the one in the file",
+    () =>
+      Effect.gen(function* () {
+        const ends = yield* killedEverywhere(yield* template, rotateToFile, {
+          from: /^BEGIN IMMEDIATE$/,
+          critical: /^(writeSync|fsyncSync|COMMIT|VACUUM)/,
+          stride: 24
+        })
+        const seen = { old: 0, inFile: 0, finished: 0 }
+        for (const { folder, out, path, step } of ends) {
+          assert.strictEqual(out, "")
+          const file = join(folder, "new.key")
+          const text = existsSync(file) ? readFileSync(file, "utf8") : ""
+          const written = /^[0-9a-f]{64}\n$/.test(text) ? [text.trim()] : []
+          const [key = "", ...others] = yield* opening(path, [masterKey, ...written])
+          assert.notStrictEqual(key, "", `no key opens what is left before ${step}`)
+          assert.deepStrictEqual(others, [], step)
+          seen[key === masterKey ? "old" : "inFile"]++
+          const again = yield* Effect.promise(() => rotateToFile(folder))
+          if (key !== masterKey) {
+            assert.strictEqual(again.code, 0, again.err)
+            assert.match(again.err, /in force already, by a rotation that was interrupted/)
+            assert.strictEqual(readFileSync(file, "utf8"), text)
+            seen.finished++
+          } else if (text !== "") {
+            assert.strictEqual(again.code, 1)
+            assert.match(again.err, /not in force: remove it/)
+          }
+          yield* assertSecrets(path, again.code === 0 ? readFileSync(file, "utf8").trim() : masterKey)
+        }
+        assert.isAbove(seen.old, 1)
+        assert.isAbove(seen.finished, 0)
       }),
     240_000
   )
