@@ -18,6 +18,7 @@ export const auditActions = [
   "project.delete",
   "env.create",
   "env.delete",
+  "env.revert",
   "secret.set",
   "secret.read",
   "secret.delete",

@@ -65,6 +65,23 @@ export const BundleWritten = Schema.Struct({
 }).annotations({ identifier: "BundleWritten" })
 export type BundleWritten = typeof BundleWritten.Type
 
+export const revisionChanges = ["created", "updated", "deleted", "undeleted"] as const
+
+export const RevisionKey = Schema.Struct({
+  key: SecretKey,
+  version: Count,
+  change: openWord("RevisionChange", revisionChanges)
+}).annotations({ identifier: "RevisionKey" })
+
+/** One change of an environment, without values. */
+export const Revision = Schema.Struct({
+  revision: Count,
+  created_at: Timestamp,
+  created_by: Schema.NullOr(Schema.String),
+  keys: Schema.Array(RevisionKey)
+}).annotations({ identifier: "Revision" })
+export type Revision = typeof Revision.Type
+
 export const differences = ["only_here", "only_there", "same", "different"] as const
 
 export const SecretDifference = Schema.Struct({

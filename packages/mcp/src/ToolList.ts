@@ -991,6 +991,7 @@ export const tools: ReadonlyArray<Tool> = [
                   "project.delete",
                   "env.create",
                   "env.delete",
+                  "env.revert",
                   "secret.set",
                   "secret.read",
                   "secret.delete",

@@ -28,7 +28,7 @@ export const copyCommand = Command.make("copy", { ...atProject, from, to, only, 
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
     const payload = { from: options.from, dry_run: options.dryRun, ...(keys.length === 0 ? {} : { keys }) }
-    const answer = yield* client.call((api) => api.environments.copy({ path, payload }))
+    const answer = yield* client.call((api) => api.environments.copy({ path, headers: {}, payload }))
     const place = `${path.project_name}/${path.env_name}`
     yield* printChanges(answer, { json: options.json, dryRun: options.dryRun, place })
   })

@@ -3,9 +3,9 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, EnvName, list, optional, SecretKey, SecretValues } from "../Names.js"
+import { body, Count, EnvName, integerParameter, list, optional, SecretKey, SecretValues } from "../Names.js"
 import { bound, rule } from "../Rule.js"
-import { Bundle, BundleWritten, Diff } from "../Secret.js"
+import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { at, EnvPath, ProjectPath } from "./Paths.js"
 import { BodyLimit, Requires } from "./Requirement.js"
 
@@ -25,6 +25,9 @@ const Keys = Schema.transform(
   jsonSchema: { type: "string", pattern: `^${key}(,${key})*$` },
   description: keysRule
 })
+
+/** The most changes that one page of revisions names. */
+export const maxRevisionChanges = 2 * maxBundleKeys
 
 const tooMany = bound("at most 2,000 keys at once")
 
@@ -99,6 +102,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.post("copy", `${at.env}/copy`)
       .setPath(EnvPath)
+      .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
       .setPayload(
         body({
           from: EnvName,
@@ -123,6 +127,41 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
       .annotate(OpenApi.Summary, "Which keys differ between two environments, without values")
+  )
+  .add(
+    HttpApiEndpoint.get("revisions", `${at.env}/revisions`)
+      .setPath(EnvPath)
+      .setUrlParams(
+        Schema.Struct({
+          limit: optional(integerParameter(1, 100)),
+          before: optional(integerParameter(1, 2_147_483_647))
+        })
+      )
+      .addSuccess(list(Revision))
+      .addError(Forbidden)
+      .annotate(Requires, "secret.list")
+      .annotate(OpenApi.Summary, "List the changes of an environment, newest first, without values")
+      .annotate(
+        OpenApi.Description,
+        "A page has at most `limit` revisions and names at most 4,000 changes: an empty page is the end, a short one is not. `before` is the last revision of the page before."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("revert", `${at.env}/revert`)
+      .setPath(EnvPath)
+      .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
+      .setPayload(body({ to: Count, dry_run: optional(Schema.Boolean) }))
+      .addSuccess(BundleWritten)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.write")
+      .annotate(OpenApi.Summary, "Make an environment as it was at a revision, without showing a value")
+      .annotate(
+        OpenApi.Description,
+        "One new revision, all or nothing; 0 empties the environment. A value that is the same already gets no version. A revision that needs a destroyed version is CONFLICT."
+      )
   )
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Environments")

@@ -131,7 +131,7 @@ const places: Record<string, Call> = {
   },
   "environments.copy": {
     description:
-      "All keys, or those in `keys`. Values are not shown to the caller, who needs `read` there and `write` here.",
+      "All keys, or those in `keys`. Values are not shown to the caller, who needs `read` there and `write` here. The `ETag` of the answer stands for both environments: sent as `If-Match`, nothing is written when either has changed since.",
     request: { from: "staging", keys: ["API_KEY", "DATABASE_URL"], dry_run: true },
     answers: ok("What was done with each key, or would be done", {
       revision: 43,
@@ -141,6 +141,20 @@ const places: Record<string, Call> = {
   "environments.diff": {
     description: "`with` names the other environment of the same project. The caller needs `read` on both.",
     answers: listed("The keys of both", ...records.difference)
+  },
+  "environments.revisions": {
+    answers: listed("The revisions", ...records.revisions)
+  },
+  "environments.revert": {
+    request: { to: 41, dry_run: false },
+    answers: ok("What was done with each key, or would be done", {
+      revision: 43,
+      data: [
+        { key: "API_KEY", version: 2, change: "deleted" },
+        { key: "DATABASE_URL", version: 4, change: "updated" },
+        { key: "OLD_TOKEN", version: 1, change: "created" }
+      ]
+    })
   }
 }
 

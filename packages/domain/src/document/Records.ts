@@ -67,6 +67,24 @@ export const bundleWritten = {
   ]
 }
 
+export const revisions = [
+  {
+    revision: 42,
+    created_at: updated_at,
+    created_by: "ada@example.com",
+    keys: [
+      { key: "DATABASE_URL", version: 3, change: "updated" },
+      { key: "OLD_TOKEN", version: 2, change: "deleted" }
+    ]
+  },
+  {
+    revision: 41,
+    created_at,
+    created_by: "deploy pipeline",
+    keys: [{ key: "API_KEY", version: 2, change: "updated" }]
+  }
+]
+
 export const difference = [
   { key: "API_KEY", status: "only_there" },
   { key: "DATABASE_URL", status: "different" }

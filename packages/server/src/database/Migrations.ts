@@ -6,11 +6,13 @@ import { reasonOf } from "./Reason.js"
 import { isSqlError } from "./Writer.js"
 import { initial } from "./migrations/0001_initial.js"
 import { auditPages } from "./migrations/0002_audit_pages.js"
+import { secretChanges } from "./migrations/0003_secret_changes.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
   "0001_initial": initial,
-  "0002_audit_pages": auditPages
+  "0002_audit_pages": auditPages,
+  "0003_secret_changes": secretChanges
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -5,6 +5,7 @@ import { Access } from "../access/Access.js"
 import { serving } from "../http/Calls.js"
 import { Bundles } from "../secrets/Bundles.js"
 import { Promotion } from "../secrets/Promotion.js"
+import { Revisions } from "../secrets/Revisions.js"
 import { Environments } from "./Environments.js"
 
 const withETag = (etag: string) =>
@@ -18,6 +19,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const environments = yield* Environments
     const bundles = yield* Bundles
     const promotion = yield* Promotion
+    const revisions = yield* Revisions
     return yield* handlers
       .handle("create", ({ path, payload }) =>
         Effect.flatMap(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
@@ -40,11 +42,12 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return yield* Effect.as(withETag(bundles.etagOf(place.env.id, written.revision)), written)
         })
       )
-      .handle("copy", ({ path, payload }) =>
+      .handle("copy", ({ headers, path, payload }) =>
         Effect.gen(function* () {
           const to = yield* access.env(path, "secret.write")
           const from = yield* access.env({ ...path, env_name: payload.from }, "secret.copy")
-          return yield* promotion.copy(to, from, payload)
+          const { etag, written } = yield* promotion.copy(to, from, payload, headers["if-match"])
+          return yield* Effect.as(withETag(etag), written)
         })
       )
       .handle("diff", ({ path, urlParams }) =>
@@ -54,6 +57,19 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return yield* promotion.diff(here, there)
         })
       )
+      .handle("revisions", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.list")
+          return { data: yield* revisions.list(place, urlParams) }
+        })
+      )
+      .handle("revert", ({ headers, path, payload }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.write")
+          const written = yield* revisions.revert(place, payload, headers["if-match"])
+          return yield* Effect.as(withETag(bundles.etagOf(place.env.id, written.revision)), written)
+        })
+      )
       .pipe(serving)
   })
-).pipe(Layer.provide([Environments.Default, Bundles.Default, Promotion.Default]))
+).pipe(Layer.provide([Environments.Default, Bundles.Default, Promotion.Default, Revisions.Default]))

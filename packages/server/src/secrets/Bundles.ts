@@ -1,9 +1,8 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
-import { Conflict, NotFound, ValidationError } from "@coffer/domain/Errors"
+import { NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId, SecretKey } from "@coffer/domain/Names"
 import type { Bundle, BundledSecret } from "@coffer/domain/Secret"
 import { Effect, Either } from "effect"
-import { createHash } from "node:crypto"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
@@ -12,6 +11,7 @@ import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
 import { turn } from "../Turn.js"
 import { Changes, type Wanted } from "./Changes.js"
+import { checkMatch, etagOf, namesETag } from "./ETag.js"
 import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
 import { type Value, Versions } from "./Versions.js"
 
@@ -23,13 +23,6 @@ export interface BundleWrite {
   readonly delete?: ReadonlyArray<SecretKey>
   readonly dry_run?: boolean
 }
-
-/**
- * Whether an `If-Match` or `If-None-Match` header (RFC 9110, section 13.1) names an ETag. One that a proxy has marked as weak
- * counts too: it compresses the answer, and what is compared is the environment's revision.
- */
-const names = (header: string, etag: string): boolean =>
-  header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
 /** The rows of some keys, or all; the first key that is not there is named. */
 export const narrow = (rows: ReadonlyArray<BundleRow>, keys: ReadonlyArray<SecretKey> | undefined) => {
@@ -59,9 +52,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const audit = yield* AuditLog
     const { epoch } = yield* Instance
 
-    /** Never the same for other content: the environment, its revision, and the epoch that a restored file gets anew. */
-    const etagOf = (envId: EnvId, revision: number): string =>
-      `"${createHash("sha256").update(`${envId} ${revision} ${epoch}`).digest("base64url").slice(0, 27)}"`
+    const tagOf = (id: EnvId, revision: number): string => etagOf(epoch, { id, revision })
 
     const revisionOf = (place: Place<"secret.read">) =>
       Effect.flatMap(repo.revision(place.env.id), (revision) =>
@@ -90,10 +81,10 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         ifNoneMatch: string | undefined
       ) {
         const known = yield* revisionOf(place)
-        const knownTag = etagOf(place.env.id, known)
-        if (ifNoneMatch !== undefined && names(ifNoneMatch, knownTag)) return { etag: knownTag, bundle: undefined }
+        const knownTag = tagOf(place.env.id, known)
+        if (ifNoneMatch !== undefined && namesETag(ifNoneMatch, knownTag)) return { etag: knownTag, bundle: undefined }
         const { all, revision } = yield* settled(place, known)
-        const etag = etagOf(place.env.id, revision)
+        const etag = tagOf(place.env.id, revision)
         const rows = yield* narrow(all, keys)
         const data: Array<BundledSecret> = []
         for (const row of rows) {
@@ -126,12 +117,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           Effect.gen(function* () {
             const totals = repo.totals(place.env.id)
             if (totals === undefined) return yield* missingEnvironment(place.env.name)
-            if (ifMatch !== undefined && !names(ifMatch, etagOf(place.env.id, totals.revision))) {
-              return yield* new Conflict({
-                message: `environment ${place.env.name} has changed since that ETag: read it again`
-              })
-            }
-            const steps = changes.plan(place, yield* repo.bundleForUpdate(place.env.id), wanted)
+            yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
+            const steps = yield* changes.plan(place, yield* repo.bundleForUpdate(place.env.id), wanted)
             return yield* changes.apply(place, totals, steps, {
               at,
               dryRun: request.dry_run === true,
@@ -142,7 +129,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       })
     )
 
-    return { read, write, etagOf } as const
+    return { read, write, etagOf: tagOf } as const
   }),
   dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
 }) {}

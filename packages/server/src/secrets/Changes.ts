@@ -1,8 +1,10 @@
+import { actorName } from "@coffer/domain/Actor"
 import { SecretId, type SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
 import { Effect, Either, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { type AuditEvent, AuditLog } from "../audit/AuditLog.js"
+import { forEachInTurns } from "../Turn.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { checkLimits } from "./Limits.js"
 import { type BundleRow, SecretsRepo, type Totals } from "./Repo.js"
@@ -66,14 +68,18 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return Either.isRight(before) && Redacted.value(before.right) === Redacted.value(value)
     }
 
-    /** What a write would do to each key. A value that cannot be opened any more counts as another one. */
+    /**
+     * What a write would do to each key, beside the steps that are settled already. A value that cannot be opened any more
+     * counts as another one.
+     */
     const plan = (
       place: Place<"secret.write">,
       rows: ReadonlyArray<BundleRow>,
-      wanted: Wanted
-    ): ReadonlyArray<Step> => {
+      wanted: Wanted,
+      settled: ReadonlyArray<Step> = []
+    ): Effect.Effect<ReadonlyArray<Step>> => {
       const byKey = new Map(rows.map((row) => [row.key, row]))
-      const steps = [...wanted].map(([key, value]): Step => {
+      const stepOf = ([key, value]: readonly [SecretKey, Value | null]): Step => {
         const row = byKey.get(key)
         if (value === null) {
           return row === undefined ? { change: "unchanged", key, version: 0 } : { change: "deleted", key, row }
@@ -82,8 +88,11 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         return isSame(place, row, value)
           ? { change: "unchanged", key, version: row.version }
           : { change: "updated", key, value, row }
-      })
-      return steps.sort(inByteOrder)
+      }
+      return Effect.map(
+        forEachInTurns([...wanted], (each) => Effect.sync(() => stepOf(each))),
+        (steps) => [...settled, ...steps].sort(inByteOrder)
+      )
     }
 
     const applyStep = (place: Place<"secret.write">, revision: number, at: string, eventOfSet: EventOfSet) =>
@@ -92,7 +101,15 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         const { key } = step
         const version = versionAfter(step)
         if (step.change === "deleted") {
-          repo.remove(step.row.id, revision, at)
+          repo.remove({
+            env_id: place.env.id,
+            revision,
+            key,
+            secret_id: step.row.id,
+            version,
+            created_by: actorName(place.actor),
+            created_at: at
+          })
           const event: AuditEvent = {
             action: "secret.delete",
             resource_type: "secret",
@@ -121,15 +138,22 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       place: Place<"secret.write">,
       totals: Totals,
       steps: ReadonlyArray<Step>,
-      options: { readonly at: string; readonly dryRun: boolean; readonly eventOfSet: EventOfSet }
+      options: {
+        readonly at: string
+        readonly dryRun: boolean
+        readonly eventOfSet: EventOfSet
+        /** What goes into the audit log before the changed keys. */
+        readonly eventOfAll?: (revision: number) => AuditEvent
+      }
     ) {
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)
       const revision = totals.revision + 1
-      const events = yield* Effect.forEach(steps, applyStep(place, revision, options.at, options.eventOfSet))
+      const events = yield* forEachInTurns(steps, applyStep(place, revision, options.at, options.eventOfSet))
       repo.setTotals(place.env.id, { revision, ...after })
-      yield* audit.write(sourceOf(place), ...events.flat())
+      const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
+      yield* audit.write(sourceOf(place), ...first, ...events.flat())
       return recordOf(revision, steps)
     })
 

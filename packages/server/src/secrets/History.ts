@@ -1,3 +1,4 @@
+import { actorName } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
@@ -115,9 +116,18 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             value_bytes: totals.value_bytes + removed.value_bytes
           }
           yield* checkLimits(totals, after)
-          yield* repo.restore(removed.id, written_at)
-          repo.setTotals(place.env.id, { revision: totals.revision + 1, ...after })
           const { created_at, version } = removed
+          const revision = totals.revision + 1
+          repo.restore({
+            env_id: place.env.id,
+            revision,
+            key,
+            secret_id: removed.id,
+            version,
+            created_by: actorName(place.actor),
+            created_at: written_at
+          })
+          repo.setTotals(place.env.id, { revision, ...after })
           yield* audit.write(sourceOf(place), {
             action: "secret.undelete",
             resource_type: "secret",

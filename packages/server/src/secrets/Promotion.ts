@@ -4,9 +4,11 @@ import { Effect, Redacted } from "effect"
 import type { Place } from "../access/Access.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
-import { turn } from "../Turn.js"
+import { Instance } from "../keys/Instance.js"
+import { forEachInTurns, turn } from "../Turn.js"
 import { narrow } from "./Bundles.js"
 import { Changes, type Wanted } from "./Changes.js"
+import { checkMatch, etagOf } from "./ETag.js"
 import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
 import { Versions } from "./Versions.js"
 
@@ -21,26 +23,36 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const repo = yield* SecretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
+    const { epoch } = yield* Instance
 
-    /** Gives an environment the values of another, of some keys or all; what is the same already gets no version. */
+    /**
+     * Writes the values of some keys, or all, of another environment; a value that is the same already gets no version. The
+     * ETag stands for both environments: with `ifMatch`, nothing is written when either has changed.
+     */
     const copy = Effect.fn("Promotion.copy")(function* (
       to: Place<"secret.write">,
       from: Place<"secret.copy">,
-      request: { readonly keys?: ReadonlyArray<SecretKey>; readonly dry_run?: boolean }
+      request: { readonly keys?: ReadonlyArray<SecretKey>; readonly dry_run?: boolean },
+      ifMatch?: string
     ) {
       const at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
           const totals = repo.totals(to.env.id)
           if (totals === undefined) return yield* missingEnvironment(to.env.name)
+          const fromTotals = repo.totals(from.env.id)
+          if (fromTotals === undefined) return yield* missingEnvironment(from.env.name)
+          const tagOf = (revision: number) =>
+            etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: fromTotals.revision })
+          yield* checkMatch(to.env.name, ifMatch, tagOf(totals.revision))
           const source = yield* Effect.flatMap(repo.bundleForUpdate(from.env.id), (rows) => narrow(rows, request.keys))
-          const values = yield* Effect.forEach(source, (row) =>
+          const values = yield* forEachInTurns(source, (row) =>
             Effect.map(versions.open(from, row, row), (value) => [row.key, value] as const)
           )
           const wanted: Wanted = new Map(values)
           const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
-          const steps = changes.plan(to, yield* repo.bundleForUpdate(to.env.id), wanted)
-          return yield* changes.apply(to, totals, steps, {
+          const steps = yield* changes.plan(to, yield* repo.bundleForUpdate(to.env.id), wanted)
+          const written = yield* changes.apply(to, totals, steps, {
             at,
             dryRun: request.dry_run === true,
             eventOfSet: (key, version) => ({
@@ -48,6 +60,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
               metadata: { key, version, from: from.env.name, from_version: sourceVersions.get(key) }
             })
           })
+          return { etag: tagOf(written.revision), written }
         })
       )
     })

@@ -67,6 +67,24 @@ export type WholeVersionRow = typeof WholeVersionRow.Type
 const CurrentRow = Schema.Struct({ id: SecretId, version: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.String })
 
+const ChangeRow = Schema.Struct({
+  revision: Schema.Number,
+  key: SecretKey,
+  version: Schema.Number,
+  change: Schema.String,
+  created_by: Schema.NullOr(Schema.String),
+  created_at: Schema.String
+})
+export type ChangeRow = typeof ChangeRow.Type
+
+const EarlierRow = Schema.Struct({
+  key: SecretKey,
+  secret_id: Schema.NullOr(SecretId),
+  version: Schema.NullOr(Schema.Number),
+  change: Schema.NullOr(Schema.String)
+})
+export type EarlierRow = typeof EarlierRow.Type
+
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
 
 /**
@@ -92,14 +110,33 @@ const everySecret = `
 export const missingEnvironment = (name: EnvName) =>
   new NotFound({ message: `environment ${name} is not there, or not yours to see` })
 
-export interface NewVersion extends Sealed {
+/** Which secret a change of an environment is about, and who made it when. */
+interface NewChange {
+  readonly env_id: EnvId
+  readonly revision: number
+  readonly key: SecretKey
   readonly secret_id: SecretId
   readonly version: number
-  readonly revision: number
-  readonly value_bytes: number
   readonly created_by: string
   readonly created_at: string
 }
+
+export interface NewVersion extends Sealed, NewChange {
+  readonly value_bytes: number
+}
+
+/** The keys of an environment in byte order, each found by one step in the index whatever the length of its history. */
+const changeOfEachKey = `
+  WITH RECURSIVE keys (key) AS (
+    SELECT min(key) FROM secret_changes WHERE env_id = ? AND key > ?
+    UNION ALL
+    SELECT (SELECT min(key) FROM secret_changes WHERE env_id = ? AND key > keys.key) FROM keys WHERE key IS NOT NULL
+    LIMIT ?
+  )
+  SELECT k.key AS key, c.secret_id AS secret_id, c.version AS version, c.change AS change
+  FROM keys k LEFT JOIN secret_changes c ON c.env_id = ? AND c.key = k.key AND c.revision = (
+    SELECT max(revision) FROM secret_changes WHERE env_id = ? AND key = k.key AND revision <= ?)
+  WHERE k.key IS NOT NULL ORDER BY k.key`
 
 export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/SecretsRepo", {
   effect: Effect.gen(function* () {
@@ -114,6 +151,16 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const revisions = reader.rows(RevisionRow)
     const currents = reader.rows(CurrentRow)
     const versions = reader.rows(VersionRow)
+    const changes = reader.rows(ChangeRow)
+    const earlier = rowsBy(run)(EarlierRow)
+    const since = rowsBy(run)(RevisionRow)
+
+    const recordChange = (row: NewChange, change: "created" | "updated" | "deleted" | "undeleted") =>
+      run(
+        `INSERT INTO secret_changes (env_id, revision, key, secret_id, version, change, created_by, created_at)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        [row.env_id, row.revision, row.key, row.secret_id, row.version, change, row.created_by, row.created_at]
+      )
 
     return {
       /** At once: it is what most requests ask for. */
@@ -185,7 +232,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       setVersion: (id: SecretId, version: number, now: string) =>
         run(`UPDATE secrets SET version = ?, updated_at = ? WHERE id = ?`, [version, now, id]),
 
-      insertVersion: (row: NewVersion) =>
+      insertVersion: (row: NewVersion) => {
         run(
           `INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, ciphertext, nonce, wrapped_key,
             key_nonce, value_bytes, created_by, created_at)
@@ -204,10 +251,18 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
             row.created_by,
             row.created_at
           ]
-        ),
+        )
+        recordChange(row, row.version === 1 ? "created" : "updated")
+      },
 
-      remove: (id: SecretId, revision: number, now: string) =>
-        run(`UPDATE secrets SET removed_at = ?, removed_revision = ? WHERE id = ?`, [now, revision, id]),
+      remove: (row: NewChange) => {
+        run(`UPDATE secrets SET removed_at = ?, removed_revision = ? WHERE id = ?`, [
+          row.created_at,
+          row.revision,
+          row.secret_id
+        ])
+        recordChange(row, "deleted")
+      },
 
       currentVersion: (envId: EnvId, key: SecretKey) =>
         Effect.map(
@@ -247,8 +302,29 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
           (rows) => rows[0]
         ),
 
-      restore: (id: SecretId, now: string) =>
-        sql`UPDATE secrets SET removed_at = NULL, removed_revision = NULL, updated_at = ${now} WHERE id = ${id}`,
+      restore: (row: NewChange) => {
+        run(`UPDATE secrets SET removed_at = NULL, removed_revision = NULL, updated_at = ? WHERE id = ?`, [
+          row.created_at,
+          row.secret_id
+        ])
+        recordChange(row, "undeleted")
+      },
+
+      /** The newest changes of an environment, below a revision when one is given; the last keys of a revision first. */
+      changes: (envId: EnvId, before: number | null, limit: number) =>
+        changes(
+          `SELECT revision, key, version, change, created_by, created_at FROM secret_changes
+            WHERE env_id = ? AND revision < ? ORDER BY revision DESC, key DESC LIMIT ?`,
+          [envId, before ?? Number.MAX_SAFE_INTEGER, limit]
+        ),
+
+      /** The first revision from which on the history of an environment is whole. */
+      wholeSince: (envId: EnvId) =>
+        since(`SELECT revision FROM secret_changes_since WHERE env_id = ?`, [envId])[0]?.revision ?? 0,
+
+      /** The last change of each key up to a revision; nulls for a key that came later. Keys above `after`, at most `limit`. */
+      changesUpTo: (envId: EnvId, revision: number, after: string, limit: number) =>
+        earlier(changeOfEachKey, [envId, after, envId, limit, envId, envId, revision]),
 
       /** Erases what a version sealed and its data key; the database overwrites what it frees. */
       destroyVersion: (id: SecretId, version: number, now: string) =>

@@ -1,3 +1,4 @@
+import { actorName } from "@coffer/domain/Actor"
 import { Conflict, type DecryptionFailed, type LimitExceeded, NotFound } from "@coffer/domain/Errors"
 import { SecretId, type SecretKey } from "@coffer/domain/Names"
 import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
@@ -121,7 +122,15 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             const { current, revision, totals } = yield* startOf(place, key)
             if (current === undefined) return yield* Either.left(missing(key))
             yield* checkExpected(key, expectedVersion, current.version)
-            repo.remove(current.id, revision, removed_at)
+            repo.remove({
+              env_id: place.env.id,
+              revision,
+              key,
+              secret_id: current.id,
+              version: current.version,
+              created_by: actorName(place.actor),
+              created_at: removed_at
+            })
             repo.setTotals(place.env.id, {
               revision,
               secret_count: totals.secret_count - 1,

@@ -76,6 +76,8 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
         } else repo.setVersion(of.id, of.version, written.at)
         repo.insertVersion({
           ...seal(keyring, bindingOf(place, of), value),
+          env_id: place.env.id,
+          key: of.key,
           secret_id: of.id,
           version: of.version,
           revision: written.revision,

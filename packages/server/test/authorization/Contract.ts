@@ -91,6 +91,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${envs}`]: ({ fresh }) => ({ body: { name: `env-${fresh}` } }),
   [`PATCH ${envs}/:env_name/bundle`]: ({ fresh }) => ({ body: { set: { [`SET_${fresh}`]: "set" } } }),
   [`POST ${envs}/:env_name/copy`]: ({ place }) => ({ body: { from: "staging", keys: [place.key] } }),
+  [`POST ${envs}/:env_name/revert`]: () => ({ body: { to: 2, dry_run: true } }),
   [`GET ${envs}/:env_name/diff`]: () => ({ query: { with: "staging" } }),
   [`PUT ${secrets}/:key`]: () => ({ body: { value: "written" } }),
   [`POST ${secrets}/:key/rollback`]: () => ({ body: { version: 1 } }),

@@ -329,6 +329,8 @@ const table: Readonly<Record<string, Row>> = {
   [`PATCH ${env}/bundle`]: row(200, writers, "secret.write"),
   [`POST ${env}/copy`]: row(200, writers, "secret.write"),
   [`GET ${env}/diff`]: row(200, readers, "secret.compare"),
+  [`GET ${env}/revisions`]: row(200, readers, "secret.list"),
+  [`POST ${env}/revert`]: row(200, writers, "secret.write"),
 
   [`GET ${env}/secrets`]: row(200, readers, "secret.list"),
   [`PUT ${secret}`]: row(200, writers, "secret.write"),

@@ -8,7 +8,20 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { everythingAt } from "../model/Support.js"
-import { freshPath, invariants, newProject, rawAt, readSecret, setSecret } from "../support/Services.js"
+import { historyAt, listRevisions, revert, undelete } from "../history/Support.js"
+import {
+  envPath,
+  freshPath,
+  invariants,
+  newProject,
+  organization,
+  outcome,
+  rawAt,
+  readSecret,
+  removeSecret,
+  setSecret,
+  writeBundle
+} from "../support/Services.js"
 import { list, listAll, type Log, newOrganization, root, verify, verifyAll, write } from "../trail/Support.js"
 
 /** A database as a program that knew the first migration alone has left it, with what another database holds. */
@@ -52,6 +65,53 @@ const everyPage = (log: Log) =>
   )
 
 describe("a database of the first schema", () => {
+  it.scoped("has the history of its environments as far as it is known", () =>
+    Effect.gen(function* () {
+      const content = yield* freshPath
+      const ada = yield* Effect.gen(function* () {
+        const ada = yield* organization()
+        // Revisions 2 and 3 leave no trace in the first schema.
+        yield* setSecret(ada, "A", "one")
+        yield* removeSecret(ada, "A")
+        yield* undelete(ada, "A")
+        yield* writeBundle(ada, { set: { A: "two", B: "b" } })
+        yield* removeSecret(ada, "B")
+        yield* setSecret(ada, "B", "anew", { path: envPath("dev") })
+        yield* removeSecret(ada, "B", { path: envPath("dev") })
+        return ada
+      }).pipe(Effect.provide(historyAt(content)))
+
+      const path = yield* databaseOfFirstSchema(content)
+      yield* Effect.gen(function* () {
+        const history = (env: string) =>
+          Effect.map(listRevisions(ada, { path: envPath(env) }), (revisions) =>
+            revisions.map(({ created_by, keys, revision }) => [
+              revision,
+              created_by,
+              ...keys.map(({ change, key, version }) => `${key} ${version} ${change}`)
+            ])
+          )
+        assert.deepStrictEqual<unknown>(yield* history("prod"), [
+          [5, null, "B 1 deleted"],
+          [4, "ada@example.com", "A 2 updated", "B 1 created"],
+          [1, "ada@example.com", "A 1 created"]
+        ])
+        assert.deepStrictEqual<unknown>(yield* history("dev"), [
+          [2, null, "B 1 deleted"],
+          [1, "ada@example.com", "B 1 created"]
+        ])
+        assert.strictEqual(yield* outcome(revert(ada, 2)), "Conflict")
+        yield* revert(ada, 3)
+        assert.deepStrictEqual(yield* readSecret(ada, "A"), { version: 3, value: "one" })
+        yield* revert(ada, 4)
+        assert.strictEqual((yield* readSecret(ada, "B")).value, "b")
+        yield* revert(ada, 1, { path: envPath("dev") })
+        assert.strictEqual((yield* readSecret(ada, "B", { path: envPath("dev") })).value, "anew")
+      }).pipe(Effect.provide(historyAt(path)))
+      yield* invariants(path)
+    })
+  )
+
   it.scoped("is migrated with all that it holds, after a copy of it was kept", () =>
     Effect.gen(function* () {
       const content = yield* freshPath

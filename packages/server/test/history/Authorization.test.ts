@@ -22,8 +22,10 @@ import {
   destroy,
   diff,
   everything,
+  listRevisions,
   listVersions,
   onHistory,
+  revert,
   rollback,
   undelete
 } from "./Support.js"
@@ -88,6 +90,24 @@ const calls: ReadonlyArray<{
     writes: true
   },
   {
+    name: "revisions",
+    call: (actor) => anyCall(listRevisions(actor)),
+    needs: (here) => atLeast(here, "read"),
+    writes: false
+  },
+  {
+    name: "revert",
+    call: (actor) => anyCall(revert(actor, 2)),
+    needs: (here) => atLeast(here, "write"),
+    writes: true
+  },
+  {
+    name: "revert as a dry run",
+    call: (actor) => anyCall(revert(actor, 2, { dryRun: true })),
+    needs: (here) => atLeast(here, "write"),
+    writes: true
+  },
+  {
     name: "undelete",
     call: (actor) => anyCall(undelete(actor, "GONE")),
     needs: (here) => atLeast(here, "write"),
@@ -106,6 +126,7 @@ type Needed =
   | Effect.Effect.Context<ReturnType<typeof diff>>
   | Effect.Effect.Context<ReturnType<typeof copy>>
   | Effect.Effect.Context<ReturnType<typeof destroy>>
+  | Effect.Effect.Context<ReturnType<typeof revert>>
 
 function anyCall<A, E extends { readonly _tag: string }>(call: Effect.Effect<A, E, Needed>) {
   return outcome(call)
@@ -194,6 +215,9 @@ describe("an account that was made with reveal: false", () => {
       yield* did(rollback(agent, "A", 1))
       yield* did(undelete(agent, "GONE"))
       yield* did(listVersions(agent, "A"))
+      yield* did(listRevisions(agent))
+      yield* did(revert(agent, 1))
+      yield* did(revert(agent, 6))
       yield* did(diff(agent, "prod", "staging"))
       yield* did(setSecret(agent, "OWN", `own`))
       yield* did(writeBundle(agent, { set: { OWN: "own", A: "guess" }, dry_run: true }))

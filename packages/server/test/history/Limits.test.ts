@@ -12,7 +12,7 @@ import {
   setSecret,
   writeBundle
 } from "../support/Services.js"
-import { copy, destroy, everything, listVersions, onHistory, rollback, undelete } from "./Support.js"
+import { copy, destroy, everything, listVersions, onHistory, revert, rollback, undelete } from "./Support.js"
 
 const dev = { path: envPath("dev") }
 
@@ -138,6 +138,28 @@ describe("on a disk that fails at any statement", () => {
             return destroyed === "false,true,true"
           }),
         2
+      )
+    }).pipe(onHistory)
+  )
+
+  it.effect("a revert is done whole or not", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      let to = 0
+      yield* eachStatementFails(
+        (name) =>
+          Effect.gen(function* () {
+            to = (yield* writeBundle(ada, { set: { [name]: "one", UPDATED: name } })).revision
+            yield* writeBundle(ada, { set: { UPDATED: "other" }, delete: [name] })
+          }),
+        () => revert(ada, to),
+        (name) =>
+          Effect.gen(function* () {
+            const updated = (yield* readSecret(ada, "UPDATED")).value === name
+            assert.strictEqual((yield* outcome(readSecret(ada, name))) === "success", updated)
+            return updated
+          }),
+        3
       )
     }).pipe(onHistory)
   )

@@ -1,6 +1,6 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, FastCheck, Option, TestClock } from "effect"
+import { Cause, Effect, Exit, FastCheck, Option, Predicate, TestClock } from "effect"
 import {
   account,
   envPath,
@@ -23,10 +23,12 @@ import {
   destroy,
   diff,
   historyAt,
+  listRevisions,
   listVersions,
   long,
   newEnvironment,
   removeEnvironment,
+  revert,
   rollback,
   undelete
 } from "./Support.js"
@@ -49,7 +51,7 @@ const version = FastCheck.nat({ max: 5 })
 const someKeys = FastCheck.uniqueArray(name, { maxLength: 3 })
 
 /** A write of a bundle whose `If-Match` is none, the environment's ETag, or one that it had before. */
-const ifMatch = FastCheck.constantFrom("none", "none", "current", "earlier", "other")
+const ifMatch = FastCheck.constantFrom(...(["none", "none", "current", "earlier", "other"] as const))
 
 const step = FastCheck.oneof(
   { weight: 5, arbitrary: FastCheck.record({ do: FastCheck.constant("set" as const), env, name, text, expected }) },
@@ -88,17 +90,38 @@ const step = FastCheck.oneof(
       ifMatch
     })
   },
+  {
+    weight: 4,
+    arbitrary: FastCheck.record({
+      do: FastCheck.constant("revert" as const),
+      env,
+      back: FastCheck.integer({ min: -1, max: 10 }),
+      dryRun: FastCheck.boolean(),
+      ifMatch
+    })
+  },
   { weight: 1, arbitrary: FastCheck.record({ do: FastCheck.constant("renew" as const), env }) }
 )
 type Step = typeof step extends FastCheck.Arbitrary<infer A> ? A : never
 
 const other = (of: string): (typeof envs)[number] => (of === "prod" ? "staging" : "prod")
 
+type Bundled = ReadonlyArray<{ readonly key: string; readonly value: string }> | undefined
+
 /** What happens to an environment is one ETag after another; one that comes back comes back with its content. */
 const contents = () => {
   const byTag = new Map<string, string>()
   const ofEnv = new Map<string, string>()
+  const remembered = new Map<string, unknown>()
+  const values = (data: Bundled) => data?.map(({ key, value }) => [key, value])
   return {
+    /** Keeps what an environment holds at a revision. */
+    remember: (place: string, revision: number | undefined, data: Bundled) =>
+      remembered.set(`${place} ${revision}`, values(data)),
+    /** An environment holds what it held at a revision. */
+    isAsAt: (place: string, revision: number, data: Bundled) =>
+      assert.deepStrictEqual<unknown>(values(data), remembered.get(`${place} ${revision}`)),
+
     see: (place: string, etag: string, content: unknown) => {
       const told = JSON.stringify([place, content])
       assert.strictEqual(byTag.get(etag) ?? told, told, "an ETag came back with other content")
@@ -129,6 +152,16 @@ const take = (actor: Actor, model: Model, seen: Contents, at: string, step: Step
     const who = { name: actor.type === "user" ? actor.email : actor.name, at }
     const resolve = (place: string, of: string, wanted: "current" | number | null) =>
       wanted === null ? undefined : wanted === "current" ? currentVersion(model, place, of) : wanted
+    const tagOf = (of: {
+      readonly env: (typeof envs)[number]
+      readonly ifMatch: "none" | "current" | "earlier" | "other"
+    }) =>
+      ({
+        none: undefined,
+        current: seen.current(of.env),
+        earlier: seen.earlier(),
+        other: seen.current(other(of.env))
+      })[of.ifMatch]
     const options = (place: string, wanted: number | undefined) => ({
       path: envPath(place),
       ...(wanted !== undefined && { expected: wanted })
@@ -172,12 +205,7 @@ const take = (actor: Actor, model: Model, seen: Contents, at: string, step: Step
       }
       case "write": {
         const set = Object.fromEntries(step.set)
-        const tag = {
-          none: undefined,
-          current: seen.current(step.env),
-          earlier: seen.earlier(),
-          other: seen.current(other(step.env))
-        }[step.ifMatch]
+        const tag = tagOf(step)
         const request = { set, delete: step.delete, dry_run: step.dryRun }
         return yield* agree(
           writeBundle(actor, request, { path: envPath(step.env), ...(tag !== undefined && { ifMatch: tag }) }),
@@ -189,6 +217,20 @@ const take = (actor: Actor, model: Model, seen: Contents, at: string, step: Step
               who
             )
         )
+      }
+      case "revert": {
+        const path = envPath(step.env)
+        const to = Math.max(0, model.env(step.env).revision - step.back)
+        const tag = tagOf(step)
+        const request = { path, dryRun: step.dryRun, ...(tag !== undefined && { ifMatch: tag }) }
+        const reverted = yield* ended(revert(actor, to, request))
+        const options = { dryRun: step.dryRun, matches: ["none", "current"].includes(step.ifMatch) }
+        const place = { project: "webshop", env: step.env }
+        assert.deepStrictEqual<unknown>(reverted, model.revert(place, to, options, who), JSON.stringify(step))
+        if (Predicate.hasProperty(reverted, "answer") && !step.dryRun) {
+          seen.isAsAt(step.env, to, (yield* readBundle(actor, { path })).data)
+        }
+        return
       }
       case "renew":
         yield* removeEnvironment(actor, step.env)
@@ -206,6 +248,7 @@ const bundlesAgree = (actor: Actor, model: Model, seen: Contents) =>
         const { etag, ...bundle } = yield* readBundle(actor, { path: envPath(place) })
         assert.deepStrictEqual<unknown>(bundle, model.bundle(place))
         seen.see(place, etag, bundle.data)
+        seen.remember(place, bundle.revision, bundle.data)
       }),
     { discard: true }
   )
@@ -217,6 +260,10 @@ const historyAgrees = (actor: Actor, model: Model) =>
       const path = envPath(place)
       const { live } = model.env(place)
       const { etag } = yield* readBundle(actor, { path })
+      const { revisions } = model.env(place)
+      assert.deepStrictEqual<unknown>(yield* listRevisions(actor, { path }), revisions)
+      const page = yield* listRevisions(actor, { path, limit: 2, before: Math.max(1, revisions.length) })
+      assert.deepStrictEqual<unknown>(page, revisions.slice(1, 3))
       const again = yield* readBundle(actor, { path, ifNoneMatch: etag })
       assert.deepStrictEqual(again, { etag, revision: undefined, data: undefined })
       const listed = yield* listSecrets(actor, path)

@@ -17,8 +17,20 @@ export interface Life {
   updated: string
 }
 
+/** What one revision changed. */
+interface Revision {
+  readonly revision: number
+  readonly created_at: string
+  readonly created_by: string
+  readonly keys: ReadonlyArray<{ readonly key: string; readonly version: number; readonly change: string }>
+}
+
 interface Env {
+  readonly number: number
   revision: number
+  readonly revisions: Array<Revision>
+  /** Which version of which life each key had, by revision. */
+  readonly snapshots: Array<ReadonlyMap<string, { readonly life: Life; readonly version: number }>>
   readonly live: Map<string, Life>
   /** The lives of a key that ended, the latest last. */
   readonly ended: Map<string, Array<Life>>
@@ -56,7 +68,21 @@ export class Model {
 
   /** Removes an environment, and makes a new one of its name. */
   renew(name: string): void {
-    this.envs.set(name, { revision: 0, live: new Map(), ended: new Map() })
+    this.envs.set(name, {
+      number: this.lives++,
+      revision: 0,
+      revisions: [],
+      snapshots: [new Map()],
+      live: new Map(),
+      ended: new Map()
+    })
+  }
+
+  /** Ends a change of an environment. */
+  private commit(env: Env, who: Who, keys: Revision["keys"]): void {
+    env.revision++
+    env.revisions.unshift({ revision: env.revision, created_at: who.at, created_by: who.name, keys })
+    env.snapshots.push(new Map([...env.live].map(([key, life]) => [key, { life, version: life.versions.length }])))
   }
 
   env(name: string): Env {
@@ -106,7 +132,7 @@ export class Model {
     const version = env.live.get(key)?.versions.length ?? 0
     if (expected !== undefined && expected !== version) return refused("Conflict")
     const life = this.put(env, key, value, who)
-    env.revision++
+    this.commit(env, who, [{ key, version: version + 1, change: version === 0 ? "created" : "updated" }])
     this.record("secret.set", who, life, { key, version: version + 1 })
     return this.written(key, life)
   }
@@ -117,7 +143,7 @@ export class Model {
     if (life === undefined) return refused("NotFound")
     if (expected !== undefined && expected !== life.versions.length) return refused("Conflict")
     this.end(env, key, life)
-    env.revision++
+    this.commit(env, who, [{ key, version: life.versions.length, change: "deleted" }])
     this.record("secret.delete", who, life, { key, version: life.versions.length })
     return answered(undefined)
   }
@@ -131,7 +157,7 @@ export class Model {
     ended.pop()
     env.live.set(key, life)
     life.updated = who.at
-    env.revision++
+    this.commit(env, who, [{ key, version: life.versions.length, change: "undeleted" }])
     this.record("secret.undelete", who, life, { key, version: life.versions.length })
     return this.written(key, life)
   }
@@ -145,7 +171,7 @@ export class Model {
     if (earlier === undefined) return refused("NotFound")
     if (earlier.destroyed) return refused("Conflict")
     this.put(env, key, earlier.value, who)
-    env.revision++
+    this.commit(env, who, [{ key, version: life.versions.length, change: "updated" }])
     this.record("secret.set", who, life, { key, version: life.versions.length, rolled_back_to: to })
     return this.written(key, life)
   }
@@ -186,7 +212,8 @@ export class Model {
     wanted: ReadonlyMap<string, string | null>,
     dryRun: boolean,
     who: Who,
-    told: (key: string, version: number) => readonly [action: string, metadata: Readonly<Record<string, unknown>>]
+    told: (key: string, version: number) => readonly [action: string, metadata: Readonly<Record<string, unknown>>],
+    first?: () => void
   ): Outcome {
     const data = sorted(wanted).map(([key, value]) => {
       const life = env.live.get(key)
@@ -199,7 +226,7 @@ export class Model {
     })
     const changed = data.filter(({ change }) => change !== "unchanged")
     if (dryRun || changed.length === 0) return answered({ revision: env.revision, data })
-    env.revision++
+    first?.()
     for (const { key, version } of changed) {
       const value = wanted.get(key)!
       if (value === null) {
@@ -211,6 +238,7 @@ export class Model {
         this.record(action, who, this.put(env, key, value, who), metadata)
       }
     }
+    this.commit(env, who, changed)
     return answered({ revision: env.revision, data })
   }
 
@@ -238,6 +266,38 @@ export class Model {
       "secret.copy",
       { key, version, from, from_version: versions.get(key) }
     ])
+  }
+
+  revert(
+    place: { readonly project: string; readonly env: string },
+    to: number,
+    options: { readonly dryRun: boolean; readonly matches: boolean },
+    who: Who
+  ): Outcome {
+    const env = this.env(place.env)
+    const then = env.snapshots[to]
+    if (then === undefined) return refused("NotFound")
+    if (!options.matches) return refused("Conflict")
+    const wanted = new Map<string, string | null>([...env.live.keys()].map((key) => [key, null]))
+    for (const [key, { life, version }] of then) {
+      const earlier = life.versions[version - 1]!
+      if (earlier.destroyed) return refused("Conflict")
+      wanted.set(key, earlier.value)
+    }
+    return this.apply(
+      env,
+      wanted,
+      options.dryRun,
+      who,
+      (key, version) => ["secret.set", { key, version, reverted_to: to }],
+      () =>
+        this.entries.push({
+          action: "env.revert",
+          actor: who.name,
+          life: env.number,
+          metadata: { ...place, to, revision: env.revision + 1 }
+        })
+    )
   }
 
   diff(here: string, there: string) {

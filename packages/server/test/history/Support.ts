@@ -6,6 +6,7 @@ import { Access } from "@coffer/server/access/Access"
 import { Environments } from "@coffer/server/environments/Environments"
 import { History } from "@coffer/server/secrets/History"
 import { Promotion } from "@coffer/server/secrets/Promotion"
+import { Revisions } from "@coffer/server/secrets/Revisions"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import { asActor, entries, envPath, key, onDatabase, projectPath, servicesAt } from "../support/Services.js"
@@ -13,7 +14,7 @@ import { asActor, entries, envPath, key, onDatabase, projectPath, servicesAt } f
 /** Whether the long form of the property tests was asked for. */
 export const long = process.env.COFFER_LONG === "1"
 
-const historyLayer = Layer.mergeAll(History.Default, Promotion.Default)
+const historyLayer = Layer.mergeAll(History.Default, Promotion.Default, Revisions.Default)
 
 /** The services over the database at a path, those of history and promotion among them. */
 export const historyAt = (path: string) => Layer.provideMerge(historyLayer, servicesAt(path))
@@ -75,10 +76,28 @@ export const copy = (
   Effect.gen(function* () {
     const to = yield* enterFor(actor, "secret.write", envPath(places.to))
     const from = yield* enterFor(actor, "secret.copy", envPath(places.from))
-    return yield* (yield* Promotion).copy(to, from, {
+    const { written } = yield* (yield* Promotion).copy(to, from, {
       ...(request.keys !== undefined && { keys: request.keys.map(key) }),
       ...(request.dry_run !== undefined && { dry_run: request.dry_run })
     })
+    return written
+  })
+
+export const listRevisions = (actor: Actor, options: At & { readonly limit?: number; readonly before?: number } = {}) =>
+  Effect.gen(function* () {
+    const { path, ...page } = options
+    const place = yield* enterFor(actor, "secret.list", path)
+    return yield* (yield* Revisions).list(place, page)
+  })
+
+export const revert = (
+  actor: Actor,
+  to: number,
+  options: At & { readonly dryRun?: boolean; readonly ifMatch?: string } = {}
+) =>
+  Effect.gen(function* () {
+    const place = yield* enterFor(actor, "secret.write", options.path)
+    return yield* (yield* Revisions).revert(place, { to, dry_run: options.dryRun ?? false }, options.ifMatch)
   })
 
 export const diff = (actor: Actor, here: string, there: string) =>
@@ -100,9 +119,9 @@ export const removeEnvironment = (actor: Actor, name: string) =>
     yield* (yield* Environments).remove(place)
   })
 
-/** The entries about secrets that are no reads. */
+/** The entries about changes of secrets. */
 export const changeEntries = Effect.map(entries(), (all) =>
-  all.filter(({ action }) => action.startsWith("secret.") && action !== "secret.read")
+  all.filter(({ action }) => /^secret\.|^env\.revert$/.test(action) && action !== "secret.read")
 )
 
 /** Every row that a change of a secret may touch, and the changes on record. */
@@ -112,6 +131,7 @@ export const everything = Effect.gen(function* () {
     environments: yield* sql`SELECT * FROM environments ORDER BY id`,
     secrets: yield* sql`SELECT * FROM secrets ORDER BY id`,
     versions: yield* sql`SELECT * FROM secret_versions ORDER BY secret_id, version`,
+    changes: yield* sql`SELECT * FROM secret_changes ORDER BY env_id, revision, key`,
     entries: yield* changeEntries
   }
 })

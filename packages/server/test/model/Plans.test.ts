@@ -4,9 +4,10 @@ import { CurrentActor } from "@coffer/domain/Actor"
 import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/audit/Trail"
 import { Reader } from "@coffer/server/database/Reader"
+import { Revisions } from "@coffer/server/secrets/Revisions"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { freshPath, orgPath, person, raw } from "../support/Services.js"
+import { envPath, freshPath, orgPath, person, raw } from "../support/Services.js"
 import { driver, people } from "./Driver.js"
 import type { Account, Key, Org, User } from "./Model.js"
 import { everythingAt, setSuperadmin } from "./Support.js"
@@ -141,6 +142,24 @@ describe("a statement's plan", () => {
         const bundle = yield* plans(service.readAll(key, path))
         assert.deepStrictEqual([read.length, list.length], [3, 3])
         for (const plan of [...read, ...list, ...bundle]) assertSearches(plan)
+      })
+    )
+  )
+
+  it.live("pages through the revisions of an environment in the order of an index", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const actor = yield* person("user-0@example.com")
+        const place = yield* Effect.flatMap(Access, (access) => access.env(envPath("prod", "web"), "secret.list")).pipe(
+          Effect.provideService(CurrentActor, actor)
+        )
+        const { list } = yield* Effect.provide(Revisions, Revisions.Default)
+        for (const page of [{}, { limit: 1, before: 2 }]) {
+          const [plan, ...rest] = yield* plans(list(place, page))
+          assert.strictEqual(rest.length, 0)
+          assertSearches(plan!)
+        }
       })
     )
   )

@@ -534,6 +534,28 @@ export const invariants = (path: string, key: string = masterKey) =>
       "a removed secret with a version written after its removal",
       `SELECT s.id FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.revision >= s.removed_revision`
     )
+    const secretChanges = `
+      SELECT s.env_id, v.revision, s.key, s.id, v.version, iif(v.version = 1, 'created', 'updated') AS change
+        FROM secret_versions v JOIN secrets s ON s.id = v.secret_id
+      UNION ALL
+      SELECT env_id, removed_revision, key, id, version, 'deleted' FROM secrets WHERE removed_at IS NOT NULL`
+    none(
+      "a change of a secret that is not in the history",
+      `${secretChanges} EXCEPT SELECT env_id, revision, key, secret_id, version, change FROM secret_changes`
+    )
+    none(
+      "a history with gaps",
+      `SELECT e.id, e.revision, count(DISTINCT c.revision) AS revisions FROM environments e
+        LEFT JOIN secret_changes c ON c.env_id = e.id WHERE e.removed_at IS NULL
+          AND e.id NOT IN (SELECT env_id FROM secret_changes_since)
+        GROUP BY e.id HAVING revisions <> e.revision OR coalesce(max(c.revision), 0) <> e.revision`
+    )
+    none(
+      "a key whose last change is not what it is",
+      `SELECT c.env_id, c.key FROM secret_changes c LEFT JOIN secrets s ON s.id = c.secret_id AND s.removed_at IS NULL
+        WHERE c.revision = (SELECT max(revision) FROM secret_changes WHERE env_id = c.env_id AND key = c.key)
+          AND (c.change = 'deleted') <> (s.id IS NULL)`
+    )
     none(
       "a live organization without an owner",
       `SELECT id FROM organizations o WHERE removed_at IS NULL AND NOT EXISTS (

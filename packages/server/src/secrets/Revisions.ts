@@ -1,0 +1,168 @@
+import { maxRevisionChanges } from "@coffer/domain/api/EnvironmentsApi"
+import { Conflict, NotFound } from "@coffer/domain/Errors"
+import type { SecretId, SecretKey } from "@coffer/domain/Names"
+import type { Revision } from "@coffer/domain/Secret"
+import { Array, Effect } from "effect"
+import type { Place } from "../access/Access.js"
+import { now } from "../database/Time.js"
+import { transaction } from "../database/Writer.js"
+import { Instance } from "../keys/Instance.js"
+import { forEachInTurns, turn } from "../Turn.js"
+import { Changes, type Step, type Wanted } from "./Changes.js"
+import { checkMatch, etagOf } from "./ETag.js"
+import { type BundleRow, type ChangeRow, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { type Value, Versions } from "./Versions.js"
+
+const defaultLimit = 100
+
+/** How many keys of the history are looked up before other work gets its turn. */
+const keysAtOnce = 500
+
+/** How many keys a message names. */
+const maxNamed = 20
+
+/** A version that a key had at a revision. */
+interface Earlier {
+  readonly key: SecretKey
+  readonly id: SecretId
+  readonly version: number
+}
+
+const revisionOf = ([first, ...rest]: Array.NonEmptyReadonlyArray<ChangeRow>): Revision => ({
+  revision: first.revision,
+  created_at: first.created_at,
+  created_by: first.created_by,
+  keys: [first, ...rest].map(({ change, key, version }) => ({ key, version, change })).reverse()
+})
+
+const named = (keys: ReadonlyArray<SecretKey>): string =>
+  keys.length <= maxNamed ? keys.join(", ") : `${keys.slice(0, maxNamed).join(", ")} and ${keys.length - maxNamed} more`
+
+/** The changes of an environment, and the way back to an earlier state of it. No value is shown. */
+export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revisions", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const changes = yield* Changes
+    const versions = yield* Versions
+    const { epoch } = yield* Instance
+
+    /** The revisions of an environment, newest first, below a revision when one is given. */
+    const list = Effect.fn("Revisions.list")(function* (
+      place: Place<"secret.list">,
+      page: { readonly limit?: number; readonly before?: number }
+    ) {
+      const limit = page.limit ?? defaultLimit
+      const rows = yield* repo.changes(place.env.id, page.before ?? null, maxRevisionChanges + 1)
+      const revisions = Object.values(Array.groupBy(rows, ({ revision }) => String(revision))).map(revisionOf)
+      revisions.sort((a, b) => b.revision - a.revision)
+      // The oldest revision of a full page may have more changes than were read.
+      return revisions.slice(0, rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit)
+    })
+
+    /** Which version each key had at a revision; keys that were not there are left out. */
+    const stateAt = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
+      const found: Array<Earlier> = []
+      for (let after = ""; ;) {
+        const rows = repo.changesUpTo(place.env.id, revision, after, keysAtOnce)
+        for (const { change, key, secret_id, version } of rows) {
+          if (secret_id !== null && version !== null && change !== "deleted")
+            found.push({ key, id: secret_id, version })
+        }
+        const last = rows.at(-1)
+        if (last === undefined || rows.length < keysAtOnce) return found
+        after = last.key
+        yield* turn
+      }
+    })
+
+    /** The value of each key as it was. Fails with Conflict when a value was destroyed since. */
+    const valuesOf = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      revision: number,
+      state: ReadonlyArray<Earlier>
+    ) {
+      const destroyed: Array<SecretKey> = []
+      const values: Array<readonly [SecretKey, Value]> = []
+      yield* forEachInTurns(state, (of) =>
+        Effect.gen(function* () {
+          const row = yield* repo.findVersion(of.id, of.version)
+          if (row === undefined || row.destroyed_at !== null) destroyed.push(of.key)
+          else if (destroyed.length === 0) values.push([of.key, yield* versions.open(place, of, row)])
+        })
+      )
+      if (destroyed.length > 0) {
+        return yield* new Conflict({
+          message: `revision ${revision} of environment ${place.env.name} cannot be made again: the values that these keys had were destroyed: ${named(destroyed)}`
+        })
+      }
+      return values
+    })
+
+    /** What is to become of each key that is there now or was there then. */
+    const stepsTo = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      revision: number,
+      rows: ReadonlyArray<BundleRow>
+    ) {
+      const state = yield* stateAt(place, revision)
+      const current = new Map(rows.map((row) => [row.key, row]))
+      const then = new Set(state.map(({ key }) => key))
+      const isCurrent = ({ id, key, version }: Earlier) =>
+        current.get(key)?.id === id && current.get(key)?.version === version
+      const [moved, kept] = Array.partition(state, isCurrent)
+      const wanted: Wanted = new Map([
+        ...(yield* valuesOf(place, revision, moved)),
+        ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
+      ])
+      const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
+      return yield* changes.plan(place, rows, wanted, unchanged)
+    })
+
+    /**
+     * Makes an environment as it was at a revision, in one new revision; 0 empties it. Fails with Conflict, and changes
+     * nothing, when that state is not known or needs a destroyed value, or when `ifMatch` names another ETag.
+     */
+    const revert = Effect.fn("Revisions.revert")(function* (
+      place: Place<"secret.write">,
+      request: { readonly to: number; readonly dry_run?: boolean },
+      ifMatch: string | undefined
+    ) {
+      const { to } = request
+      const { id, name } = place.env
+      const at = yield* now
+      return yield* transaction(
+        Effect.gen(function* () {
+          const totals = repo.totals(id)
+          if (totals === undefined) return yield* missingEnvironment(name)
+          if (to > totals.revision) {
+            return yield* new NotFound({
+              message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
+            })
+          }
+          yield* checkMatch(name, ifMatch, etagOf(epoch, { id, revision: totals.revision }))
+          const since = to === 0 ? 0 : repo.wholeSince(id)
+          if (to < since) {
+            return yield* new Conflict({
+              message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since}`
+            })
+          }
+          const steps = yield* stepsTo(place, to, yield* repo.bundleForUpdate(id))
+          return yield* changes.apply(place, totals, steps, {
+            at,
+            dryRun: request.dry_run === true,
+            eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
+            eventOfAll: (revision) => ({
+              action: "env.revert",
+              resource_type: "env",
+              resource_id: id,
+              metadata: { project: place.project.name, env: name, to, revision }
+            })
+          })
+        })
+      )
+    })
+
+    return { list, revert } as const
+  }),
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
+}) {}

@@ -1,0 +1,179 @@
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import { Array, Effect } from "effect"
+import { entries, organization, readBundle, removeSecret, setSecret, writeBundle } from "../support/Services.js"
+import { changeEntries, destroy, everything, listRevisions, onHistory, revert, undelete } from "./Support.js"
+
+const valuesOf = (actor: Parameters<typeof readBundle>[0]) =>
+  Effect.map(readBundle(actor), ({ data }): Readonly<Record<string, string>> =>
+    Object.fromEntries((data ?? []).map(({ key, value }) => [key, value]))
+  )
+
+const numbered = (prefix: string, text: string) =>
+  Object.fromEntries(Array.makeBy(2_000, (n) => [`${prefix}${n}`, `${text}${n}`]))
+
+describe("a revert", () => {
+  it.effect("takes a bulk change back in one revision, and is taken back itself", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "GONE", "was here")
+      yield* writeBundle(ada, { set: { A: "1", B: "2", SAME: "same" } })
+      const before = yield* valuesOf(ada)
+      yield* writeBundle(ada, { set: { A: "overwritten", NEW: "new" }, delete: ["GONE"] })
+      const after = yield* valuesOf(ada)
+      const told = (yield* entries()).length
+
+      const data = [
+        { key: "A", version: 3, change: "updated" },
+        { key: "B", version: 1, change: "unchanged" },
+        { key: "GONE", version: 1, change: "created" },
+        { key: "NEW", version: 1, change: "deleted" },
+        { key: "SAME", version: 1, change: "unchanged" }
+      ]
+      const untouched = yield* everything
+      assert.deepStrictEqual<unknown>(yield* revert(ada, 2, { dryRun: true }), { revision: 3, data })
+      assert.deepStrictEqual(yield* everything, untouched)
+      assert.deepStrictEqual<unknown>(yield* revert(ada, 2), { revision: 4, data })
+      assert.deepStrictEqual(yield* valuesOf(ada), before)
+      const found = (yield* entries()).slice(told).filter(({ action }) => action !== "secret.read")
+      assert.deepStrictEqual(
+        found.map(({ action, metadata, resource_type }) => [action, resource_type, metadata]),
+        [
+          ["env.revert", "env", { project: "webshop", env: "prod", to: 2, revision: 4 }],
+          ["secret.set", "secret", { key: "A", version: 3, reverted_to: 2 }],
+          ["secret.set", "secret", { key: "GONE", version: 1, reverted_to: 2 }],
+          ["secret.delete", "secret", { key: "NEW", version: 1 }]
+        ]
+      )
+
+      yield* revert(ada, 3)
+      assert.deepStrictEqual(yield* valuesOf(ada), after)
+      yield* revert(ada, 0)
+      assert.deepStrictEqual(yield* valuesOf(ada), {})
+      yield* revert(ada, 4)
+      assert.deepStrictEqual(yield* valuesOf(ada), before)
+    }).pipe(onHistory)
+  )
+
+  it.effect("to the present state writes nothing", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "one")
+      yield* setSecret(ada, "A", "two")
+      yield* setSecret(ada, "A", "one")
+      const before = yield* everything
+      for (const to of [3, 1]) {
+        const answer = yield* revert(ada, to)
+        assert.deepStrictEqual<unknown>(answer, { revision: 3, data: [{ key: "A", version: 3, change: "unchanged" }] })
+      }
+      assert.deepStrictEqual(yield* everything, before)
+    }).pipe(onHistory)
+  )
+
+  it.effect("knows what was deleted and undeleted in between", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "one")
+      yield* removeSecret(ada, "A")
+      yield* undelete(ada, "A")
+      yield* removeSecret(ada, "A")
+      yield* setSecret(ada, "A", "another life")
+      for (const [to, wanted] of [{}, { A: "one" }, {}, { A: "one" }, {}, { A: "another life" }].entries()) {
+        yield* revert(ada, to)
+        assert.deepStrictEqual(yield* valuesOf(ada), wanted, `revision ${to}`)
+      }
+    }).pipe(onHistory)
+  )
+
+  it.effect("to a destroyed value is refused, names the keys, and changes nothing", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* writeBundle(ada, { set: { A: "leaked", B: "leaked too", C: "fine" } })
+      yield* writeBundle(ada, { set: { A: "new", B: "new", C: "new" } })
+      yield* destroy(ada, "B", [1])
+      yield* destroy(ada, "A", [1])
+      const before = yield* everything
+      for (const dryRun of [true, false]) {
+        const refused = yield* Effect.flip(revert(ada, 1, { dryRun }))
+        assert.strictEqual(refused._tag, "Conflict")
+        assert.match(refused.message, /^revision 1 of environment prod .* were destroyed: A, B$/)
+      }
+      assert.deepStrictEqual(yield* everything, before)
+      yield* revert(ada, 0)
+      yield* revert(ada, 2)
+      assert.deepStrictEqual(yield* valuesOf(ada), { A: "new", B: "new", C: "new" })
+    }).pipe(onHistory)
+  )
+
+  it.effect("to a revision that is not there is refused, and so is one by an ETag of another state", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "one")
+      const { etag } = yield* readBundle(ada)
+      yield* setSecret(ada, "A", "two")
+      const before = yield* everything
+      const missing = yield* Effect.flip(revert(ada, 3))
+      assert.deepStrictEqual([missing._tag, missing.message], [
+        "NotFound",
+        "revision 3 of environment prod is not there: the latest is 2"
+      ] as const)
+      assert.strictEqual((yield* Effect.flip(revert(ada, 1, { ifMatch: etag })))._tag, "Conflict")
+      assert.deepStrictEqual(yield* everything, before)
+      yield* revert(ada, 1, { ifMatch: (yield* readBundle(ada)).etag })
+    }).pipe(onHistory)
+  )
+
+  it.live("of everything that fits lets others have their turn", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* writeBundle(ada, { set: numbered("A", "first ") })
+      yield* writeBundle(ada, { delete: Object.keys(numbered("A", "")) })
+      yield* writeBundle(ada, { set: numbered("B", "second ") })
+      let turns = 0
+      const count = () => {
+        turns++
+        next = setImmediate(count)
+      }
+      let next = setImmediate(count)
+      const { data } = yield* revert(ada, 1)
+      clearImmediate(next)
+      assert.lengthOf(data, 4_000)
+      // 2,000 values are opened, and 4,000 keys looked at and written, at most 100 between two turns.
+      assert.isAtLeast(turns, 90)
+      assert.deepStrictEqual(yield* valuesOf(ada), numbered("A", "first "))
+      assert.deepStrictEqual(
+        (yield* listRevisions(ada)).map(({ keys, revision }) => [revision, keys.length]),
+        [[4, 4_000]]
+      )
+      assert.deepStrictEqual(
+        (yield* listRevisions(ada, { before: 4 })).map(({ keys, revision }) => [revision, keys.length]),
+        [
+          [3, 2_000],
+          [2, 2_000]
+        ]
+      )
+      assert.deepStrictEqual(
+        (yield* listRevisions(ada, { before: 2 })).map(({ keys, revision }) => [revision, keys.length]),
+        [[1, 2_000]]
+      )
+    }).pipe(onHistory)
+  )
+
+  it.effect("is not possible before an undelete that was not recorded", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["1", "2", "3"]) yield* setSecret(ada, "A", text)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO secret_changes_since (env_id, revision) SELECT id, 2 FROM environments WHERE name = 'prod'`
+      const before = (yield* changeEntries).length
+      const refused = yield* Effect.flip(revert(ada, 1))
+      assert.strictEqual(refused._tag, "Conflict")
+      assert.match(refused.message, /^revision 1 of environment prod cannot be made again: .* before revision 2$/)
+      assert.lengthOf(yield* changeEntries, before)
+      yield* revert(ada, 2)
+      assert.deepStrictEqual(yield* valuesOf(ada), { A: "2" })
+      yield* revert(ada, 0)
+      assert.deepStrictEqual(yield* valuesOf(ada), {})
+    }).pipe(onHistory)
+  )
+})
