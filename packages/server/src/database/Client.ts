@@ -22,6 +22,8 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
      * together, before they are. A change that is taken back leaves nothing.
      */
     readonly atCommit: <A>(finish: (left: ReadonlyArray<A>) => void) => (item: A) => void
+    /** Whether changes can be made: no other connection has held the lock for longer than a change waits. */
+    readonly isWritable: () => boolean
     /** Has something done before each thing that is done on this connection, a commit among them. It does not throw. */
     readonly beforeUse: (work: () => void) => void
     /**
@@ -69,12 +71,13 @@ export const connect = (filename: string) =>
       runOnce: (text, parameters) => use(() => direct.runOnce(text, parameters))
     }
     const connection = connectionOf(prepared)
-    const { alone, atCommit, changeNow, outside, savepoint, stepOf, within, withTransaction } = transactionsOf(
-      database,
-      connection,
-      (text) => prepared.run(text, []),
-      (text) => use(() => database.exec(text))
-    )
+    const { alone, atCommit, changeNow, isWritable, outside, savepoint, stepOf, within, withTransaction } =
+      transactionsOf(
+        database,
+        connection,
+        (text) => prepared.run(text, []),
+        (text) => use(() => database.exec(text))
+      )
     const runOf = (text: string, parameters: ReadonlyArray<Parameter>) =>
       Either.try({ try: () => prepared.run(text, parameters), catch: failure })
 
@@ -125,6 +128,7 @@ export const connect = (filename: string) =>
         ),
       savepoint,
       atCommit,
+      isWritable,
       beforeUse: (work) => {
         before.push(work)
       },

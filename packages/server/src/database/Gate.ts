@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
  * Lets one at a time through; who waits is let in by turns, and may be interrupted. A semaphore would do, but costs each who

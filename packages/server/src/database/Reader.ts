@@ -1,10 +1,10 @@
 import Sqlite from "better-sqlite3"
 import { Effect, Either, type Schema } from "effect"
 import { ServerConfig } from "../Config.js"
+import { busyTimeoutMillis } from "./Busy.js"
 import { Statements } from "./Client.js"
 import { preparing } from "./Prepared.js"
 import { rowsBy } from "./Row.js"
-import { busyTimeoutMillis } from "./WriteAheadLog.js"
 
 type Parameter = string | number | null
 

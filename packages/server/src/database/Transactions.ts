@@ -1,6 +1,7 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
 import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef } from "effect"
-import { makeGate } from "./Gate.js"
+import { isBusy, makePatience } from "./Busy.js"
+import { makeGate, type Restore } from "./Gate.js"
 
 export const failure = (cause: unknown) =>
   cause instanceof SqlError.SqlError ? cause : new SqlError.SqlError({ cause, message: "Failed to execute statement" })
@@ -27,7 +28,8 @@ interface Ending {
  * Transactions of the one connection that writes. Changes that wait for their turn at the same time are committed together:
  * each is a savepoint of its own, is rolled back alone, and is told how it went only when the commit that holds it is on
  * disk. What waits for the disk is most of a write, so many at once cost little more than one. When a commit fails, each change
- * in it fails, and none of them has happened.
+ * in it fails and is rolled back. After a failed flush that is certain only while this process lives: frames of the log that
+ * have reached the disk can be found by the next one after a crash.
  */
 export const transactionsOf = (
   database: { readonly inTransaction: boolean },
@@ -36,6 +38,7 @@ export const transactionsOf = (
   exec: (text: string) => unknown
 ) => {
   const gate = makeGate()
+  const { granted, isExhausted, patiently, refused } = makePatience()
   let batch: Batch | null = null
   /** Whether what is open holds a part of a change that could not be taken back. */
   let broken = false
@@ -94,6 +97,7 @@ export const transactionsOf = (
     if (batch !== null) return Either.right(batch)
     rollback()
     return Either.map(run("BEGIN IMMEDIATE"), () => {
+      granted()
       setImmediate(() => {
         gate.whenFree(commit)
       })
@@ -192,7 +196,7 @@ export const transactionsOf = (
       Effect.flatMap(
         gate.through(
           restore,
-          Effect.flatMap(Effect.suspend(join), (mine) =>
+          Effect.flatMap(patiently(Effect.suspend(join)), (mine) =>
             Effect.map(inside(1, restore(change)), (exit) => ended(mine, exit))
           )
         ),
@@ -201,11 +205,14 @@ export const transactionsOf = (
     )
 
   const groupedNow = <A, E>(step: () => Either.Either<A, E>): Effect.Effect<A, E | SqlError.SqlError> => {
-    const changed = () => Either.map(join(), (mine) => ended(mine, insideNow(1, step)))
-    return Effect.uninterruptibleMask((restore) =>
+    const changed = (mine: Batch) => ended(mine, insideNow(1, step))
+    const waiting = (restore: Restore) => gate.through(restore, Effect.map(patiently(Effect.suspend(join)), changed))
+    return Effect.uninterruptibleMask((restore) => {
       // Nothing comes between its parts: it needs the gate only where another change is in the middle of its own.
-      Effect.flatMap(gate.isFree() ? changed() : gate.through(restore, Effect.suspend(changed)), told)
-    )
+      if (!gate.isFree()) return Effect.flatMap(waiting(restore), told)
+      const now = Either.map(join(), changed)
+      return Effect.flatMap(Either.isLeft(now) && isBusy(now.left) ? waiting(restore) : now, told)
+    })
   }
 
   /** A change in the transaction that its fiber is in, or in the batch; with a span, where somebody traces. */
@@ -247,12 +254,28 @@ export const transactionsOf = (
   /** Runs what belongs to no transaction when none is open, and lets none begin meanwhile. */
   const alone = <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.uninterruptibleMask((restore) =>
-      gate.through(restore, Effect.zipRight(Effect.sync(commit), restore(unbound(statement))))
+      gate.through(restore, Effect.zipRight(Effect.sync(commit), restore(patiently(unbound(statement)))))
     )
 
   /** As `alone`, for a single step: that needs no gate where nothing is open. */
   const outside = <A>(step: () => Either.Either<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
-    Effect.suspend(() => (batch === null && !database.inTransaction ? step() : alone(Effect.suspend(step))))
+    Effect.suspend(() => {
+      const done = batch === null && !database.inTransaction ? step() : null
+      return done === null || (Either.isLeft(done) && isBusy(done.left)) ? alone(Effect.suspend(step)) : done
+    })
+
+  /** Whether a change could begin now, or has to wait for the lock of another connection for no longer than it may. */
+  const isWritable = (): boolean => {
+    if (batch !== null || database.inTransaction || !gate.isFree()) return !isExhausted()
+    const begun = run("BEGIN IMMEDIATE")
+    if (Either.isRight(begun)) {
+      granted()
+      run("ROLLBACK")
+      return true
+    }
+    refused()
+    return isBusy(begun.left) && !isExhausted()
+  }
 
   /**
    * What a change leaves to the end of its batch, to be done once for all that is committed together; what is taken back leaves
@@ -277,5 +300,5 @@ export const transactionsOf = (
     }
   }
 
-  return { withTransaction, changeNow, stepOf, within, savepoint, atCommit, alone, outside } as const
+  return { withTransaction, changeNow, stepOf, within, savepoint, atCommit, alone, outside, isWritable } as const
 }

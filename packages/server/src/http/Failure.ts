@@ -1,8 +1,9 @@
 import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
-import { InternalError, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
+import { InternalError, MethodNotAllowed, NotFound, NotReady, ValidationError } from "@coffer/domain/Errors"
 import { isRule } from "@coffer/domain/Rule"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, ParseResult } from "effect"
+import { isBusy } from "../database/Busy.js"
 import { isDiskFull } from "../database/Reason.js"
 import { UnfitAnswer } from "./Answer.js"
 import { TooSlow } from "./Body.js"
@@ -59,6 +60,12 @@ const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyA
   if (error instanceof UnfitAnswer) {
     const fields = ParseResult.ArrayFormatter.formatIssueSync(error.issue).map(({ path }) => fieldOf(path))
     return Effect.as(Effect.logError(`an answer does not fit its schema at ${fields.join(", ")}`), internal(id))
+  }
+  if (isBusy(error)) {
+    return Effect.as(
+      Effect.logWarning("a request failed: another program has locked the database for more than five seconds"),
+      new NotReady({ message: "another program has locked the database: try again", retryAfter: 5 })
+    )
   }
   return Effect.as(
     isDiskFull(error)

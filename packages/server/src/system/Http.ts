@@ -3,6 +3,7 @@ import { NotReady } from "@coffer/domain/Errors"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, identity, Schema } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
+import { Statements } from "../database/Client.js"
 import { Reader } from "../database/Reader.js"
 import { serving } from "../http/Calls.js"
 import { docs, llms, llmsFull, openApi } from "./Documents.js"
@@ -14,12 +15,15 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
   Effect.gen(function* () {
     const reader = yield* Reader
     const audit = yield* AuditLog
+    const { isWritable } = yield* Statements
     const ask = reader.rows(CountRow)
     return yield* handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
         ask("SELECT count(*) AS count FROM instance", []).pipe(
           Effect.catchAllCause(() => new NotReady({ message: "the database does not answer" })),
+          Effect.map(isWritable),
+          Effect.filterOrFail(identity, () => new NotReady({ message: "another program has locked the database" })),
           Effect.zipRight(audit.working),
           Effect.filterOrFail(identity, () => new NotReady({ message: "the audit trail cannot be written" })),
           Effect.as(ok)

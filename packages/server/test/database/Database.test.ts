@@ -49,7 +49,7 @@ const wanted = {
   synchronous: 2,
   foreign_keys: 1,
   secure_delete: 1,
-  busy_timeout: 5000,
+  busy_timeout: 0,
   trusted_schema: 0,
   cell_size_check: 1,
   temp_store: 2

@@ -50,6 +50,26 @@ describe("the server is ready", () => {
     assert.strictEqual(verified.body.valid, true)
   })
 
+  it("no more while another program has locked the database for long; changes wait for it, and nothing else does", async () => {
+    const lock = new Sqlite(program.file())
+    lock.exec("BEGIN IMMEDIATE")
+    const change = program.call("PUT", secret, { token, body: { value: "4" } })
+    let changed = false
+    void change.finally(() => (changed = true))
+    while (!changed) {
+      assert.strictEqual((await program.call("GET", "/health")).status, 200)
+      assert.strictEqual((await program.call("GET", secret, { token })).status, 200)
+    }
+    const refused = await change
+    assertRefused(refused, 503, "NOT_READY", /^another program has locked the database: try again$/)
+    assert.strictEqual(refused.headers.get("retry-after"), "5")
+    assertRefused(await ready(), 503, "NOT_READY", /^another program has locked the database$/)
+    assertRefused(await program.call("PUT", secret, { token, body: { value: "5" } }), 503, "NOT_READY")
+    lock.close()
+    assert.strictEqual((await ready()).status, 200)
+    assert.strictEqual((await program.call("PUT", secret, { token, body: { value: "6" } })).status, 200)
+  })
+
   it("no more when the database does not answer", async () => {
     behind("ALTER TABLE instance RENAME TO elsewhere")
     assertRefused(await ready(), 503, "NOT_READY", /^the database does not answer$/)
