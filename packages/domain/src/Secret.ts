@@ -34,6 +34,15 @@ export const SecretVersion = Schema.Struct({
 }).annotations({ identifier: "SecretVersion" })
 export type SecretVersion = typeof SecretVersion.Type
 
+export const erasures = ["now", "pending"] as const
+
+/** What destroying versions did. */
+export const SecretDestroyed = Schema.Struct({
+  data: Schema.Array(SecretVersion),
+  erased: openWord("Erased", erasures)
+}).annotations({ identifier: "SecretDestroyed" })
+export type SecretDestroyed = typeof SecretDestroyed.Type
+
 export const BundledSecret = Schema.Struct({
   key: SecretKey,
   value: RedactedSecretValue,

@@ -15,6 +15,7 @@ import { BackupScheduleLive } from "./backups/Schedule.js"
 import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
 import { DatabaseLive } from "./database/Database.js"
+import { Erasures } from "./database/Erasure.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { Calls } from "./http/Calls.js"
@@ -80,7 +81,7 @@ export const ServerLive = ServeLive.pipe(
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
   Layer.provide(MetricsLive),
   Layer.provide(Access.Default),
-  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
+  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default, Erasures.Default]),
   // It ends after the audit queue is flushed, with all of it.
   Layer.provide(AuditStreamLive),
   Layer.provide(InstanceLive),

@@ -1,6 +1,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Email } from "@coffer/domain/Names"
 import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { dirname, resolve } from "node:path"
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
 import { check } from "./check/Check.js"
@@ -38,6 +39,8 @@ const serve = Effect.gen(function* () {
   // Before the settings are read: a misspelt one may be why another is missing.
   for (const unknown of unknownSettings(process.env)) yield* Console.error(`coffer-server: ${unknownMessage(unknown)}`)
   const settings = yield* loadConfig(process.env)
+  // SQLite writes its temporary files beside the database: a container may have no other folder, or a small one in memory.
+  process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
   for (const name of exposedSecrets(process.env)) {
     yield* Console.error(`coffer-server: everybody on this machine may read the file of ${name}: run chmod 600 on it`)
   }

@@ -6,7 +6,7 @@ import { Count, SecretKey } from "@coffer/domain/Names"
 import { rule } from "@coffer/domain/Rule"
 import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { Effect, Option, Schema } from "effect"
-import { printDone, printList, printRecord } from "../Output.js"
+import { note, printDone, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
 import { argument, atEnv, connect, settingsOf, yes } from "./Shared.js"
 
@@ -113,6 +113,10 @@ const versions = Options.text("versions").pipe(
   Options.withDescription("The versions to erase, separated by commas")
 )
 
+const pending =
+  "the server still has to erase the data keys from its files, because something such as a backup is reading the database: it does so by itself, within a minute after that has ended"
+const backups = "backups that were made before still hold what was destroyed, until they are removed"
+
 export const destroyCommand = Command.make("destroy", { ...atEnv, key, versions, yes }, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
@@ -124,6 +128,8 @@ export const destroyCommand = Command.make("destroy", { ...atEnv, key, versions,
     const answer = yield* client.call((api) => api.secrets.destroy({ path, payload: { versions: wanted } }))
     if (options.json) return yield* printList(answer, true, columns, "")
     yield* printDone(`${named} destroyed`, false)
+    if (answer.erased !== "now") yield* note(pending)
+    yield* note(backups)
   })
 ).pipe(
   Command.withDescription(

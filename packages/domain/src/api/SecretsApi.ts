@@ -4,7 +4,7 @@ import { Authentication } from "../Actor.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import { body, Count, integerParameter, list, optional, RedactedSecretValue } from "../Names.js"
 import { bound } from "../Rule.js"
-import { SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
+import { SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
 import { at, EnvPath, SecretPath } from "./Paths.js"
 import { Requires } from "./Requirement.js"
 
@@ -110,12 +110,15 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
           )
         })
       )
-      .addSuccess(list(SecretVersion))
+      .addSuccess(SecretDestroyed)
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "secret.destroy")
       .annotate(OpenApi.Summary, "Erase earlier versions for good")
-      .annotate(OpenApi.Description, "That they existed stays on record. The current version is never erased.")
+      .annotate(
+        OpenApi.Description,
+        "That they existed stays on record. The current version is never erased. `erased` is `pending` while a connection, such as a backup's, still reads the database as it was before: the server erases the rest by itself. Backups keep what they hold."
+      )
   )
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Secrets")

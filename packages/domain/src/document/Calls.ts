@@ -192,7 +192,7 @@ const secrets: Record<string, Call> = {
   },
   "secrets.destroy": {
     request: { versions: [2] },
-    answers: listed("All versions of the secret", ...records.versions)
+    answers: ok("The versions that were asked for", records.destroyed)
   }
 }
 

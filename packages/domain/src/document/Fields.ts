@@ -28,6 +28,7 @@ export const fields: Readonly<Record<string, string>> = {
   "User.email": "the person's address",
   entries: "how many entries were checked",
   env_pattern: "which environments: a name, or a pattern over names",
+  erased: "whether the data keys are gone from the database's files: now, or pending: the server does it by itself",
   error: "what went wrong",
   expected_version: "the version that the key must be at; 0 means that it must not exist; any other is CONFLICT",
   expires_at: "when the key ends by itself; null: never",

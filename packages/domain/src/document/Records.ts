@@ -56,6 +56,8 @@ export const versions = [
   { version: 2, created_at, created_by: "deploy pipeline", current: false, destroyed: true }
 ]
 
+export const destroyed = { data: versions.filter((version) => version.destroyed), erased: "now" }
+
 export const bundle = { revision: 42, data: [{ ...read, updated_at }] }
 
 export const bundleWritten = {

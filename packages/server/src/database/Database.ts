@@ -4,12 +4,12 @@ import Sqlite from "better-sqlite3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
+import { busyTimeoutMillis } from "./Busy.js"
 import { connect, Statements } from "./Client.js"
-import { guardDatabaseFile } from "./Files.js"
+import { DatabaseFile, guardDatabaseFile, openDescriptor } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate } from "./Migrations.js"
 import { isDiskFull, reasonOf } from "./Reason.js"
-import { busyTimeoutMillis } from "./WriteAheadLog.js"
 
 /** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
 export const pragmas = {
@@ -61,9 +61,10 @@ const open = (dbPath: string) =>
   Effect.gen(function* () {
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
+    const file = yield* openDescriptor(dbPath)
     const connection = yield* connect(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
     yield* Effect.provideService(setPragmas, SqlClient.SqlClient, connection.client)
-    return connection
+    return { ...connection, file }
   })
 
 /**
@@ -78,8 +79,11 @@ export const openDatabase = (dbPath: string) => Effect.map(open(dbPath), ({ clie
 export const DatabaseLive = Layer.scopedContext(
   Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
-    const { client, statements } = yield* open(dbPath)
+    const { client, file, statements } = yield* open(dbPath)
     yield* Effect.provideService(migrate(dbPath), SqlClient.SqlClient, client)
-    return Context.make(SqlClient.SqlClient, client).pipe(Context.add(Statements, statements))
+    return Context.make(SqlClient.SqlClient, client).pipe(
+      Context.add(Statements, statements),
+      Context.add(DatabaseFile, file)
+    )
   })
 ).pipe(Layer.provide(Reactivity.layer))

@@ -1,65 +1,186 @@
 import { SqlClient } from "@effect/sql"
-import { Effect, Schema } from "effect"
-import { holdsAny } from "./Remnants.js"
-import { truncateWriteAheadLog } from "./WriteAheadLog.js"
-import { rowsOf, transaction } from "./Writer.js"
+import { Data, Deferred, Effect, Fiber, Predicate, Schema } from "effect"
+import { createRequire } from "node:module"
+import { Worker } from "node:worker_threads"
+import type { ErasureReport, ErasureRequest } from "./ErasureWorker.js"
+import { DatabaseFile } from "./Files.js"
+import { rowsOf } from "./Writer.js"
+
+/** How long an answer waits for its erasure. */
+const patience = "5 seconds"
+/** When an erasure is tried again while another connection reads what is to go. */
+const retryAfter = "1 minute"
+/** How many data keys one search looks for: its table has 45 entries for each. */
+const maxNeedles = 2_000
+
+// The build, also where this module runs from its source: a thread is started from JavaScript.
+const worker = createRequire(import.meta.url).resolve("@coffer/server/database/ErasureWorker")
+
+class ErasureFailed extends Data.TaggedError("ErasureFailed")<{ readonly cause: unknown }> {}
+
+const isReport = (message: unknown): message is ErasureReport =>
+  Predicate.hasProperty(message, "done") && Predicate.hasProperty(message, "rewritten")
+
+/** Runs one erasure in a thread of its own. Interrupted, it ends the thread, and with it the connections. */
+const inThread = (request: ErasureRequest) =>
+  Effect.async<ErasureReport, ErasureFailed>((resume) => {
+    // The environment holds the master key: it is not for this thread.
+    const thread = new Worker(worker, { env: {}, execArgv: [] })
+    thread.once("message", (message: unknown) => {
+      resume(isReport(message) ? Effect.succeed(message) : new ErasureFailed({ cause: message }))
+    })
+    thread.once("error", (cause) => {
+      resume(new ErasureFailed({ cause }))
+    })
+    thread.once("exit", (code) => {
+      resume(new ErasureFailed({ cause: new Error(`the thread ended early, with ${code}`) }))
+    })
+    thread.postMessage(request)
+    return Effect.promise(() => thread.terminate())
+  })
+
+/** What one destruction has left to be erased. */
+interface Erasure {
+  /** How many notes in the file stand for it. */
+  readonly notes: number
+  /** The wrapped data keys to look for; null where a server before this one knew them. */
+  needles: ReadonlyArray<Uint8Array> | null
+  readonly done: Deferred.Deferred<void>
+}
 
 const CountRow = Schema.Struct({ user_version: Schema.Number })
 
 /**
- * How many erasures are not done yet. The count is in the file's own header: it changes with the transaction that lets go of
- * something, and a server that is killed before the bytes are gone finds it when it starts again.
+ * Whether what was destroyed is gone from the files of the database: `pending` when a connection still reads the pages of
+ * before, such as a backup's.
  */
-const pending = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-  Effect.map(Effect.orDie(rowsOf(CountRow)(sql.unsafe("PRAGMA user_version"))), ([row]) => row?.user_version ?? 0)
-)
+export type Erased = "now" | "pending"
 
-const addPending = (count: number) =>
-  Effect.gen(function* () {
+/**
+ * Erases destroyed data keys from every byte of the database: its log, its pages and their gaps. One erasure runs at a time, in
+ * a thread, for all that wait. How many are not done yet is noted in the file's own header (`user_version`), in the transaction
+ * that destroys: a server that is killed before the bytes are gone finds the note when it starts again.
+ */
+export class Erasures extends Effect.Service<Erasures>()("@coffer/server/Erasures", {
+  scoped: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const before = yield* pending
-    yield* Effect.orDie(sql.unsafe(`PRAGMA user_version = ${Math.max(0, before + count)}`))
-  })
+    const { descriptor, path } = yield* DatabaseFile
+    const scope = yield* Effect.scope
+    const oneAtATime = yield* Effect.makeSemaphore(1)
 
-/** Belongs into the transaction that lets go of what `erase` then sees off. */
-export const beginErasure = addPending(1)
+    const notes = Effect.map(
+      Effect.orDie(rowsOf(CountRow)(sql.unsafe("PRAGMA user_version"))),
+      ([row]) => row?.user_version ?? 0
+    )
+    const addNotes = (count: number) =>
+      Effect.flatMap(notes, (before) =>
+        Effect.orDie(sql.unsafe(`PRAGMA user_version = ${Math.max(0, before + count)}`))
+      )
 
-const rewrite = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* Effect.orDie(sql`VACUUM`)
-  yield* truncateWriteAheadLog
-})
+    const cutShort = yield* notes
+    let waiting: ReadonlyArray<Erasure> =
+      cutShort === 0 ? [] : [{ notes: cutShort, needles: null, done: yield* Deferred.make<void>() }]
+    /** After a failure, such as a full disk, only the hourly maintenance tries again. */
+    let failed = false
 
-/** Those of this process that are not over: they are not cut short. */
-let underWay = 0
-
-/** Sees to it that what was let go of is in no byte of the database: its log, its pages and their gaps. */
-export const erase = (dbPath: string, needles: ReadonlyArray<Uint8Array>) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => {
-      underWay++
-    }),
-    () =>
-      Effect.gen(function* () {
-        yield* truncateWriteAheadLog
-        if (yield* holdsAny(dbPath, needles)) yield* rewrite
-        // They are gone: a count that stays costs one more rewriting.
-        yield* Effect.catchAllCause(transaction(addPending(-1)), (cause) =>
-          Effect.logWarning("an erasure is done, and could not be noted as done", cause)
-        )
-      }),
-    () =>
-      Effect.sync(() => {
-        underWay--
+    /** The next that are done together: the first, and as many more as one search takes. */
+    const nextOnes = (): ReadonlyArray<Erasure> => {
+      let needles = 0
+      return waiting.filter((erasure, index) => {
+        needles += erasure.needles?.length ?? 0
+        return index === 0 || needles <= maxNeedles
       })
-  )
+    }
 
-/** Does what is left of erasures that were cut short: nobody knows any more what to look for, so all is written anew. */
-export const finishErasures = Effect.gen(function* () {
-  const count = (yield* pending) - underWay
-  if (count <= 0) return
-  yield* truncateWriteAheadLog
-  yield* rewrite
-  yield* transaction(addPending(-count))
-  yield* Effect.logInfo("an erasure of secrets that was cut short is done now")
-})
+    const needlesOf = (erasures: ReadonlyArray<Erasure>): ReadonlyArray<Uint8Array> | null =>
+      erasures.some(({ needles }) => needles === null) ? null : erasures.flatMap(({ needles }) => needles ?? [])
+
+    const settle = (erasures: ReadonlyArray<Erasure>) =>
+      Effect.gen(function* () {
+        waiting = waiting.filter((erasure) => !erasures.includes(erasure))
+        // They are gone: a note that stays costs one more rewriting.
+        yield* Effect.catchAllCause(
+          sql.withTransaction(addNotes(-erasures.reduce((sum, { notes }) => sum + notes, 0))),
+          (cause) => Effect.logWarning("an erasure is done, and could not be noted as done", cause)
+        )
+        for (const { done, needles } of erasures) {
+          if (needles === null) yield* Effect.logInfo("an erasure of secrets that was cut short is done now")
+          yield* Deferred.succeed(done, undefined)
+        }
+      }).pipe(Effect.uninterruptible)
+
+    const eraseNext = Effect.gen(function* () {
+      const erasures = nextOnes()
+      const { copies, done, rewritten } = yield* inThread({ path, file: descriptor, needles: needlesOf(erasures) })
+      failed = false
+      for (const copy of copies) yield* Effect.logInfo(`destroyed versions were erased in ${copy} too`)
+      if (done) {
+        yield* settle(erasures)
+        return true
+      }
+      // Nothing is left in the pages: the log alone is to be emptied.
+      if (rewritten) for (const erasure of erasures) erasure.needles ??= []
+      yield* Effect.logWarning(
+        "destroyed versions are not erased yet: a connection, such as a backup's, still reads the database as it was before"
+      )
+      return false
+    }).pipe(
+      Effect.catchTag("ErasureFailed", ({ cause }) => {
+        failed = true
+        return Effect.as(
+          Effect.logError("destroyed versions could not be erased: it is tried again within the hour", cause),
+          false
+        )
+      })
+    )
+
+    const eraseAll: Effect.Effect<void> = Effect.suspend(() =>
+      waiting.length === 0 ? Effect.void : Effect.flatMap(eraseNext, (done) => (done ? eraseAll : Effect.void))
+    )
+
+    let retrying = false
+
+    /** Erases whatever waits for it, once what is under way is done. What cannot be erased yet is tried again in a minute. */
+    const finish: Effect.Effect<void> = Effect.zipRight(
+      oneAtATime.withPermits(1)(eraseAll),
+      Effect.suspend(() => {
+        if (waiting.length === 0 || failed || retrying) return Effect.void
+        retrying = true
+        return Effect.sync(() => {
+          retrying = false
+        }).pipe(
+          Effect.zipRight(Effect.suspend(() => finish)),
+          Effect.delay(retryAfter),
+          Effect.forkIn(scope),
+          Effect.asVoid
+        )
+      })
+    )
+
+    /**
+     * Erases wrapped data keys whose destruction is committed, and whose note with it. Waits for it a moment; what is pending
+     * then is done by this server, or by the next one on the file.
+     */
+    const erase = (needles: ReadonlyArray<Uint8Array>) =>
+      Effect.gen(function* () {
+        const done = yield* Deferred.make<void>()
+        waiting = [...waiting, { notes: 1, needles, done }]
+        const under = yield* Effect.forkIn(finish, scope)
+        yield* Effect.raceFirst(Deferred.await(done), Fiber.await(under)).pipe(
+          Effect.timeoutOption(patience),
+          Effect.interruptible
+        )
+        const erased: Erased = (yield* Deferred.isDone(done)) ? "now" : "pending"
+        return erased
+      })
+
+    return {
+      /** Notes an erasure in the file. Call in the transaction that destroys; call `erase` once that is committed. */
+      note: addNotes(1),
+      erase,
+      finish,
+      /** Whether everything that was ever destroyed is erased. */
+      state: Effect.sync((): Erased => (waiting.length === 0 ? "now" : "pending"))
+    } as const
+  })
+}) {}

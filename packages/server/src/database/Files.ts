@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { closeSync, lstatSync, openSync } from "node:fs"
 import { StartupError } from "../StartupError.js"
 import { reasonOf } from "./Reason.js"
@@ -33,3 +33,23 @@ export const guardDatabaseFile = (path: string): Effect.Effect<void, StartupErro
       catch: (cause) => new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(cause)}` })
     })
   })
+
+/** The open database file: its path, and a descriptor to read it with. */
+export class DatabaseFile extends Context.Tag("@coffer/server/DatabaseFile")<
+  DatabaseFile,
+  { readonly path: string; readonly descriptor: number }
+>() {}
+
+/**
+ * Opens the file beside SQLite, for as long as SQLite has it. To close any descriptor of a file ends all locks that the process
+ * holds on it (POSIX): another program would then take the file for unused, and remove its write-ahead log. So acquire this
+ * before the first connection, and open no other.
+ */
+export const openDescriptor = (path: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => openSync(path, "r"),
+      catch: (cause) => new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(cause)}` })
+    }),
+    (descriptor) => Effect.sync(() => closeSync(descriptor))
+  ).pipe(Effect.map((descriptor) => DatabaseFile.of({ path, descriptor })))

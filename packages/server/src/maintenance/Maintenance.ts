@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { sessionMillis } from "../auth/Sessions.js"
-import { finishErasures } from "../database/Erasure.js"
+import { Erasures } from "../database/Erasure.js"
 import { Reader } from "../database/Reader.js"
 import { ago } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
@@ -21,6 +21,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
     const wraps = yield* WrapBudget
+    const erasures = yield* Erasures
     const heads = reader.rows(HeadRow)
 
     const tidy = Effect.gen(function* () {
@@ -48,7 +49,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* wraps.count
       yield* Effect.orDie(sql`PRAGMA optimize`)
       yield* truncateWriteAheadLog
-      yield* finishErasures
+      yield* erasures.finish
     }).pipe(Effect.withSpan("Maintenance.sweep"))
 
     return { sweep } as const

@@ -5,8 +5,7 @@ import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { ServerConfig } from "../Config.js"
-import { beginErasure, erase } from "../database/Erasure.js"
+import { Erasures } from "../database/Erasure.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
 import { checkLimits } from "./Limits.js"
@@ -32,10 +31,10 @@ const recordOf =
 /** What a secret was: its versions, and the ways back to one, or to none of it ever having been seen. */
 export class History extends Effect.Service<History>()("@coffer/server/History", {
   effect: Effect.gen(function* () {
-    const { dbPath } = yield* ServerConfig
     const repo = yield* SecretsRepo
     const sealed = yield* Versions
     const audit = yield* AuditLog
+    const erasures = yield* Erasures
 
     /** A secret's versions, newest first, below a version when one is given; no values. */
     const versions = Effect.fn("History.versions")(function* (
@@ -142,7 +141,8 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
 
     /**
      * Erases earlier versions for good: their data keys and what they sealed go from the rows, from free pages and from
-     * the write-ahead log. That they existed stays on record. The current version is a Conflict.
+     * the write-ahead log; `erased` tells whether they are gone already. That they existed stays on record. The current version
+     * is a Conflict.
      */
     const destroy = Effect.fn("History.destroy")(function* (
       place: Place<"secret.destroy">,
@@ -173,7 +173,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           }
           const fresh = rows.filter((row) => row.destroyed_at === null)
           const isErasing = fresh.length > 0
-          if (isErasing) yield* beginErasure
+          if (isErasing) yield* erasures.note
           yield* Effect.forEach(fresh, ({ version }) => repo.destroyVersion(current.id, version, destroyed_at), {
             discard: true
           })
@@ -196,11 +196,13 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           }
         })
       ).pipe(
-        Effect.tap(({ isErasing, keys }) => (isErasing ? erase(dbPath, keys) : Effect.void)),
-        // Who hangs up once it is committed would leave it half erased, and nobody would know what to look for.
+        Effect.flatMap(({ isErasing, keys, records }) =>
+          Effect.map(isErasing ? erasures.erase(keys) : erasures.state, (erased) => ({ data: records, erased }))
+        ),
+        // A client that hangs up between the commit and the erasure would take along what to look for.
         Effect.uninterruptible
       )
-      return destroyed.records
+      return destroyed
     })
 
     return { versions, rollback, undelete, destroy } as const

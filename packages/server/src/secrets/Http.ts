@@ -43,7 +43,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
       .handle("destroy", ({ path, payload }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.destroy")
-          return { data: yield* history.destroy(place, path.key, payload.versions) }
+          return yield* history.destroy(place, path.key, payload.versions)
         })
       )
       .pipe(serving)

@@ -1,38 +1,9 @@
-import { existsSync, readFileSync } from "node:fs"
-import { Maintenance } from "@coffer/server/maintenance/Maintenance"
-import { SqlClient } from "@effect/sql"
+import { Erasures } from "@coffer/server/database/Erasure"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect, Exit, Fiber } from "effect"
-import { failingStatement } from "../support/FailingDriver.js"
+import { Effect, Fiber } from "effect"
 import { DbPath, organization, outcome, readBundle, readSecret, removeSecret, setSecret } from "../support/Services.js"
+import { filesOf, piecesIn, sealedBytes } from "./Sealed.js"
 import { changeEntries, destroy, everything, listVersions, onHistory, rollback, undelete } from "./Support.js"
-
-const filesOf = (path: string): Buffer =>
-  Buffer.concat(
-    ["", "-wal", "-shm", "-journal"]
-      .map((suffix) => path + suffix)
-      .filter((file) => existsSync(file))
-      .map((file) => readFileSync(file))
-  )
-
-/** What some versions of secret A sealed and their data keys, as they are in the rows. */
-const sealedBytes = (versions: ReadonlyArray<number>) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const rows = yield* sql<Record<"ciphertext" | "nonce" | "wrapped_key" | "key_nonce", Uint8Array>>`
-      SELECT v.ciphertext, v.nonce, v.wrapped_key, v.key_nonce FROM secret_versions v
-        JOIN secrets s ON s.id = v.secret_id WHERE s.key = 'A' AND ${sql.in("v.version", versions)}`
-    assert.lengthOf(rows, versions.length)
-    return rows.flatMap((row) => [row.ciphertext, row.nonce, row.wrapped_key, row.key_nonce])
-  })
-
-/** The pieces of 16 bytes, or all of it where it is shorter, that are somewhere in the files. */
-const piecesIn = (files: Buffer, sealed: ReadonlyArray<Uint8Array>) =>
-  sealed.filter((bytes) =>
-    Array.range(0, Math.max(0, Math.floor(bytes.length / 1_024))).some((at) =>
-      files.includes(Buffer.from(bytes.subarray(at * 1_024, at * 1_024 + 16)))
-    )
-  ).length
 
 describe("a version that is destroyed", () => {
   it.effect("is in no byte of the database's files any more, neither its data key nor what that sealed", () =>
@@ -75,6 +46,7 @@ describe("a version that is destroyed", () => {
         const asked = yield* Effect.fork(destroy(ada, "A", [version]))
         yield* Effect.repeatN(Effect.yieldNow(), count)
         yield* Fiber.interrupt(asked)
+        yield* Effect.flatMap(Erasures, ({ finish }) => finish)
         const isDestroyed = (yield* listVersions(ada, "A")).some((row) => row.version === version && row.destroyed)
         assert.strictEqual(piecesIn(filesOf(path), sealed), isDestroyed ? 0 : sealed.length, `after ${count} turns`)
       }
@@ -82,35 +54,6 @@ describe("a version that is destroyed", () => {
         (yield* listVersions(ada, "A")).some(({ destroyed }) => destroyed),
         "some had come so far"
       )
-    }).pipe(onHistory)
-  )
-
-  it.effect("is erased by the maintenance when what was to erase it was cut short", () =>
-    Effect.gen(function* () {
-      const path = yield* DbPath
-      const sql = yield* SqlClient.SqlClient
-      const pending = Effect.map(sql<{ user_version: number }>`PRAGMA user_version`, ([row]) => row?.user_version)
-      const ada = yield* organization()
-      for (const text of ["gone", "gone too", "current"]) yield* setSecret(ada, "A", text)
-      yield* destroy(ada, "A", [2])
-      assert.strictEqual(yield* pending, 0)
-
-      const sealed = yield* sealedBytes([1])
-      // Copies that nothing overwrites, as moving rows between pages can leave them.
-      yield* sql`PRAGMA secure_delete = OFF`
-      yield* sql`CREATE TABLE copies (bytes BLOB)`
-      for (const bytes of sealed) yield* sql`INSERT INTO copies (bytes) VALUES (${bytes})`
-      yield* sql`DELETE FROM copies`
-      yield* sql`PRAGMA secure_delete = ON`
-      const { exit } = yield* failingStatement(1, destroy(ada, "A", [1]), /wal_checkpoint/)
-      assert.isTrue(Exit.isFailure(exit))
-      assert.isTrue((yield* listVersions(ada, "A")).some(({ destroyed, version }) => version === 1 && destroyed))
-      assert.isAbove(piecesIn(filesOf(path), sealed), 0)
-      assert.strictEqual(yield* pending, 1)
-
-      yield* Effect.flatMap(Maintenance, ({ sweep }) => sweep).pipe(Effect.provide(Maintenance.Default))
-      assert.strictEqual(piecesIn(filesOf(path), sealed), 0)
-      assert.strictEqual(yield* pending, 0)
     }).pipe(onHistory)
   )
 

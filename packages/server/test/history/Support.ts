@@ -61,11 +61,15 @@ export const undelete = (actor: Actor, name: string, options: At = {}) =>
     return yield* (yield* History).undelete(place, key(name))
   })
 
-export const destroy = (actor: Actor, name: string, versions: ReadonlyArray<number>, options: At = {}) =>
+/** Destroys versions; the whole answer. */
+export const destroying = (actor: Actor, name: string, versions: ReadonlyArray<number>, options: At = {}) =>
   Effect.gen(function* () {
     const place = yield* enterFor(actor, "secret.destroy", options.path)
     return yield* (yield* History).destroy(place, key(name), versions)
   })
+
+/** Destroys versions; their records. */
+export const destroy = (...asked: Parameters<typeof destroying>) => Effect.map(destroying(...asked), ({ data }) => data)
 
 /** Enters both sides in the order of the handler: the side that is written first. */
 export const copy = (
