@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto"
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -27,6 +28,7 @@ export class Stage {
     private readonly url: string,
     private readonly metricsPort: number,
     private readonly store: S3rver,
+    private readonly storePort: number,
     readonly desk: Desk
   ) {}
 
@@ -43,8 +45,9 @@ export class Stage {
     const { port: storePort } = await store.run()
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const stage = new Stage(folder, url, await freePort(), store, new Desk(url))
-    stage.install(port, storePort)
+    const stage = new Stage(folder, url, await freePort(), store, storePort, new Desk(url))
+    writeFileSync(join(folder, "etc/master.key"), `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 })
+    stage.install(port)
     await stage.must("systemctl start coffer")
     if (furnished) {
       await stage.logIn("ada@example.com")
@@ -55,15 +58,26 @@ export class Stage {
     return stage
   }
 
-  private install(port: number, storePort: number) {
-    writeFileSync(join(this.folder, "etc/master.key"), `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 })
+  /** Another machine with the same files, where no server runs. It shares the store of backups. */
+  async copy(): Promise<Stage> {
+    const folder = mkdtempSync(join(realpathSync(tmpdir()), "coffer-stage-"))
+    for (const name of ["etc", "lib"]) cpSync(join(this.folder, name), join(folder, name), { recursive: true })
+    mkdirSync(join(folder, "bin"))
+    const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
+    const stage = new Stage(folder, url, await freePort(), this.store, this.storePort, new Desk(url))
+    stage.install(port)
+    return stage
+  }
+
+  private install(port: number) {
     writeFileSync(
       join(this.folder, "etc/coffer.env"),
       [
         "SMTP_HOST=log",
         `SERVICE_PORT=${port}`,
         "SUPERADMIN_EMAIL_0=ada@example.com",
-        `BACKUP_S3_ENDPOINT=http://127.0.0.1:${storePort}`,
+        `BACKUP_S3_ENDPOINT=http://127.0.0.1:${this.storePort}`,
         "BACKUP_S3_BUCKET=coffer-backups",
         "BACKUP_S3_ACCESS_KEY=S3RVER",
         "BACKUP_S3_SECRET_KEY=S3RVER"
@@ -73,7 +87,20 @@ export class Stage {
     const pid = join(this.folder, "pid")
     this.program("coffer", `exec ${node} ${root}packages/cli/bin/coffer.js "$@"`)
     this.program("npx", 'exec "$@"')
-    this.program("sudo", 'shift 2; exec env "$@"')
+    this.program("chgrp", "exit 0")
+    this.program(
+      "sudo",
+      `keep=-i
+while :; do
+  case "$1" in
+    -E) keep= ;;
+    -u) shift ;;
+    *) break ;;
+  esac
+  shift
+done
+exec env $keep PATH="$PATH" HOME="$HOME" "$@"`
+    )
     this.program(
       "systemctl",
       `case "$1" in
@@ -84,7 +111,7 @@ export class Stage {
       nohup ${server} >/dev/null 2>>${this.folder}/log </dev/null & echo $! > ${pid}
     exec ${node} -e 'const look = () => fetch("${this.url}/health").then(() => {}, () => setTimeout(look, 50)); look()' ;;
   stop)
-    server=$(cat ${pid}); kill "$server"
+    server=$(cat ${pid} 2>/dev/null) && kill "$server" 2>/dev/null || exit 0
     # What has ended may be there for seconds until somebody takes note.
     while kill -0 "$server" 2>/dev/null && ! grep -qs '^State:.*Z' "/proc/$server/status"; do sleep 0.02; done ;;
   restart) "$0" stop; exec "$0" start ;;
@@ -117,8 +144,9 @@ esac`
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
   }
 
-  run(script: string) {
+  run(script: string, variables: Readonly<Record<string, string>> = {}) {
     const env = {
+      ...variables,
       PATH: `${join(this.desk.home, ".local/bin")}:${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`
     }
     return finish(this.desk.spawn("/bin/sh", ["-euc", this.here(script)], { env }))
@@ -152,10 +180,20 @@ esac`
     return true
   }
 
-  async clear() {
+  /** Where the process of the service is noted. */
+  get pidFile(): string {
+    return join(this.folder, "pid")
+  }
+
+  /** Removes a copy; the store goes on. */
+  async remove() {
     await this.run("systemctl stop coffer || true")
-    await this.store.close()
     this.desk.remove()
     rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  async clear() {
+    await this.remove()
+    await this.store.close()
   }
 }
