@@ -10,6 +10,7 @@ import { transaction } from "../database/Writer.js"
 import { Keyring } from "../keys/Keyring.js"
 import { macCode, mintCode, sameMac } from "../keys/LoginCode.js"
 import { Mailer } from "../mail/Mailer.js"
+import { CodeAges } from "./CodeAges.js"
 import { AuthRepo } from "./Repo.js"
 import { Sessions } from "./Sessions.js"
 import { Users } from "./Users.js"
@@ -49,6 +50,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const sessions = yield* Sessions
     const mailer = yield* Mailer
     const audit = yield* AuditLog
+    const ages = yield* CodeAges
 
     const sourceOf = (email: Email, id: string | null): AuditSource => ({
       actor: { type: "user", id, name: email },
@@ -68,7 +70,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       const id = yield* uuidV7
       const allowed = yield* transaction(
         Effect.gen(function* () {
-          const requests = yield* repo.requestsSince(email, timestamp(millis - requestWindow))
+          const requests = yield* repo.requestsBetween(email, timestamp(millis - requestWindow), timestamp(millis))
           if (requests.length >= maxRequests) {
             const retryAfter = secondsLeft(requests, maxRequests, requestWindow, millis)
             return yield* new RateLimited({
@@ -94,6 +96,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           return may
         })
       )
+      yield* ages.note(id, codeMillis)
       if (allowed) yield* mailer.sendLoginCode(email, code)
     })
 
@@ -104,7 +107,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const attempt = (email: Email, millis: number) =>
       transaction(
         Effect.gen(function* () {
-          const failures = yield* repo.failuresSince(email, timestamp(millis - failureWindow))
+          const failures = yield* repo.failuresBetween(email, timestamp(millis - failureWindow), timestamp(millis))
           if (failures.length >= maxFailures) {
             const retryAfter = secondsLeft(failures, maxFailures, failureWindow, millis)
             return yield* new LockedOut({
@@ -114,7 +117,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           }
           const id = yield* uuidV7
           yield* repo.insertFailure(id, email, timestamp(millis))
-          const claimed = yield* repo.claimCode(email, timestamp(millis))
+          const claimed = yield* repo.claimCode(email)
           return { id, claimed, failures: failures.length + 1 }
         })
       )
@@ -127,14 +130,16 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       const millis = yield* Clock.currentTimeMillis
       const { claimed, failures, id } = yield* attempt(email, millis)
       const expected = claimed?.mac ?? randomBytes(32)
-      const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected)
+      const fresh =
+        claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at))) < codeMillis
+      const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
       if (!right) {
         yield* Metric.increment(loginFailures)
         if (failures >= maxFailures) yield* Metric.increment(lockouts)
       }
       return yield* transaction(
         Effect.gen(function* () {
-          if (claimed === undefined || !right) {
+          if (!right) {
             const user = yield* repo.findUser(email)
             const about = { resource_type: "user", resource_id: user?.id ?? null } as const
             yield* audit.write(
@@ -164,5 +169,5 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
 
     return { request, verify } as const
   }),
-  dependencies: [AuthRepo.Default, Users.Default, Sessions.Default]
+  dependencies: [AuthRepo.Default, CodeAges.Default, Users.Default, Sessions.Default]
 }) {}

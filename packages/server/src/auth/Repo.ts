@@ -41,7 +41,7 @@ const SessionRow = Schema.Struct({
   ip_address: Schema.NullOr(Schema.String)
 })
 
-const CodeRow = Schema.Struct({ id: Schema.String, mac: Schema.Uint8ArrayFromSelf })
+const CodeRow = Schema.Struct({ id: Schema.String, mac: Schema.Uint8ArrayFromSelf, created_at: Schema.String })
 const MomentRow = Schema.Struct({ created_at: Schema.String })
 const UserRow = Schema.Struct({ id: UserId, name: Schema.String })
 
@@ -106,9 +106,11 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       deleteSessions: (userId: UserId) =>
         rowsOf(Schema.Struct({ id: Schema.String }))(sql`DELETE FROM sessions WHERE user_id = ${userId} RETURNING id`),
 
-      requestsSince: (email: Email, since: string) =>
+      /** Only what lies between two moments counts: a clock that was ahead must not lock anybody for long. */
+      requestsBetween: (email: Email, since: string, now: string) =>
         rowsOf(MomentRow)(
-          sql`SELECT created_at FROM login_codes WHERE email = ${email} AND created_at > ${since} ORDER BY created_at`
+          sql`SELECT created_at FROM login_codes
+            WHERE email = ${email} AND created_at > ${since} AND created_at <= ${now} ORDER BY created_at`
         ),
 
       replaceCode: (row: {
@@ -123,18 +125,21 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
           sql`INSERT INTO login_codes ${sql.insert({ ...row, state: "pending" })}`
         ),
 
-      claimCode: (email: Email, now: string) =>
+      /** Takes the pending code away, whatever its age. */
+      claimCode: (email: Email) =>
         Effect.map(
           rowsOf(CodeRow)(
             sql`UPDATE login_codes SET state = 'claimed'
-              WHERE email = ${email} AND state = 'pending' AND expires_at > ${now} RETURNING id, mac`
+              WHERE email = ${email} AND state = 'pending' RETURNING id, mac, created_at`
           ),
           (rows) => rows[0]
         ),
 
-      failuresSince: (email: Email, since: string) =>
+      /** As `requestsBetween`. */
+      failuresBetween: (email: Email, since: string, now: string) =>
         rowsOf(MomentRow)(
-          sql`SELECT created_at FROM login_failures WHERE email = ${email} AND created_at > ${since} ORDER BY created_at`
+          sql`SELECT created_at FROM login_failures
+            WHERE email = ${email} AND created_at > ${since} AND created_at <= ${now} ORDER BY created_at`
         ),
 
       insertFailure: (id: string, email: Email, now: string) =>

@@ -67,9 +67,15 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       )
     })
 
+    /** Ends all sessions of the actor's, and the pending login code that would start another one. */
     const endAll = Effect.fn("Sessions.endAll")(function* (actor: Actor) {
       if (actor.type === "service_account") return
-      yield* transaction(Effect.flatMap(repo.deleteSessions(actor.id), (deleted) => ended(actor, deleted)))
+      yield* transaction(
+        Effect.gen(function* () {
+          yield* repo.claimCode(actor.email)
+          yield* ended(actor, yield* repo.deleteSessions(actor.id))
+        })
+      )
     })
 
     /** Ends the session that asks; an API key asks in vain and without harm. */

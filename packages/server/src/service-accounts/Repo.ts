@@ -44,6 +44,9 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
     const reader = yield* Reader
     const rows = reader.rows(AccountRow)
 
+    const removeKeys = (id: ServiceAccountId, now: string) =>
+      sql`UPDATE api_keys SET removed_at = ${now} WHERE service_account_id = ${id} AND removed_at IS NULL`
+
     return {
       all: (orgId: OrgId) => rows(`${accounts} ORDER BY a.name`, [orgId]),
 
@@ -84,11 +87,11 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
             expires_at = CASE WHEN expires_at IS NULL OR expires_at > ${end} THEN ${end} ELSE expires_at END
           WHERE service_account_id = ${id} AND removed_at IS NULL`,
 
+      /** Ends every key for good, whatever the clock says later. */
+      removeKeys,
+
       remove: (id: ServiceAccountId, now: string) =>
-        Effect.zipRight(
-          sql`UPDATE api_keys SET removed_at = ${now} WHERE service_account_id = ${id} AND removed_at IS NULL`,
-          sql`UPDATE service_accounts SET removed_at = ${now} WHERE id = ${id}`
-        ),
+        Effect.zipRight(removeKeys(id, now), sql`UPDATE service_accounts SET removed_at = ${now} WHERE id = ${id}`),
 
       removeRules: (orgId: OrgId, id: ServiceAccountId, now: string) =>
         rowsOf(IdRow)(

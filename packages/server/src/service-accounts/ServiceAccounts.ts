@@ -134,7 +134,9 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           const account = yield* repo.find(place.org.id, id)
           if (account === undefined) return yield* missing(id)
           const { key, row } = yield* newKey(id, millis, account.expires_in_days)
-          yield* repo.endKeys(id, timestamp(millis), timestamp(millis + graceSeconds * 1000))
+          yield* graceSeconds === 0
+            ? repo.removeKeys(id, timestamp(millis))
+            : repo.endKeys(id, timestamp(millis), timestamp(millis + graceSeconds * 1000))
           yield* repo.insertKey(row)
           yield* audit.write(sourceOf(place), {
             action: "service_account.rotate",
