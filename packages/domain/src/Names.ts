@@ -114,6 +114,20 @@ export const ServiceAccountName = Schema.String.pipe(
 )
 export type ServiceAccountName = typeof ServiceAccountName.Type
 
+// A text that is far too long is not trimmed: a regular expression would take long for it.
+const withoutSpaces = (text: string): string => (text.length > 1_000 ? text : text.replace(/^ +| +$/g, ""))
+
+/** The name of a new service account: spaces around it do not count. */
+export const NewServiceAccountName = Schema.transform(
+  Schema.String.annotations(rule(displayNameRule)),
+  ServiceAccountName,
+  { decode: withoutSpaces, encode: (name) => name }
+).annotations({
+  description: displayNameRule,
+  jsonSchema: { type: "string", pattern: "^ *[A-Za-z0-9][A-Za-z0-9 ._-]{0,63} *$" },
+  examples: [ServiceAccountName.make("deploy pipeline")]
+})
+
 export const LoginCode = Schema.Redacted(
   Schema.String.pipe(
     Schema.pattern(/^[0-9]{6}$/, {

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, list, optional, ProjectName, ServiceAccountId, ServiceAccountName } from "../Names.js"
+import { body, list, NewServiceAccountName, optional, ProjectName, ServiceAccountId } from "../Names.js"
 import { rule } from "../Rule.js"
 import { ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
 import { at, orgPath, OrgPath } from "./Paths.js"
@@ -23,7 +23,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .setPath(OrgPath)
       .setPayload(
         body({
-          name: ServiceAccountName,
+          name: NewServiceAccountName,
           project: optional(ProjectName),
           reveal: optional(Schema.Boolean),
           expires_in_days: optional(Days)

@@ -19,6 +19,7 @@ const AccountRow = Schema.Struct({
 export type AccountRow = typeof AccountRow.Type
 
 const IdRow = Schema.Struct({ id: Schema.String })
+const NameRow = Schema.Struct({ name: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 const accounts = `SELECT a.id AS id, a.name AS name, p.name AS project, a.reveal AS reveal,
@@ -52,6 +53,16 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
 
       find: (orgId: OrgId, id: ServiceAccountId) =>
         Effect.map(rowsOf(AccountRow)(sql.unsafe(`${accounts} AND a.id = ?`, [orgId, id])), (found) => found[0]),
+
+      /** The live account whose name differs from a name by its case alone, or by spaces around it. */
+      findAlike: (orgId: OrgId, name: ServiceAccountName) =>
+        Effect.map(
+          rowsOf(NameRow)(
+            sql`SELECT name FROM service_accounts
+              WHERE org_id = ${orgId} AND removed_at IS NULL AND trim(name) = ${name} COLLATE NOCASE LIMIT 1`
+          ),
+          (found) => found[0]?.name
+        ),
 
       findProject: (orgId: OrgId, name: ProjectName) =>
         Effect.map(

@@ -7,7 +7,7 @@ import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { isUniqueViolation, transaction } from "../database/Writer.js"
+import { transaction } from "../database/Writer.js"
 import { hashToken, keyHint, mintToken } from "../keys/Token.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
 import { type AccountRow, ServiceAccountsRepo } from "./Repo.js"
@@ -76,23 +76,24 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           }
           const project_id = project === null ? null : yield* repo.findProject(place.org.id, project)
           if (project_id === undefined) return yield* new NotFound({ message: `project ${project ?? ""} is not there` })
-          yield* repo
-            .insert({
-              id,
-              org_id: place.org.id,
-              project_id,
-              name,
-              reveal: reveal ? 1 : 0,
-              expires_in_days,
-              created_by,
-              created_at
+          // No index keeps such names apart: accounts of earlier versions may be alike, and keep working.
+          const alike = yield* repo.findAlike(place.org.id, name)
+          if (alike !== undefined) {
+            const whose = alike === name ? "" : `, as ${JSON.stringify(alike)}`
+            return yield* new Conflict({
+              message: `the service account name ${name} is in use${whose}: choose another`
             })
-            .pipe(
-              Effect.catchIf(
-                isUniqueViolation,
-                () => new Conflict({ message: `the service account name ${name} is in use: choose another` })
-              )
-            )
+          }
+          yield* repo.insert({
+            id,
+            org_id: place.org.id,
+            project_id,
+            name,
+            reveal: reveal ? 1 : 0,
+            expires_in_days,
+            created_by,
+            created_at
+          })
           yield* repo.insertKey(row)
           yield* audit.write(sourceOf(place), {
             action: "service_account.create",
