@@ -70,7 +70,8 @@ export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("Unsu
 export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   code: "RATE_LIMITED",
   status: 429,
-  description: "Too many login requests for this e-mail; `Retry-After` says how many seconds to wait"
+  description:
+    "Too many login requests for this e-mail or from this address; `Retry-After` says how many seconds to wait"
 }) {}
 
 export class LockedOut extends ApiError<LockedOut>()("LockedOut", {

@@ -1,7 +1,7 @@
 import { Cause, Context, Effect, FiberRef, FiberRefs, HashMap, Layer, Logger, LogLevel } from "effect"
 import { ServerConfig } from "./Config.js"
 import { timestamp } from "./database/Time.js"
-import { type AccessFields, accessFields, AccessLog, isProbe } from "./http/AccessLog.js"
+import { type AccessFields, accessFields, AccessLog, isQuiet } from "./http/AccessLog.js"
 import { RequestInfo } from "./http/RequestInfo.js"
 
 const text = (part: unknown): string =>
@@ -83,10 +83,10 @@ export const LoggingLive = Layer.unwrapEffect(
     const writesDebug = LogLevel.lessThanEqual(logLevel, LogLevel.Debug)
     const access = AccessLog.of((method, info, status, millis) => {
       const fields = accessFields(method, info, status, millis)
-      const probe = isProbe(fields.route)
-      if (!(probe ? writesDebug : writesInfo)) return
+      const quiet = isQuiet(fields)
+      if (!(quiet ? writesDebug : writesInfo)) return
       const time = timestamp(clock.unsafeCurrentTimeMillis())
-      toStderr(accessLineOf(time, probe ? LogLevel.Debug : LogLevel.Info, fields))
+      toStderr(accessLineOf(time, quiet ? LogLevel.Debug : LogLevel.Info, fields))
     })
     return Layer.mergeAll(
       Logger.replace(Logger.defaultLogger, logger),

@@ -20,7 +20,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .annotate(OpenApi.Summary, "Ask for a login code by e-mail")
       .annotate(
         OpenApi.Description,
-        "Mails a code of 6 digits that is good for 10 minutes. The answer is the same whoever asks. Asking again replaces the code. At most 5 requests for an e-mail in 15 minutes."
+        "Mails a code of 6 digits that is good for 10 minutes. The answer is the same whoever asks. Asking again replaces the code. At most 5 requests for an e-mail in 15 minutes, and 30 from a client's address."
       )
   )
   .add(

@@ -7,38 +7,36 @@ import { ServerConfig } from "../Config.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { transaction } from "../database/Writer.js"
+import { RequestInfo } from "../http/RequestInfo.js"
 import { Keyring } from "../keys/Keyring.js"
 import { macCode, mintCode, sameMac } from "../keys/LoginCode.js"
+import { clientNetwork } from "../limits/ClientNetwork.js"
+import { type RateLimit, RateLimits, secondsLeft } from "../limits/RateLimits.js"
 import { Mailer } from "../mail/Mailer.js"
 import { CodeAges } from "./CodeAges.js"
 import { AuthRepo } from "./Repo.js"
 import { Sessions } from "./Sessions.js"
+import { UnknownAddresses } from "./UnknownAddresses.js"
 import { Users } from "./Users.js"
 
 const minute = 60_000
 const codeMillis = 10 * minute
-const requestWindow = 15 * minute
-const maxRequests = 5
-const failureWindow = 60 * minute
-const maxFailures = 10
+const requests = { max: 5, window: 15 * minute }
+const requestsOfClient: RateLimit = { kind: "login", max: 30, window: 15 * minute }
+const failures = { max: 10, window: 60 * minute }
 
 /** Failed verifications, over all addresses: guessing shows here. */
 export const loginFailures = Metric.counter("coffer_login_failures_total", { incremental: true })
 export const lockouts = Metric.counter("coffer_login_lockouts_total", { incremental: true })
+/** Requests for a code over a limit, and verifications while locked out. They leave no other trace. */
+export const loginRefusals = Metric.counter("coffer_login_refusals_total", { incremental: true })
 
 const invalidCode = new InvalidCode({
   message: "the code is wrong, used, expired or was never requested: ask for a new one"
 })
 
-interface Moment {
-  readonly created_at: string
-}
-
-/** Whole seconds until the `count`-th newest of some moments, oldest first, is older than a window. */
-const secondsLeft = (moments: ReadonlyArray<Moment>, count: number, window: number, millis: number): number => {
-  const leaving = moments[moments.length - count]
-  return leaving === undefined ? 1 : Math.max(1, Math.ceil((Date.parse(leaving.created_at) + window - millis) / 1000))
-}
+const limited = (whose: string, retryAfter: number) =>
+  new RateLimited({ message: `too many login requests ${whose}: try again in ${retryAfter} seconds`, retryAfter })
 
 /** Login without a password: a code goes out by mail and comes back for a session token. */
 export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
@@ -51,6 +49,8 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const mailer = yield* Mailer
     const audit = yield* AuditLog
     const ages = yield* CodeAges
+    const limits = yield* RateLimits
+    const unknown = yield* UnknownAddresses
 
     const sourceOf = (email: Email, id: string | null): AuditSource => ({
       actor: { type: "user", id, name: email },
@@ -62,22 +62,23 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
 
     /**
      * Mails a new code, which replaces a pending one. Who may not log in gets the same answer after the same work: a
-     * record that no code matches. Fails with RateLimited on the 6th request within 15 minutes.
+     * record that no code matches. Fails with RateLimited on the 6th request for an e-mail within 15 minutes, and on the
+     * 31st from a client's address.
      */
     const request = Effect.fn("Login.request")(function* (email: Email) {
       const millis = yield* Clock.currentTimeMillis
+      const network = clientNetwork((yield* RequestInfo).ip)
       const code = yield* mintCode
       const id = yield* uuidV7
       const allowed = yield* transaction(
         Effect.gen(function* () {
-          const requests = yield* repo.requestsBetween(email, timestamp(millis - requestWindow), timestamp(millis))
-          if (requests.length >= maxRequests) {
-            const retryAfter = secondsLeft(requests, maxRequests, requestWindow, millis)
-            return yield* new RateLimited({
-              message: `too many login requests for this e-mail: try again in ${retryAfter} seconds`,
-              retryAfter
-            })
+          const wait = yield* limits.wait(requestsOfClient, network, millis)
+          if (wait > 0) return yield* limited("from this address", wait)
+          const earlier = yield* repo.requestsBetween(email, timestamp(millis - requests.window), timestamp(millis))
+          if (earlier.length >= requests.max) {
+            return yield* limited("for this e-mail", secondsLeft(earlier, requests, millis))
           }
+          yield* limits.count(requestsOfClient, network, millis)
           const user = yield* repo.findUser(email)
           const may = mayLogIn(email, user !== undefined)
           const mac = macCode(keyring, email, id, code)
@@ -88,14 +89,16 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             created_at: timestamp(millis),
             expires_at: timestamp(millis + codeMillis)
           })
-          yield* audit.write(sourceOf(email, user?.id ?? null), {
-            action: "auth.login",
-            resource_type: "user",
-            resource_id: user?.id ?? null
-          })
+          if (user !== undefined || unknown.admits(["auth.login"])) {
+            yield* audit.write(sourceOf(email, user?.id ?? null), {
+              action: "auth.login",
+              resource_type: "user",
+              resource_id: user?.id ?? null
+            })
+          }
           return may
         })
-      )
+      ).pipe(Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals)))
       yield* ages.note(id, codeMillis)
       if (allowed) yield* mailer.sendLoginCode(email, code)
     })
@@ -107,9 +110,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const attempt = (email: Email, millis: number) =>
       transaction(
         Effect.gen(function* () {
-          const failures = yield* repo.failuresBetween(email, timestamp(millis - failureWindow), timestamp(millis))
-          if (failures.length >= maxFailures) {
-            const retryAfter = secondsLeft(failures, maxFailures, failureWindow, millis)
+          const earlier = yield* repo.failuresBetween(email, timestamp(millis - failures.window), timestamp(millis))
+          if (earlier.length >= failures.max) {
+            const retryAfter = secondsLeft(earlier, failures, millis)
             return yield* new LockedOut({
               message: `too many failed verifications for this e-mail: try again in ${retryAfter} seconds`,
               retryAfter
@@ -118,9 +121,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           const id = yield* uuidV7
           yield* repo.insertFailure(id, email, timestamp(millis))
           const claimed = yield* repo.claimCode(email)
-          return { id, claimed, failures: failures.length + 1 }
+          return { id, claimed, locks: earlier.length + 1 >= failures.max }
         })
-      )
+      ).pipe(Effect.tapErrorTag("LockedOut", () => Metric.increment(loginRefusals)))
 
     /**
      * Exchanges a code for a session token. Fails with InvalidCode, without telling why, and with LockedOut after 10
@@ -128,25 +131,27 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      */
     const verify = Effect.fn("Login.verify")(function* (email: Email, code: Redacted.Redacted) {
       const millis = yield* Clock.currentTimeMillis
-      const { claimed, failures, id } = yield* attempt(email, millis)
+      const { claimed, id, locks } = yield* attempt(email, millis)
       const expected = claimed?.mac ?? randomBytes(32)
       const fresh =
         claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at))) < codeMillis
       const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
       if (!right) {
         yield* Metric.increment(loginFailures)
-        if (failures >= maxFailures) yield* Metric.increment(lockouts)
+        if (locks) yield* Metric.increment(lockouts)
       }
       return yield* transaction(
         Effect.gen(function* () {
           if (!right) {
             const user = yield* repo.findUser(email)
-            const about = { resource_type: "user", resource_id: user?.id ?? null } as const
-            yield* audit.write(
-              sourceOf(email, user?.id ?? null),
-              { action: "auth.verify_failed", ...about },
-              ...(failures >= maxFailures ? [{ action: "auth.lockout", ...about } as const] : [])
-            )
+            const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
+            if (user !== undefined || unknown.admits(actions)) {
+              const about = { resource_type: "user", resource_id: user?.id ?? null } as const
+              yield* audit.write(
+                sourceOf(email, user?.id ?? null),
+                ...actions.map((action) => ({ action, ...about }) as const)
+              )
+            }
             return null
           }
           yield* repo.deleteFailure(id)
@@ -169,5 +174,12 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
 
     return { request, verify } as const
   }),
-  dependencies: [AuthRepo.Default, CodeAges.Default, Users.Default, Sessions.Default]
+  dependencies: [
+    AuthRepo.Default,
+    CodeAges.Default,
+    RateLimits.Default,
+    Sessions.Default,
+    UnknownAddresses.Default,
+    Users.Default
+  ]
 }) {}

@@ -7,12 +7,14 @@ import { isSqlError } from "./Writer.js"
 import { initial } from "./migrations/0001_initial.js"
 import { auditPages } from "./migrations/0002_audit_pages.js"
 import { secretChanges } from "./migrations/0003_secret_changes.js"
+import { rateLimits } from "./migrations/0004_rate_limits.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
   "0001_initial": initial,
   "0002_audit_pages": auditPages,
-  "0003_secret_changes": secretChanges
+  "0003_secret_changes": secretChanges,
+  "0004_rate_limits": rateLimits
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

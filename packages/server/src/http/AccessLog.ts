@@ -13,8 +13,14 @@ export interface AccessFields {
   readonly actor: string
 }
 
-/** Probes of health are only of interest while debugging. */
 export const isProbe = (route: string): boolean => route.startsWith("/health")
+
+/**
+ * Requests that are only of interest while debugging: probes of health, and what a limit refuses, which is counted instead:
+ * nobody should fill the log by asking too often.
+ */
+export const isQuiet = ({ route, status }: Pick<AccessFields, "route" | "status">): boolean =>
+  isProbe(route) || status === 429
 
 export const accessFields = (
   method: string,

@@ -13,8 +13,8 @@ const hourMillis = 60 * 60 * 1000
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
- * The hourly housekeeping: sessions over 30 days of age go, and login codes and failures over an hour, which is what the
- * limits on login still look at. The heads of the audit logs are logged, for whoever keeps logs elsewhere.
+ * The hourly housekeeping: sessions over 30 days of age go, and login codes, failures and counted events over an hour,
+ * which is what limits still look at. The heads of the audit logs are logged, for whoever keeps logs elsewhere.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -32,6 +32,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
           yield* sql`DELETE FROM sessions WHERE created_at <= ${sessionsBornBy}`
           yield* sql`DELETE FROM login_codes WHERE created_at <= ${anHourAgo}`
           yield* sql`DELETE FROM login_failures WHERE created_at <= ${anHourAgo}`
+          yield* sql`DELETE FROM rate_events WHERE created_at <= ${anHourAgo}`
         })
       )
     })

@@ -3,7 +3,7 @@ import { Clock, Effect, Metric } from "effect"
 import { stat } from "node:fs/promises"
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client"
 import { AuditLog, auditFailures } from "../audit/AuditLog.js"
-import { lockouts, loginFailures } from "../auth/Login.js"
+import { lockouts, loginFailures, loginRefusals } from "../auth/Login.js"
 import { backupsFailed, backupsMade, lastResult, newestBackup } from "../backups/BackupMetrics.js"
 import { ServerConfig } from "../Config.js"
 import { mailFailures } from "../mail/Mailer.js"
@@ -55,6 +55,11 @@ export const makeInstruments = Effect.gen(function* () {
     "Codes that were wrong, used, expired or never requested, over all addresses"
   )
   const locked = counterOf(registry, "coffer_login_lockouts_total", "Addresses that failed ten times within an hour")
+  const refused = counterOf(
+    registry,
+    "coffer_login_refusals_total",
+    "Requests for a code that a limit refused, and verifications for addresses that are locked out"
+  )
   const unmailed = counterOf(registry, "coffer_mail_failures_total", "Login codes that the mail server did not take")
   const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads that wait to be written")
   const unwritten = counterOf(registry, "coffer_audit_write_failures_total", "Audit entries that could not be written")
@@ -92,6 +97,7 @@ export const makeInstruments = Effect.gen(function* () {
   const scrape = Effect.gen(function* () {
     failedLogins(yield* count(loginFailures))
     locked(yield* count(lockouts))
+    refused(yield* count(loginRefusals))
     unmailed(yield* count(mailFailures))
     queued(yield* audit.queued)
     unwritten(yield* count(auditFailures))

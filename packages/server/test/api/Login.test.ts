@@ -271,3 +271,18 @@ describe("ten failed verifications within an hour", () => {
     assertRefused(await program.verify("nearly@example.com", "123456"), 429, "LOCKED_OUT")
   })
 })
+
+it("asks for 30 codes in 15 minutes from one client's address, known e-mails or not", async () => {
+  const ask = (email: string, ip: string) =>
+    program.call("POST", "/api/auth/login", { body: { email }, headers: { "x-real-ip": ip } })
+  for (let request = 0; request < 30; request++) {
+    const ip = `2001:db8:7:7::${request.toString(16)}`
+    assert.strictEqual((await ask(`invented-${request}@example.com`, ip)).status, 200)
+  }
+  for (const email of ["ada@example.com", "never-seen@example.com"]) {
+    const refused = await ask(email, "2001:db8:7:7:8::1")
+    assertRefused(refused, 429, "RATE_LIMITED", /from this address: try again in \d+ seconds$/)
+    assert.match(refused.headers.get("retry-after") ?? "", /^(8\d\d|900)$/)
+    assert.strictEqual((await ask(email, "2001:db8:7:8::1")).status, 200)
+  }
+})

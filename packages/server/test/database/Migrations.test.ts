@@ -36,7 +36,11 @@ const databaseOfFirstSchema = (content: string) =>
         const tables = yield* client<{ name: string }>`
           SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'effect_sql_migrations'`
         yield* client`PRAGMA foreign_keys = OFF`
-        for (const { name } of tables) yield* client.unsafe(`INSERT INTO main.${name} SELECT * FROM content.${name}`)
+        for (const { name } of tables) {
+          const columns = yield* client<{ name: string }>`SELECT name FROM pragma_table_info(${name}, 'main')`
+          const names = columns.map((column) => column.name).join(", ")
+          yield* client.unsafe(`INSERT INTO main.${name} (${names}) SELECT ${names} FROM content.${name}`)
+        }
       })
     ).pipe(Effect.provide(Reactivity.layer))
     return path

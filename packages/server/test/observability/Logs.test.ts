@@ -115,10 +115,25 @@ describe.concurrent("the log for people", () => {
     await program.remove()
   })
 
-  it("at level debug tells of health's probes too", async () => {
+  it("holds nothing of what a limit refuses", async () => {
+    const program = await Program.start({ SERVICE_LOG_FORMAT: "pretty" })
+    const ask = () => program.call("POST", "/api/auth/login", { body: { email: "ada@example.com" } })
+    for (let request = 1; request <= 5; request++) assert.strictEqual((await ask()).status, 200)
+    assert.strictEqual((await ask()).status, 429)
+    await program.call("GET", "/nowhere")
+    await program.said(/GET - 404/)
+    assert.lengthOf([...program.log.matchAll(/INFO {2}POST \/api\/auth\/login/g)], 5)
+    await program.remove()
+  })
+
+  it("at level debug tells of health's probes and refusals by limits too", async () => {
     const program = await Program.start({ SERVICE_LOG_LEVEL: "debug", SERVICE_LOG_FORMAT: "pretty" })
     await program.call("GET", "/health")
     await program.said(/DEBUG GET \/health 200/)
+    for (let request = 1; request <= 6; request++) {
+      await program.call("POST", "/api/auth/login", { body: { email: "ada@example.com" } })
+    }
+    await program.said(/DEBUG POST \/api\/auth\/login 429/)
     await program.remove()
   })
 })

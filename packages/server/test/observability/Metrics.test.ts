@@ -103,6 +103,11 @@ describe("the metrics", () => {
     await program.verify("mallory@example.com", "000000")
     assert.strictEqual(await value("coffer_login_failures_total"), 11)
     assert.strictEqual(await value("coffer_login_lockouts_total"), 1)
+    assert.strictEqual(await value("coffer_login_refusals_total"), 1)
+    for (let request = 1; request <= 7; request++) {
+      await program.call("POST", "/api/auth/login", { body: { email: "often@example.com" } })
+    }
+    assert.strictEqual(await value("coffer_login_refusals_total"), 3)
   })
 
   it("show how deep the audit queue is", async () => {

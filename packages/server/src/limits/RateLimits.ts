@@ -1,0 +1,49 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { timestamp } from "../database/Time.js"
+import { uuidV7At } from "../database/Uuid.js"
+import { rowsOf } from "../database/Writer.js"
+
+/** At most `max` events of a kind in `window` milliseconds, for each subject. */
+export interface RateLimit {
+  readonly kind: string
+  readonly max: number
+  readonly window: number
+}
+
+const MomentRow = Schema.Struct({ created_at: Schema.String })
+
+/** Whole seconds until the `max`-th newest of some moments, oldest first, is older than the window. */
+export const secondsLeft = (
+  moments: ReadonlyArray<typeof MomentRow.Type>,
+  { max, window }: Pick<RateLimit, "max" | "window">,
+  millis: number
+): number => {
+  const leaving = moments[moments.length - max]
+  return leaving === undefined ? 1 : Math.max(1, Math.ceil((Date.parse(leaving.created_at) + window - millis) / 1000))
+}
+
+/** Limits that hold through a restart. Maintenance deletes events that are older than every window: an hour. */
+export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/RateLimits", {
+  effect: Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    return {
+      /** How many seconds a subject has to wait; 0 while it is below the limit. Events of the future do not count. */
+      wait: (limit: RateLimit, subject: string, millis: number) =>
+        Effect.map(
+          rowsOf(MomentRow)(
+            sql`SELECT created_at FROM rate_events
+              WHERE kind = ${limit.kind} AND subject = ${subject}
+                AND created_at > ${timestamp(millis - limit.window)} AND created_at <= ${timestamp(millis)}
+              ORDER BY created_at`
+          ),
+          (moments) => (moments.length < limit.max ? 0 : secondsLeft(moments, limit, millis))
+        ),
+
+      /** Counts an event. Belongs in the transaction of what is counted. */
+      count: ({ kind }: RateLimit, subject: string, millis: number) =>
+        sql`INSERT INTO rate_events ${sql.insert({ id: uuidV7At(millis), kind, subject, created_at: timestamp(millis) })}`
+    } as const
+  })
+}) {}
