@@ -212,10 +212,10 @@ const configuration = async () => {
     "Every setting of the server and of the clients is an environment variable.",
     generated("the settings in packages/server/src/config"),
     "## The server",
-    "`coffer-server` reads environment variables alone; `npm start` reads `.env` beside them. All are checked at once when it starts, and what is wrong is named without its value. A variable that is set to nothing counts as not set. A `SERVICE_…` variable that is none is named on standard error and ignored. `…_FILE` names a file that holds the value, less one newline at its end; giving both forms is an error.",
+    "`coffer-server` reads environment variables alone; `npm start` reads `.env` beside them. All are checked at once when it starts, and what is wrong is named without its value. A variable that is set to nothing counts as not set. A variable that begins with `SERVICE_`, `BACKUP_`, `SMTP_`, `SUPERADMIN_` or `CORS_` and is no setting is named on standard error, with the setting that is nearest, and ignored. Half of a feature, such as a bucket without an endpoint, stops the start. `coffer-server check` prints every setting with its source, and tries what the settings lead to: see [operations](operations.md#check). `…_FILE` names a file that holds the value, less one newline at its end; giving both forms is an error.",
     ...groups,
     "### For the offline commands",
-    "`coffer-server session` and `coffer-server restore` need `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH` alone. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE`), or from standard input: see [operations](operations.md#rotate-the-master-key).",
+    "`coffer-server session` and `coffer-server restore` need `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH` alone. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE`), or from standard input; `--out` names a new file for the new key: see [operations](operations.md#rotate-the-master-key).",
     "## The clients",
     "`coffer` and `coffer-mcp` take each setting from the first that has it: the flag or the tool's parameter, the variable, `service.yml` in the working directory.",
     table(

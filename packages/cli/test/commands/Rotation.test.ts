@@ -19,6 +19,7 @@ import { cleanUp, freshFolder, masterKey as oldKey, Program } from "../../../ser
 import { finish, node, type Result } from "../support/Programs.js"
 
 const bin = fileURLToPath(new URL("../../bin/coffer.js", import.meta.url))
+const serverPackage = fileURLToPath(new URL("../../../server/package.json", import.meta.url))
 const root = { SUPERADMIN_EMAIL_0: "root@example.com" }
 const newKey = "Ab".repeat(32)
 const printed = `${"ab".repeat(32)}\n`
@@ -100,6 +101,40 @@ const assertUnchanged = (folder: string, result: Result, sentence: RegExp, code 
   assert.match(result.stderr, sentence)
   assert.notMatch(result.stderr, /[0-9a-f]{64}|Error|undefined/i)
   assert.isTrue(bytesOf(folder).equals(bytesOf(template)), "nothing is changed")
+}
+
+/**
+ * The NODE_OPTIONS of a program whose disk commits and then says that it did not; with `lock`, no database can be opened
+ * after that.
+ */
+const committingBadly = (broken: "" | "lock"): string => {
+  const code = `
+    import { createRequire } from "node:module"
+    const Sqlite = createRequire(${JSON.stringify(serverPackage)})("better-sqlite3")
+    const probe = new Sqlite(":memory:")
+    const statement = Object.getPrototypeOf(probe.prepare("SELECT 1"))
+    probe.close()
+    let failed = false
+    const broken = () => {
+      failed = true
+      throw new Sqlite.SqliteError("disk I/O error", "SQLITE_IOERR_FSYNC")
+    }
+    for (const name of ["run", "all"]) {
+      const call = statement[name]
+      statement[name] = function (...args) {
+        const result = call.apply(this, args)
+        return this.source === "COMMIT" && !failed ? broken() : result
+      }
+    }
+    const { exec, pragma } = Sqlite.prototype
+    Sqlite.prototype.exec = function (text) {
+      const result = exec.call(this, text)
+      return text === "COMMIT" && !failed ? broken() : result
+    }
+    Sqlite.prototype.pragma = function (...args) {
+      return failed && ${JSON.stringify(broken)} === "lock" && /journal_mode/.test(args[0]) ? broken() : pragma.apply(this, args)
+    }`
+  return `--import ${JSON.stringify(`data:text/javascript,${encodeURIComponent(code)}`)}`
 }
 
 /** Leaves so many bytes of a small disk, about. */
@@ -274,6 +309,28 @@ describe("master-key rotate", () => {
     }
     assert.isAbove(withdrawn, 0)
     await assertUnder(small, readFileSync(out, "utf8").trim())
+  })
+
+  it("keeps the file of the new key when the database is under it, or when nobody can tell", async () => {
+    const outcomes = [
+      ["", /: the new key is in force: it is in new\.key$/m],
+      [
+        "lock",
+        /the key in new\.key may be in force or not: keep it and the old one, and try both with coffer-server check$/m
+      ]
+    ] as const
+    for (const [broken, sentence] of outcomes) {
+      const folder = folderWithDatabase()
+      const { code, stderr, stdout } = await rotate(folder, {
+        args: ["--generate", "--out", "new.key"],
+        env: { NODE_OPTIONS: committingBadly(broken) }
+      })
+      assert.deepStrictEqual([code, stdout], [1, ""], stderr)
+      assert.match(stderr, sentence)
+      const key = readFileSync(join(folder, "new.key"), "utf8").trim()
+      assert.notInclude(stderr, key)
+      await assertUnder(folder, key)
+    }
   })
 
   it("refuses wrong keys in a sentence, shows none of them, and changes nothing", async () => {

@@ -233,6 +233,18 @@ describe("coffer-server check", () => {
     assert.isFalse(existsSync(join(folder, "service.db")))
   })
 
+  it("does the same in a directory of backups, and names one that is not there", async () => {
+    const folder = freshFolder()
+    const kept = freshFolder()
+    const { code, named } = await found(folder, { BACKUP_DIR: kept })
+    assert.strictEqual(code, 0)
+    assert.match(named("backups").message, /takes, returns and deletes objects/)
+    assert.deepStrictEqual(readdirSync(kept), [])
+    const absent = await found(folder, { BACKUP_DIR: join(kept, "unmounted") })
+    assert.strictEqual(absent.code, 1)
+    assert.match(absent.named("backups").message, /BACKUP_DIR: .*unmounted is not there/)
+  })
+
   it("takes its own options alone", async () => {
     for (const args of [["--mail-to"], ["--mail-to", "nobody"], ["--verbose"], ["now"]]) {
       const { code, err, out } = await check(freshFolder(), args)
