@@ -9,7 +9,7 @@ import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/Audit.js"
 import { authCommands } from "./commands/Auth.js"
 import { backupCommand } from "./commands/Backups.js"
-import { complaint, lacksCommand, missingCommand, namesOf } from "./commands/Complaint.js"
+import { complaint, hiddenOption, lacksCommand, missingCommand, namesOf } from "./commands/Complaint.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { envCommand, environmentCommand } from "./commands/Environments.js"
 import { tidyHelp } from "./commands/HelpText.js"
@@ -24,7 +24,7 @@ import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/Setup.js"
 import { describe, exitCodes } from "./Failures.js"
 import { colours, note, noteDefect, warnings } from "./Output.js"
-import { Verbatim } from "./SecretInput.js"
+import { markVerbatim } from "./Verbatim.js"
 import { Version } from "./Version.js"
 
 const commands = [
@@ -90,8 +90,11 @@ const notTaken = hasApiKey.pipe(
 
 /** The whole client but for `run`: answers the exit code. */
 export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
-  const dashes = argv.indexOf("--")
-  return Command.run(coffer, { name: "coffer", version, executable: "coffer" })(["node", "coffer", ...argv]).pipe(
+  const hidden = hiddenOption(argv)
+  if (hidden !== undefined)
+    return Effect.as(note(`${hidden} has no place here; coffer --help shows what there is`), exitCodes.usage)
+  const words = markVerbatim(argv)
+  return Command.run(coffer, { name: "coffer", version, executable: "coffer" })(["node", "coffer", ...words]).pipe(
     Effect.as<number>(lacksCommand(names, argv) ? exitCodes.usage : exitCodes.done),
     Effect.catchAll((failure) => {
       if (isValidationError(failure)) return Effect.succeed(exitCodes.usage)
@@ -103,7 +106,6 @@ export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect
       Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)
     ),
     (effect) => withOurConsole(effect, argv),
-    Effect.provideService(Verbatim, dashes < 0 ? [] : argv.slice(dashes + 1)),
     Effect.provideService(Version, version),
     Effect.provide(
       Layer.mergeAll(NodeContext.layer, CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false }), warnings)

@@ -83,6 +83,9 @@ const writeLine = (line: string) => writeSync(2, `coffer: ${plain(line)}\n`)
 /** Something to know, beside the result: on standard error, whole and at once. */
 export const note = (line: string): Effect.Effect<void> => Effect.ignore(Effect.try(() => writeLine(line)))
 
+/** Several lines to know before a question, on standard error. */
+export const show = (text: string): Effect.Effect<void> => Effect.ignore(Effect.try(() => writeSync(2, text)))
+
 /** Warnings from inside, a line each on standard error. */
 export const warnings = Logger.replace(
   Logger.defaultLogger,

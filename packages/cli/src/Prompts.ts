@@ -1,36 +1,96 @@
 import { Effect, Redacted } from "effect"
 import { createInterface } from "node:readline"
-import { Writable } from "node:stream"
+import { StringDecoder } from "node:string_decoder"
 import { CannotDo, WrongUsage } from "./Failures.js"
+import { HiddenLine, type HiddenState } from "./HiddenLine.js"
+import { note } from "./Output.js"
 
 /** Whether there is a person to ask: at standard input, reading standard error. */
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
-/** Asks for a line. Ending the input, or ctrl-C, ends the program. */
-const readLine = (question: string, output: Writable): Effect.Effect<string> =>
+/** Asks for a line of text; spaces around it do not count. Ending the input, or ctrl-C, ends the program. */
+export const ask = (question: string): Effect.Effect<string> =>
   Effect.async((resume) => {
-    const lines = createInterface({ input: process.stdin, output, terminal: true })
+    const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
     lines.once("close", () => resume(Effect.interrupt))
     lines.question(question, (answer) => {
-      resume(Effect.succeed(answer))
+      resume(Effect.succeed(answer.trim()))
       lines.close()
     })
     return Effect.sync(() => lines.close())
   })
 
-/** Asks for a line of text; spaces around it do not count. */
-export const ask = (question: string): Effect.Effect<string> =>
-  Effect.map(readLine(question, process.stderr), (answer) => answer.trim())
+/** How long after Enter what still comes belongs to the same paste, in milliseconds. */
+const settling = 50
 
-/** Asks for a line that is not shown while it is typed. */
+const bracketedPaste = { on: "\x1b[?2004h", off: "\x1b[?2004l" }
+
+/** Reads a line in raw mode, until Enter. */
+const readRaw = Effect.async<{ readonly state: HiddenState; readonly text: Redacted.Redacted }>((resume) => {
+  const { stdin } = process
+  const line = new HiddenLine()
+  const decoder = new StringDecoder("utf8")
+  let state: HiddenState = "typing"
+  let timer: NodeJS.Timeout | undefined
+  const end = () => {
+    stdin.off("data", take)
+    stdin.off("end", cancel)
+    resume(Effect.succeed({ state, text: Redacted.make(line.text) }))
+  }
+  const cancel = () => {
+    state = "cancelled"
+    end()
+  }
+  const take = (chunk: Buffer) => {
+    const text = decoder.write(chunk)
+    if (state === "typing") state = line.feed(text)
+    else if (text !== "") state = "lines"
+    if (state === "cancelled") return end()
+    clearTimeout(timer)
+    if (state !== "typing") timer = setTimeout(end, settling)
+  }
+  stdin.on("data", take)
+  stdin.on("end", cancel)
+  return Effect.sync(() => {
+    clearTimeout(timer)
+    stdin.off("data", take)
+    stdin.off("end", cancel)
+  })
+})
+
+const rawMode = Effect.acquireRelease(
+  Effect.sync(() => {
+    process.stdin.setRawMode(true)
+    process.stderr.write(bracketedPaste.on)
+    process.stdin.resume()
+  }),
+  () =>
+    Effect.sync(() => {
+      process.stderr.write(`${bracketedPaste.off}\n`)
+      process.stdin.setRawMode(false)
+      process.stdin.pause()
+    })
+)
+
+/**
+ * Asks for a text that is not shown while it is typed. Several lines can be pasted where the terminal marks what is pasted;
+ * elsewhere they are refused, and none of them reaches the shell. Ending the input, or ctrl-C, ends the program.
+ */
 export const askHidden = (question: string): Effect.Effect<Redacted.Redacted> =>
-  Effect.suspend(() => {
-    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-    process.stderr.write(question)
-    return readLine("", nowhere).pipe(
-      Effect.ensuring(Effect.sync(() => process.stderr.write("\n"))),
-      Effect.map((answer) => Redacted.make(answer))
+  Effect.gen(function* () {
+    const { state, text } = yield* Effect.scoped(
+      Effect.zipRight(
+        Effect.zipRight(
+          Effect.sync(() => process.stderr.write(question)),
+          rawMode
+        ),
+        readRaw
+      )
     )
+    if (state === "cancelled") return yield* Effect.interrupt
+    if (state === "done") return text
+    yield* note("several lines came at once, and this terminal does not mark what is pasted: none was taken")
+    return yield* askHidden(question)
   })
 
 /** Asks before something is destroyed; without a person to ask, `--yes` must have said so. */

@@ -1,15 +1,12 @@
 import { maxSecretValueBytes, RedactedSecretValue, type SecretKey } from "@coffer/domain/Names"
-import { Context, Effect, Either, Option, Redacted, Schema } from "effect"
+import { Effect, Either, Option, Redacted, Schema } from "effect"
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"
 import { CannotDo, WrongUsage } from "./Failures.js"
 import { note } from "./Output.js"
 import { askHidden, canAsk } from "./Prompts.js"
-
-/** What stands behind `--` on the command line: arguments, whatever they begin with. */
-export class Verbatim extends Context.Reference<Verbatim>()("@coffer/cli/Verbatim", {
-  defaultValue: (): ReadonlyArray<string> => []
-}) {}
+import { hasMangledArgument } from "./run/Mangled.js"
+import { unmark } from "./Verbatim.js"
 
 const tooLarge = new CannotDo({ message: "the value is larger than 64 KB, which is the most that a secret can hold" })
 
@@ -35,26 +32,30 @@ const readAll = (stream: Readable, name: string): Effect.Effect<Buffer, CannotDo
     )
   )
 
+const notText = (name: string) => new CannotDo({ message: `${name} is not UTF-8 text; store binary values as base64` })
+
 const decodeText = (bytes: Buffer, name: string) =>
   Either.try({
     // A byte order mark at the start is part of the value.
     try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)),
-    catch: () => new CannotDo({ message: `${name} is not UTF-8 text; store binary values as base64` })
+    catch: () => notText(name)
   })
 
 const fromArgument = Effect.fnUntraced(function* (key: SecretKey, value: Redacted.Redacted) {
-  const text = Redacted.value(value)
-  if (text.startsWith("-") && text !== "-" && !(yield* Verbatim).includes(text)) {
+  const word = Redacted.value(value)
+  if (word.startsWith("-") && word !== "-") {
     return yield* new WrongUsage({
       message: `the value begins with a hyphen and may be a mistyped option; to store it as it is: coffer secret set ${key} -- VALUE`
     })
   }
-  return value
+  // Node replaces what is not UTF-8 in its arguments.
+  if (word.includes("\ufffd") && hasMangledArgument()) return yield* notText("the value")
+  return Redacted.make(unmark(word))
 })
 
-const fromStandardInput = Effect.fnUntraced(function* (key: SecretKey) {
+const fromStandardInput = Effect.fnUntraced(function* (key: SecretKey, allowEmpty: boolean) {
   const bytes = yield* readAll(process.stdin, "standard input")
-  if (bytes.length === 0) {
+  if (bytes.length === 0 && !allowEmpty) {
     return yield* new WrongUsage({
       message: `standard input is empty; to store the empty text: coffer secret set ${key} ""`
     })
@@ -62,6 +63,20 @@ const fromStandardInput = Effect.fnUntraced(function* (key: SecretKey) {
   if (bytes.at(-1) === 10) yield* note("the value ends with a newline, which is stored too; printf writes none")
   return yield* decodeText(bytes, "standard input")
 })
+
+/** Enter alone is more often a slip than a wish for the empty text, which would take the place of the value. */
+const typed = (key: SecretKey, allowEmpty: boolean): Effect.Effect<Redacted.Redacted> =>
+  Effect.gen(function* () {
+    const answer = yield* askHidden(`Value of ${key}: `)
+    const text = Redacted.value(answer)
+    if (text === "" && !allowEmpty) {
+      yield* note("nothing was typed: type the value, or press ctrl-C; --allow-empty stores the empty text")
+      return yield* typed(key, allowEmpty)
+    }
+    const lines = text.split("\n").length
+    if (lines > 1) yield* note(`${text.endsWith("\n") ? lines - 1 : lines} lines were pasted`)
+    return answer
+  })
 
 const decodeValue = Schema.decodeEither(RedactedSecretValue)
 
@@ -71,7 +86,8 @@ const decodeValue = Schema.decodeEither(RedactedSecretValue)
 export const readValue = Effect.fnUntraced(function* (
   key: SecretKey,
   argument: Option.Option<Redacted.Redacted>,
-  file: Option.Option<string>
+  file: Option.Option<string>,
+  allowEmpty: boolean
 ) {
   if (Option.isSome(argument) && Option.isSome(file)) {
     return yield* new WrongUsage({ message: "the value is given twice: as an argument and by --file" })
@@ -81,7 +97,7 @@ export const readValue = Effect.fnUntraced(function* (
     : Option.isSome(file)
       ? yield* decodeText(yield* readAll(createReadStream(file.value), file.value), file.value)
       : canAsk()
-        ? yield* askHidden(`Value of ${key}: `)
-        : yield* fromStandardInput(key)
+        ? yield* typed(key, allowEmpty)
+        : yield* fromStandardInput(key, allowEmpty)
   return yield* Either.mapLeft(decodeValue(Redacted.value(text)), ({ message }) => new CannotDo({ message }))
 })

@@ -11,7 +11,8 @@ const startCli = async () => {
   process.stdout.on("error", () => process.exit(141))
   const { runMain } = await import("@effect/platform-node/NodeRuntime")
   const { cli, teardown } = await import("./Cli.js")
-  runMain(cli(argv, version), { disableErrorReporting: true, teardown })
+  // The runtime's own logger would take the place of ours, and writes to standard output.
+  runMain(cli(argv, version), { disableErrorReporting: true, disablePrettyLogger: true, teardown })
 }
 
 /** `run` is a bundle of its own, so that it loads nothing that the other commands need. */

@@ -1,5 +1,6 @@
 import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import { HashMap } from "effect"
+import { unmark } from "../Verbatim.js"
 
 /** The names of commands, and of the commands in each. */
 export type Names = ReadonlyMap<string, ReadonlySet<string>>
@@ -26,15 +27,43 @@ const locate = (
   return subcommands.has(second) ? { path: [first, second] } : { path: [first], stray: second }
 }
 
-const rewrite = (text: string): string => {
+/** Options of the parser's own that are none of ours. `--version` is one only by itself. */
+const hidden = /^--(version|wizard|completions|log-level)(=|$)/
+
+/** The first word in front of `--` that the parser would take for one of its own options. */
+export const hiddenOption = (argv: ReadonlyArray<string>): string | undefined => {
+  const dashes = argv.indexOf("--")
+  const found = argv.slice(0, dashes < 0 ? undefined : dashes).find((word) => hidden.test(word))
+  return found === undefined ? undefined : optionName(found)
+}
+
+/** The name of an option, without the value that may stand behind it. */
+const optionName = (word: string): string => word.replace(/=.*$/s, "")
+
+/**
+ * An argument too many, by its place: its text may be a secret. The name of an option is shown, but not where a value may
+ * stand, which can begin with a hyphen too.
+ */
+const unexpected = (argv: ReadonlyArray<string>, path: ReadonlyArray<string>, word: string): string => {
+  const takesValue = path.join(" ") === "secret set"
+  if (!takesValue && /^--?[a-z][a-z-]*(=|$)/.test(word)) return `${optionName(word)} has no place here`
+  const dashes = argv.indexOf("--")
+  const words = argv.filter((_, index) => index !== dashes)
+  const place = words.lastIndexOf(unmark(word)) - path.length + 1
+  const sentence = `argument ${place} of ${["coffer", ...path].join(" ")} has no place here`
+  return takesValue ? `${sentence}: put a value with spaces in quotes` : sentence
+}
+
+const rewrite = (argv: ReadonlyArray<string>, path: ReadonlyArray<string>, text: string): string => {
   const missing = [...text.matchAll(/Expected to find option: '([^']+)'/g)].map(([, name = ""]) => name)
   if (missing.length > 0) return `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`
   const unknown = /^Received unknown argument: '(.*)'$/s.exec(text)?.[1]
-  if (unknown !== undefined) return `${unknown} has no place here`
+  if (unknown !== undefined) return unexpected(argv, path, unknown)
   const argument = /^Missing argument <([^>]*)>/.exec(text)?.[1]
   if (argument !== undefined) return `${argument} is missing`
   const choices = /^Expected one of the following cases: (.*)$/.exec(text)?.[1]
   if (choices !== undefined) return `an option or argument takes one of ${choices}`
+  if (/^'.*' is not an? integer$/s.test(text)) return "an option takes a whole number"
   // What a schema says stands at the end of a tree.
   return text.slice(text.lastIndexOf("└─ ") + 1).replace(/^─ /, "")
 }
@@ -84,8 +113,8 @@ export const complaint = (names: Names, argv: ReadonlyArray<string>, text: strin
   const { path, stray } = locate(names, argv)
   const command = ["coffer", ...path].join(" ")
   const hint = `${command} --help shows what there is`
-  if (stray === undefined || stray === "") return `${rewrite(text)}; ${hint}`
-  if (stray.startsWith("-")) return `${stray} has no place here; ${hint}`
+  if (stray === undefined || stray === "") return `${rewrite(argv, path, text)}; ${hint}`
+  if (stray.startsWith("-")) return `${optionName(stray)} has no place here; ${hint}`
   const known = meant(names, path, stray)
   return `${stray} is no command of ${command}; ${known === undefined ? "" : `did you mean ${known}? `}${hint}`
 }

@@ -60,19 +60,23 @@ const value = Args.redacted({ name: "VALUE" }).pipe(
 
 const file = Options.text("file").pipe(Options.withDescription("Take the value from this file"), Options.optional)
 
+const allowEmpty = Options.boolean("allow-empty").pipe(
+  Options.withDescription("Store the empty text where nothing is typed, or standard input is empty")
+)
+
 const ifVersion = Options.integer("if-version").pipe(
   Options.withSchema(Schema.typeSchema(Count)),
   Options.withDescription("Only when this is the current version; 0 when the key must not be there yet"),
   Options.optional
 )
 
-const set = Command.make("set", { ...atEnv, key, value, file, ifVersion }, (options) =>
+const set = Command.make("set", { ...atEnv, key, value, file, allowEmpty, ifVersion }, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const path = { ...(yield* settings.envPath), key: options.key }
     const client = yield* connect(yield* settings.server)
     const payload = {
-      value: yield* readValue(options.key, options.value, options.file),
+      value: yield* readValue(options.key, options.value, options.file, options.allowEmpty),
       ...(Option.isSome(options.ifVersion) ? { expected_version: options.ifVersion.value } : {})
     }
     const written = yield* client.call((api) => api.secrets.set({ path, payload }))

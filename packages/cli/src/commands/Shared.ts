@@ -5,6 +5,7 @@ import { type Credential, credentialFor } from "@coffer/domain/client/Credential
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { type Given, loadSettings } from "@coffer/domain/client/Settings"
 import { Effect, Option, type Schema } from "effect"
+import { unmark } from "../Verbatim.js"
 import { Version } from "../Version.js"
 
 const text = (name: string, description: string) =>
@@ -28,7 +29,7 @@ export const atEnv = { serverUrl, org, project, env, json } as const
  * argument.
  */
 export const argument = <A>(name: string, schema: Schema.Schema<A, string>, description: string) =>
-  Args.text({ name }).pipe(Args.withSchema(schema), Args.withDescription(description))
+  Args.text({ name }).pipe(Args.map(unmark), Args.withSchema(schema), Args.withDescription(description))
 
 interface GivenOptions {
   readonly serverUrl: Option.Option<string>

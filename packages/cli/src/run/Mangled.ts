@@ -19,6 +19,11 @@ const strings = (bytes: Buffer) => {
 
 const isMangled = (bytes: Buffer) => Option.isNone(decode(bytes))
 
+const argumentsOfProcess = () => strings(Option.getOrElse(read("/proc/self/cmdline"), () => Buffer.alloc(0)))
+
+/** Whether an argument of this process is not UTF-8, where there is a /proc to ask. */
+export const hasMangledArgument = (): boolean => argumentsOfProcess().some(isMangled)
+
 /**
  * What of this process's own arguments and environment Node cannot carry, because its bytes are not UTF-8: it would reach
  * the command with other bytes. For people; none where all is well, or where there is no /proc to ask.
@@ -26,8 +31,7 @@ const isMangled = (bytes: Buffer) => Option.isNone(decode(bytes))
  * @param commandLength how many of the last arguments are the command.
  */
 export const mangled = (commandLength: number): Option.Option<string> => {
-  const args = strings(Option.getOrElse(read("/proc/self/cmdline"), () => Buffer.alloc(0)))
-  const position = args.slice(-commandLength).findIndex(isMangled)
+  const position = argumentsOfProcess().slice(-commandLength).findIndex(isMangled)
   if (position === 0) return Option.some("the command's name is not UTF-8: Node cannot pass it on as it is")
   if (position > 0)
     return Option.some(`argument ${position} of the command is not UTF-8: Node cannot pass it on as it is`)

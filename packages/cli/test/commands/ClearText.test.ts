@@ -1,0 +1,103 @@
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { createServer as createHttp, request, type RequestListener, type Server as HttpServer } from "node:http"
+import { createServer as createHttps } from "node:https"
+import { networkInterfaces } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Desk, Server } from "../support/Programs.js"
+
+const value = "line one\nline two"
+
+/** An address of this machine that is not loopback. */
+const outside = Object.values(networkInterfaces())
+  .flat()
+  .find((address) => address?.internal === false && address.family === "IPv4")?.address
+
+let server: Server
+let desk: Desk
+let key: string
+const fronts: Array<HttpServer> = []
+const urls: Record<string, string> = {}
+
+/** Hands requests on to the server. */
+const forward: RequestListener = (incoming, response) => {
+  const { headers, method, url = "" } = incoming
+  const outgoing = request(server.url + url, { method, headers }, (answer) => {
+    response.writeHead(answer.statusCode ?? 0, answer.headers)
+    answer.pipe(response)
+  })
+  incoming.pipe(outgoing)
+}
+
+const listen = async (front: HttpServer, host: string) => {
+  fronts.push(front)
+  front.listen(0, host)
+  await once(front, "listening")
+  const address = front.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+const ok = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await desk.coffer(args)
+  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+  return stdout
+}
+
+beforeAll(async () => {
+  server = await Server.start()
+  desk = await server.login("ada@example.com")
+  await ok("org", "create", "acme")
+  await ok("project", "create", "webshop", "--org", "acme")
+  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
+  await ok("secret", "set", "A", value)
+  key = (await ok("service-account", "create", "ci")).trim()
+  const rule = ["--project-pattern", "*", "--env-pattern", "*", "--permission", "read"]
+  await ok("acl", "grant", "--service-account", "ci", ...rule)
+
+  const certificate = join(desk.home, "certificate.pem")
+  const files = ["-keyout", join(desk.home, "key.pem"), "-out", certificate]
+  const form = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+  execFileSync("openssl", [...form.split(" "), ...files], { stdio: "ignore" })
+  const tls = { key: readFileSync(join(desk.home, "key.pem")), cert: readFileSync(certificate) }
+  urls["loopback"] = server.url
+  urls["TLS"] = `https://localhost:${await listen(createHttps(tls, forward), "localhost")}`
+  if (outside !== undefined) urls["clear text"] = `http://${outside}:${await listen(createHttp(forward), outside)}`
+}, 60_000)
+
+afterAll(async () => {
+  for (const front of fronts) {
+    front.closeAllConnections()
+    front.close()
+  }
+  desk?.remove()
+  await server?.stop()
+})
+
+const outputs: ReadonlyArray<readonly [args: ReadonlyArray<string>, stdout: string]> = [
+  [["secret", "get", "A"], value],
+  [["secret", "get", "A", "--json"], `${JSON.stringify({ key: "A", value, version: 1 }, null, 2)}\n`],
+  [["secret", "export", "--format", "json"], `${JSON.stringify({ A: value }, null, 2)}\n`],
+  [["secret", "export", "--format", "shell"], `export A='${value}'\n`],
+  [["run", "--", "printenv", "A"], `${value}\n`]
+]
+
+describe("standard output holds what was asked for, to the byte,", () => {
+  const names = ["loopback", "TLS", ...(outside === undefined ? [] : ["clear text"])]
+
+  it.each(names)("from a server behind %s", async (name) => {
+    const env = {
+      SERVICE_SERVER_URL: urls[name] ?? "",
+      SERVICE_API_KEY: key,
+      NODE_EXTRA_CA_CERTS: join(desk.home, "certificate.pem")
+    }
+    for (const [args, stdout] of outputs) {
+      const result = await desk.coffer(args, { env })
+      assert.deepInclude(result, { code: 0, stdout }, `${args.join(" ")}: ${result.stderr}`)
+      const warned = /^coffer: warning: http:\S+ is not https: [^\n]+\n$/
+      if (name === "clear text") assert.match(result.stderr, warned)
+      else assert.strictEqual(result.stderr, "")
+    }
+  })
+})
