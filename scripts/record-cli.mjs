@@ -54,12 +54,13 @@ $ coffer secret delete DATABASE_URL --yes
 $ coffer secret undelete DATABASE_URL
 
 # Files
-What \`export\` writes, \`import\` and the format's own readers read back to the same bytes.
+What \`export\` writes, \`import\` and the format's own readers read back to the same bytes. At a terminal, \`secret import\`, \`environment copy\` and \`environment revert\` show what they would change and ask. Elsewhere they create secrets without a question, and need \`--yes\` to overwrite or delete any. The last line says how to take the change back.
 $ coffer secret export --output dev.env
 $ cat dev.env
 $ printf 'API_KEY=fourth\\nMOTD="Hello\\nworld"\\n' > new.env
 $ coffer secret import new.env --dry-run
 $ coffer secret import new.env
+$ coffer secret import new.env --yes
 $ coffer secret export --format shell
 $ coffer secret export --format docker
 $ coffer secret export --format json
@@ -74,6 +75,10 @@ $ coffer environment list --json
 $ coffer environment create qa
 $ coffer environment copy dev qa --only API_KEY --dry-run
 $ coffer environment copy dev qa --only API_KEY
+$ coffer environment copy dev qa
+$ coffer environment revisions --env qa
+$ coffer environment revert --env qa --to 1 --dry-run
+$ coffer environment revert --env qa --to 1 --yes
 $ coffer environment diff dev qa
 $ coffer environment diff dev qa --exit-code; echo "exit code $?"
 $ coffer environment delete qa --yes

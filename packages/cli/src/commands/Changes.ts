@@ -5,12 +5,13 @@ import { note, printJson, renderTable, toTerminal, write } from "../Output.js"
 /** What a write of many secrets did, or would do: a row for each key, and the sum on standard error. */
 export const printChanges = Effect.fnUntraced(function* (
   answer: BundleWritten,
-  options: { readonly json: boolean; readonly dryRun: boolean; readonly place: string }
+  options: { readonly json: boolean; readonly dryRun: boolean; readonly place: string; readonly rows: boolean }
 ) {
   if (options.json) return yield* printJson(answer)
   const rows = answer.data.map(({ change, key, version }) => [key, change, version])
-  if (rows.length > 0) yield* write(renderTable(["key", "change", "version"], rows, toTerminal()))
+  if (options.rows && rows.length > 0) yield* write(renderTable(["key", "change", "version"], rows, toTerminal()))
   const count = (change: string) => answer.data.filter((each) => each.change === change).length
-  const sum = `${count("created")} created, ${count("updated")} updated, ${count("unchanged")} unchanged`
+  const deleted = count("deleted") === 0 ? "" : `${count("deleted")} deleted, `
+  const sum = `${count("created")} created, ${count("updated")} updated, ${deleted}${count("unchanged")} unchanged`
   yield* note(options.dryRun ? `${options.place}: would be ${sum}; nothing was written` : `${options.place}: ${sum}`)
 })

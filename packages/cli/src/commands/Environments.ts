@@ -5,6 +5,7 @@ import { Effect, Option } from "effect"
 import { printDone, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
 import { copyCommand, diffCommand } from "./Promotion.js"
+import { revertCommand, revisionsCommand } from "./Revisions.js"
 import { argument, atProject, connect, settingsOf, yes } from "./Shared.js"
 
 const columns = {
@@ -50,7 +51,7 @@ const remove = Command.make("delete", { ...atProject, name, yes }, (options) =>
   })
 ).pipe(Command.withDescription("Delete an environment, with its secrets. Example: coffer environment delete qa"))
 
-const subcommands = [list, create, remove, diffCommand, copyCommand] as const
+const subcommands = [list, create, remove, diffCommand, copyCommand, revisionsCommand, revertCommand] as const
 
 export const environmentCommand = Command.make("environment").pipe(
   Command.withDescription("Environments of a project"),

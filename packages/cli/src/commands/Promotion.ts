@@ -4,7 +4,7 @@ import { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Either, Option, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
 import { note, printJson, renderTable, toTerminal, write } from "../Output.js"
-import { printChanges } from "./Changes.js"
+import { changeMany, dryRun, yes } from "./BulkChange.js"
 import { argument, atProject, connect, settingsOf } from "./Shared.js"
 
 const decodeKeys = Schema.decodeEither(Schema.Array(SecretKey))
@@ -13,12 +13,11 @@ const only = Options.text("only").pipe(
   Options.withDescription("Only these keys, separated by commas"),
   Options.optional
 )
-const dryRun = Options.boolean("dry-run").pipe(Options.withDescription("Show what would change, and write nothing"))
 
 const from = argument("FROM", EnvName, "The environment that the values come from")
 const to = argument("TO", EnvName, "The environment that they are written to")
 
-export const copyCommand = Command.make("copy", { ...atProject, from, to, only, dryRun }, (options) =>
+export const copyCommand = Command.make("copy", { ...atProject, from, to, only, dryRun, yes }, (options) =>
   Effect.gen(function* () {
     const keys = yield* Either.mapLeft(
       decodeKeys(Option.match(options.only, { onNone: () => [], onSome: (text) => text.split(",") })),
@@ -27,10 +26,10 @@ export const copyCommand = Command.make("copy", { ...atProject, from, to, only, 
     const settings = yield* settingsOf({ ...options, env: Option.some(options.to) })
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
-    const payload = { from: options.from, dry_run: options.dryRun, ...(keys.length === 0 ? {} : { keys }) }
-    const answer = yield* client.call((api) => api.environments.copy({ path, headers: {}, payload }))
-    const place = `${path.project_name}/${path.env_name}`
-    yield* printChanges(answer, { json: options.json, dryRun: options.dryRun, place })
+    yield* changeMany(options, path, ({ dryRun, headers }) => {
+      const payload = { from: options.from, dry_run: dryRun, ...(keys.length === 0 ? {} : { keys }) }
+      return client.call((api) => api.environments.copy({ path, headers, payload, withResponse: true }))
+    })
   })
 ).pipe(
   Command.withDescription(

@@ -8,7 +8,7 @@ import { CannotDo, WrongUsage } from "../Failures.js"
 import { formatNames, formatOf } from "../formats/Format.js"
 import { readSecrets, writeSecrets } from "../formats/Formats.js"
 import { note, write } from "../Output.js"
-import { printChanges } from "./Changes.js"
+import { changeMany, dryRun, yes } from "./BulkChange.js"
 import { withProgress } from "./Progress.js"
 import { argument, atEnv, connect, env, org, project, serverUrl, settingsOf } from "./Shared.js"
 
@@ -23,10 +23,6 @@ const unknownFormat = (path: string) =>
   })
 
 const file = argument("FILE", Schema.NonEmptyString.pipe(Schema.pattern(/^[^-]/)), "The file to read")
-
-const dryRun = Options.boolean("dry-run").pipe(
-  Options.withDescription("Show what would be created, changed and left, and write nothing")
-)
 
 /** As much as a write of a bundle takes, with room for how a format spells it. */
 const largest = 64 * 1024 * 1024
@@ -49,7 +45,7 @@ const readText = (path: string) =>
     )
   )
 
-export const importCommand = Command.make("import", { ...atEnv, file, format, dryRun }, (options) =>
+export const importCommand = Command.make("import", { ...atEnv, file, format, dryRun, yes }, (options) =>
   Effect.gen(function* () {
     const path = options.file
     const name = Option.getOrElse(options.format, () => formatOf(path))
@@ -57,30 +53,27 @@ export const importCommand = Command.make("import", { ...atEnv, file, format, dr
     const settings = yield* settingsOf(options)
     const place = yield* settings.envPath
     const server = yield* settings.server
-    const answer = yield* withProgress((progress) =>
+    const secrets = yield* withProgress((progress) =>
       Effect.gen(function* () {
         yield* progress.step(0, `reading ${path}`)
         const text = yield* readText(path)
-        yield* progress.step(0.25, "checking")
-        const secrets = yield* readSecrets(name, path, text)
-        yield* progress.step(0.5, `${secrets.size} secrets checked`)
-        const client = yield* connect(server)
-        const payload = { set: secrets, dry_run: options.dryRun }
-        const call = client.call((api) => api.environments.writeBundle({ path: place, headers: {}, payload }))
-        const written = yield* progress.during(
-          `${options.dryRun ? "comparing" : "writing"} ${secrets.size} secrets`,
-          call
-        )
-        yield* progress.step(1, "done")
-        return written
+        yield* progress.step(0.5, "checking")
+        const found = yield* readSecrets(name, path, text)
+        yield* progress.step(1, `${found.size} secrets checked`)
+        return found
       })
     )
-    if (answer.data.length === 0) yield* note(`${path} holds no secrets`)
-    yield* printChanges(answer, {
-      json: options.json,
-      dryRun: options.dryRun,
-      place: `${place.project_name}/${place.env_name}`
-    })
+    if (secrets.size === 0) yield* note(`${path} holds no secrets`)
+    const client = yield* connect(server)
+    yield* changeMany(options, place, ({ dryRun, headers }) =>
+      withProgress((progress) => {
+        const payload = { set: secrets, dry_run: dryRun }
+        const call = client.call((api) =>
+          api.environments.writeBundle({ path: place, headers, payload, withResponse: true })
+        )
+        return progress.during(`${dryRun ? "comparing" : "writing"} ${secrets.size} secrets`, call)
+      })
+    )
   })
 ).pipe(
   Command.withDescription("Write the secrets of a file, all or none. Example: coffer secret import .env --dry-run")

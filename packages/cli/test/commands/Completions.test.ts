@@ -34,7 +34,7 @@ for line in sys.argv[1:]:
 const cases: ReadonlyArray<readonly [typed: string, offered: ReadonlyArray<string>]> = [
   ["coffer serv", ["service-account"]],
   ["coffer service-account ro", ["rotate"]],
-  ["coffer env ", ["list", "create", "delete", "diff", "copy"]],
+  ["coffer env ", ["list", "create", "delete", "diff", "copy", "revisions", "revert"]],
   ["coffer master-key ", ["rotate"]],
   ["coffer secret set --if", ["--if-version"]],
   ["coffer login --em", ["--email"]],

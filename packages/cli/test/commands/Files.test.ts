@@ -62,11 +62,14 @@ const put = (name: string, text: string) => writeFileSync(inHome(name), text)
 const values = Object.fromEntries(tricky.map((value, index) => [`TRICKY_${index}`, value]))
 
 describe("import", () => {
-  it("writes all of a file by one request, and export reads all by one", async () => {
+  it("shows and writes all of a file by one request each, and export reads all by one", async () => {
     put("all.json", JSON.stringify(values))
     seen.length = 0
     const { stderr } = await ok("secret", "import", "all.json", "--server-url", counted)
     assert.match(stderr, new RegExp(`webshop/dev: ${tricky.length} created, 0 updated, 0 unchanged`))
+    assert.deepStrictEqual(seen, ["PATCH dev/bundle", "PATCH dev/bundle"])
+    seen.length = 0
+    await ok("secret", "import", "all.json", "--yes", "--server-url", counted)
     assert.deepStrictEqual(seen, ["PATCH dev/bundle"])
     seen.length = 0
     const { stdout } = await ok("secret", "export", "--format", "json", "--server-url", counted)
@@ -129,12 +132,12 @@ describe("import", () => {
 
   it("shows a progress bar on a terminal, on standard error alone", async () => {
     put("bar.env", "BAR=1\n")
-    const script = `script -qec "$COFFER secret import bar.env --env staging --json" /dev/null`
+    const script = `script -qec "$COFFER secret import bar.env --env staging --json --yes" /dev/null`
     const { stdout } = await desk.shell(script)
     assert.match(stdout, /\[#+-*\] 1 secrets checked/)
     assert.match(stdout, /\[-*#+-*\] writing 1 secrets/)
     const redirected = await desk.shell(
-      `script -qec "$COFFER secret import bar.env --env staging --json 2>error.txt" /dev/null`
+      `script -qec "$COFFER secret import bar.env --env staging --json --yes 2>error.txt" /dev/null`
     )
     assert.strictEqual(JSON.parse(redirected.stdout).data[0].change, "unchanged")
     assert.strictEqual(readFileSync(inHome("error.txt"), "utf8"), "")

@@ -1,0 +1,97 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import type { BundleWritten } from "@coffer/domain/Secret"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import * as Options from "@effect/cli/Options"
+import { Effect, Option } from "effect"
+import { WrongUsage } from "../Failures.js"
+import { note, renderTable, show, toTerminal } from "../Output.js"
+import { canAsk, confirm } from "../Prompts.js"
+import { printChanges } from "./Changes.js"
+
+export const dryRun = Options.boolean("dry-run").pipe(
+  Options.withDescription("Show what would be created, updated, deleted and left, and write nothing")
+)
+export const yes = Options.boolean("yes").pipe(
+  Options.withDescription("Do not ask before values are written; without a terminal, needed to overwrite or delete any")
+)
+
+/** What a call of the API needs besides its own request: to be tried only, or guarded by the ETag of what was shown. */
+export interface Guard {
+  readonly dryRun: boolean
+  readonly headers: { readonly "if-match"?: string }
+}
+
+type Answer = readonly [BundleWritten, HttpClientResponse]
+
+interface Given {
+  readonly serverUrl: Option.Option<string>
+  readonly org: Option.Option<string>
+  readonly project: Option.Option<string>
+}
+
+/** At most this many keys are named in a sentence. */
+const maxNamed = 10
+
+const isChange = ({ change }: BundleWritten["data"][number]) => change !== "unchanged"
+const isLoss = ({ change }: BundleWritten["data"][number]) => change === "updated" || change === "deleted"
+
+const named = (keys: ReadonlyArray<string>) =>
+  keys.length <= maxNamed ? keys.join(", ") : `${keys.slice(0, maxNamed).join(", ")} and ${keys.length - maxNamed} more`
+
+/** Shows what would happen and asks. Where nobody can be asked, nothing that is there may be lost. */
+const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string) {
+  const changes = shown.data.filter(isChange)
+  if (canAsk()) {
+    yield* show(
+      renderTable(
+        ["key", "change", "version"],
+        changes.map(({ change, key, version }) => [key, change, version]),
+        true
+      )
+    )
+    return yield* confirm(`Change ${changes.length} of the secrets of ${place}?`, false)
+  }
+  const lost = shown.data.filter(isLoss).map(({ key }) => key)
+  if (lost.length === 0) return
+  return yield* new WrongUsage({
+    message: `${place}: this would overwrite or delete ${lost.length === 1 ? "1 secret" : `${lost.length} secrets`} (${named(lost)}), and nobody can be asked here: look at it with --dry-run, then add --yes`
+  })
+})
+
+const undo = (answer: BundleWritten, path: EnvPath, given: Given) => {
+  const option = (name: string, value: Option.Option<string>) =>
+    Option.isSome(value) ? [`--${name}`, value.value] : []
+  const words = [
+    ...option("server-url", given.serverUrl),
+    ...option("org", given.org),
+    ...option("project", given.project),
+    ...["--env", path.env_name, "--to", String(answer.revision - 1)]
+  ]
+  return note(`undo: coffer env revert ${words.join(" ")}`)
+}
+
+/**
+ * Changes many secrets of an environment: shows first what would change, and asks. What is written then is what was shown,
+ * or nothing: the call is guarded by the ETag of what was shown.
+ */
+export const changeMany = Effect.fnUntraced(function* <E, R>(
+  options: Given & { readonly json: boolean; readonly dryRun: boolean; readonly yes: boolean },
+  path: EnvPath,
+  call: (guard: Guard) => Effect.Effect<Answer, E, R>
+) {
+  const { dryRun, json } = options
+  const place = `${path.project_name}/${path.env_name}`
+  const print = (answer: BundleWritten, rows = true) => printChanges(answer, { json, dryRun, place, rows })
+  if (!options.yes) {
+    const [shown, response] = yield* call({ dryRun: true, headers: {} })
+    if (dryRun || !shown.data.some(isChange)) return yield* print(shown)
+    yield* approve(shown, place)
+    const { etag } = response.headers
+    const [written] = yield* call({ dryRun: false, headers: etag === undefined ? {} : { "if-match": etag } })
+    yield* print(written, !canAsk() || !toTerminal())
+    return yield* undo(written, path, options)
+  }
+  const [answer] = yield* call({ dryRun, headers: {} })
+  yield* print(answer)
+  if (!dryRun && answer.data.some(isChange)) yield* undo(answer, path, options)
+})
