@@ -7,8 +7,8 @@ const sources = ["packages/*/src/**/*.ts"]
 const tests = ["packages/*/test/**/*.ts", "packages/*/bench/**/*.ts", "vitest.workspace.ts"]
 const typescript = [...sources, ...tests]
 
-/** Only these may run an effect: everything else returns one. */
-const entries = ["packages/*/src/main.ts", "packages/cli/src/run/main.ts"]
+/** Only programs and threads may run an effect: everything else returns one. */
+const entries = ["packages/*/src/main.ts", "packages/cli/src/run/main.ts", "packages/server/src/**/*Worker.ts"]
 /** Only these may read the environment: everything else is given its settings. */
 const settings = ["packages/*/src/main.ts", "packages/*/src/**/Config.ts", "packages/*/src/**/Settings.ts"]
 

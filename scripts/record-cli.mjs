@@ -123,7 +123,8 @@ $ coffer trust https://coffer.example.com
 # Whoever runs the server
 $ coffer backup create
 $ coffer backup list
-$ coffer backup restore 00000000-0000-7000-8000-000000000000
+$ coffer backup drill
+$ coffer backup restore --latest --yes
 $ coffer master-key rotate --db service.db --generate
 
 # Help

@@ -32,6 +32,7 @@ export const auditActions = [
   "service_account.rotate",
   "backup.create",
   "backup.restore",
+  "backup.drill",
   "access.denied"
 ] as const
 export type AuditAction = (typeof auditActions)[number]

@@ -11,10 +11,43 @@ export const Backup = Schema.Struct({
 }).annotations({ identifier: "Backup" })
 export type Backup = typeof Backup.Type
 
+/** Every backup in the store, and whose they may be: a restore must not take another server's by mistake. */
+export const BackupList = Schema.Struct({
+  data: Schema.Array(Backup),
+  server: Schema.Struct({
+    instance: Schema.String,
+    organizations: Schema.Int
+  }).annotations({ identifier: "BackupServer" })
+}).annotations({ identifier: "BackupList" })
+export type BackupList = typeof BackupList.Type
+
+/** How much a backup holds. What was removed is left out, but for versions and audit entries. */
+export const BackupCounts = Schema.Struct({
+  organizations: Schema.Int,
+  projects: Schema.Int,
+  environments: Schema.Int,
+  secrets: Schema.Int,
+  versions: Schema.Int,
+  entries: Schema.Int
+}).annotations({ identifier: "BackupCounts" })
+export type BackupCounts = typeof BackupCounts.Type
+
 /** A backup decrypted into a file beside the database; the live database is untouched. */
 export const Restore = Schema.Struct({
   id: BackupId,
   path: Schema.String,
-  size_bytes: Schema.Int
+  size_bytes: Schema.Int,
+  counts: BackupCounts
 }).annotations({ identifier: "Restore" })
 export type Restore = typeof Restore.Type
+
+/** A backup that was fetched, opened and checked, and is gone again. */
+export const Drill = Schema.Struct({
+  backup: Backup,
+  valid: Schema.Boolean,
+  problems: Schema.Array(Schema.String),
+  age_seconds: Schema.Int,
+  seconds: Schema.Number,
+  counts: Schema.NullOr(BackupCounts)
+}).annotations({ identifier: "Drill" })
+export type Drill = typeof Drill.Type

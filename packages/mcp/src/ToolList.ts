@@ -1005,6 +1005,7 @@ export const tools: ReadonlyArray<Tool> = [
                   "service_account.rotate",
                   "backup.create",
                   "backup.restore",
+                  "backup.drill",
                   "access.denied"
                 ]
               },

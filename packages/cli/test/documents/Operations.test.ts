@@ -74,7 +74,7 @@ beforeAll(async () => {
   await done(stage, `printf '${value}' | coffer secret set KEPT; coffer backup create`)
   const backup = (await done(stage, "coffer backup list | head -n 1 | cut -f 1")).trim()
   variables = { BACKUP: backup }
-  await done(stage, `coffer backup restore ${backup}; systemctl stop coffer`)
+  await done(stage, `coffer backup restore ${backup} --yes; systemctl stop coffer`)
   template = await stage.copy()
   await done(stage, "systemctl start coffer")
 }, 120_000)

@@ -1,9 +1,9 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Backup, Restore } from "../Backup.js"
+import { Backup, BackupList, Drill, Restore } from "../Backup.js"
 import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden } from "../Errors.js"
-import { BackupId, list } from "../Names.js"
+import { BackupId, body, optional } from "../Names.js"
 import { Requires } from "./Requirement.js"
 
 export class BackupsApi extends HttpApiGroup.make("backups")
@@ -18,7 +18,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   )
   .add(
     HttpApiEndpoint.get("list", "/api/backups")
-      .addSuccess(list(Backup))
+      .addSuccess(BackupList)
       .addError(Forbidden)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
@@ -38,6 +38,21 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .annotate(OpenApi.Summary, "Decrypt a backup into a file beside the database")
       .annotate(OpenApi.Description, "The live database is untouched: stop the server, swap the files, start it.")
   )
+  .add(
+    HttpApiEndpoint.post("drill", "/api/backups/drill")
+      .setPayload(body({ backup_id: optional(BackupId) }))
+      .addSuccess(Drill)
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(BackupsDisabled)
+      .addError(BackupFailed)
+      .annotate(Requires, "superadmin")
+      .annotate(OpenApi.Summary, "Fetch a backup, open it in a scratch file and check all of it")
+      .annotate(
+        OpenApi.Description,
+        "The newest backup of this server, unless `backup_id` names another. Each audit log is verified and every value decrypted. A damaged backup is an answer with `valid: false`, and no error."
+      )
+  )
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Backups")
-  .annotate(OpenApi.Description, "Encrypted snapshots in an object store, for superadmins") {}
+  .annotate(OpenApi.Description, "Encrypted snapshots in an object store or a directory, for superadmins") {}

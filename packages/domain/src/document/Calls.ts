@@ -263,7 +263,14 @@ const operations: Record<string, Call> = {
   },
   "backups.list": {
     description: "Of every instance that shares the bucket and prefix. For superadmins.",
-    answers: listed("The backups", records.backup)
+    answers: ok("The backups, and what this server is", {
+      data: [records.backup],
+      server: { instance: records.backup.instance, organizations: 1 }
+    })
+  },
+  "backups.drill": {
+    request: { backup_id: records.backup.id },
+    answers: ok("What was found", records.drill)
   },
   "backups.restore": { answers: ok("Where the file is", records.restore) },
   "system.health": { description: "Asks nothing of the database.", answers: ok("It is up", { status: "ok" }) },

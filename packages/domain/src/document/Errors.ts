@@ -18,7 +18,7 @@ export const messages: Readonly<Record<ErrorCode, string>> = {
   DECRYPTION_FAILED: "what is stored does not authenticate",
   INTERNAL_ERROR: "something went wrong in the server; its log has the details under the request id",
   BACKUP_FAILED: "the object store cannot be reached",
-  BACKUPS_DISABLED: "no S3 endpoint is configured",
+  BACKUPS_DISABLED: "no store for backups is configured",
   NOT_READY: "the database does not answer",
   OVERLOADED: "the server holds as many requests as it may: try again in 1 second"
 }

@@ -156,8 +156,13 @@ export const backup = {
   instance: ids.instance
 }
 
+const backupCounts = { organizations: 1, projects: 3, environments: 6, secrets: 42, versions: 128, entries: 1_024 }
+
 export const restore = {
   id: ids.backup,
   path: `/var/lib/coffer/service.db.restore.${ids.backup}`,
-  size_bytes: 1_048_576
+  size_bytes: 1_048_576,
+  counts: backupCounts
 }
+
+export const drill = { backup, valid: true, problems: [], age_seconds: 7_200, seconds: 1.4, counts: backupCounts }

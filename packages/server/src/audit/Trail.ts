@@ -134,6 +134,9 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       /** Whether an organization's log is whole, from a number on; and whether a head that someone kept is in it. */
       verify: (place: Place<"audit.verify">, request: VerifyRequest) => verify(place.org.id, request),
 
+      /** Whether a log is whole. For a backup that is checked, where there is no caller. */
+      verifyLog: (log: string) => verify(log, {}),
+
       /** The same for the log of what belongs to no organization, or any organization's. */
       verifyAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: VerifyRequest) =>
         verify(orgId ?? systemLog, request)

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { constants, lstatSync } from "node:fs"
 import { chmod, copyFile, link, rename, rm } from "node:fs/promises"
 import { basename, dirname } from "node:path"
+import type { BackupCounts } from "@coffer/domain/Backup"
 import { SqlClient } from "@effect/sql"
 import Sqlite from "better-sqlite3"
 import { Clock, Console, Effect, Layer, Option, Schema } from "effect"
@@ -14,6 +15,8 @@ import { rowsOf, transaction } from "../database/Writer.js"
 import { InstanceLive } from "../keys/Instance.js"
 import { KeyringLive } from "../keys/Keyring.js"
 import { StartupError } from "../StartupError.js"
+import { countsOf } from "./Faults.js"
+import { noteApplied } from "./Repo.js"
 import { flushToDisk } from "./Restore.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 
@@ -93,9 +96,31 @@ const keysOf = (path: string, now: string) =>
   }).pipe(Effect.scoped)
 
 const IdRow = Schema.Struct({ id: Schema.String })
+const MarkRow = Schema.Struct({ backup_id: Schema.NullOr(Schema.String), backup_created_at: Schema.String })
+const MomentRow = Schema.Struct({ moment: Schema.NullOr(Schema.String) })
 
-/** Ends every session and pending code of the database, gives it a new epoch, and records that. */
-const prepare = (file: string) =>
+/**
+ * Notes in the copy that it is the live database from now on, so that the retention spares what is newer. A file that no
+ * restore has made, such as a database that was replaced by mistake, is as old as its newest audit entry.
+ */
+const noteRestore = (current: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [mark] = yield* rowsOf(MarkRow)(
+      sql`SELECT backup_id, backup_created_at FROM restores WHERE applied_at IS NULL ORDER BY rowid DESC LIMIT 1`
+    )
+    yield* noteApplied(current)
+    if (mark !== undefined) return mark
+    const [newest] = yield* rowsOf(MomentRow)(
+      sql`SELECT coalesce(max(created_at), (SELECT created_at FROM instance)) AS moment FROM audit_heads`
+    )
+    const made = { backup_id: null, backup_created_at: newest?.moment ?? current }
+    yield* sql`INSERT INTO restores ${sql.insert({ ...made, restored_at: current, applied_at: current })}`
+    return made
+  })
+
+/** Ends every session and pending code of the database, gives it a new epoch, and records that and the restore. */
+const prepare = (file: string, current: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const audit = yield* AuditLog
@@ -107,19 +132,34 @@ const prepare = (file: string) =>
         )
         yield* sql`UPDATE instance SET epoch = ${randomBytes(8).toString("hex")}`
         const ended = { sessions: sessions.length, codes: codes.length }
+        const { backup_created_at, backup_id } = yield* noteRestore(current)
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },
           {
             action: "backup.restore",
             resource_type: "backup",
-            resource_id: /\.restore\.([0-9a-f-]{36})$/.exec(file)?.[1] ?? null,
-            metadata: { file: basename(file), sessions_ended: ended.sessions, codes_ended: ended.codes }
+            resource_id: backup_id,
+            metadata: {
+              file: basename(file),
+              ...(backup_id !== null && { backup_created_at }),
+              sessions_ended: ended.sessions,
+              codes_ended: ended.codes
+            }
           }
         )
-        return ended
+        return { ...ended, asOf: backup_created_at }
       })
     )
   })
+
+const holds = ({ environments, organizations, projects, secrets, versions }: BackupCounts): string =>
+  `organizations: ${organizations}, projects: ${projects}, environments: ${environments}, secrets: ${secrets}, versions: ${versions}`
+
+const countsAt = (path: string) =>
+  Effect.gen(function* () {
+    const database = yield* connection(path, { readonly: true })
+    return yield* Effect.try({ try: () => countsOf(database) ?? null, catch: reasonOf })
+  }).pipe(Effect.scoped)
 
 /** The services that `prepare` needs, on the copy: a wrong master key and a newer schema are refused as at a start. */
 const ServicesLive = AuditLog.Default.pipe(
@@ -178,19 +218,28 @@ export const applyRestore = (file: string) =>
     yield* step(() => copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE))
     yield* step(() => chmod(copy, 0o600))
     yield* checkSound(copy, file)
-    const ended = yield* prepare(file).pipe(
+    const ended = yield* prepare(file, now).pipe(
       Effect.provide(ServicesLive),
       Effect.provideService(ServerConfig, { ...settings, dbPath: copy })
     )
     const restored = yield* Effect.mapError(keysOf(copy, now), refused)
+    const counts = yield* Effect.mapError(countsAt(copy), refused)
     const before = isReplacing ? yield* Effect.option(keysOf(dbPath, now)) : Option.none()
 
     const replaced = isReplacing ? `${dbPath}.replaced-${now.replace(/[-:]/g, "")}` : null
     yield* swap(dbPath, copy, replaced)
 
     yield* Console.log(`${dbPath} is now the database of ${file}, which is still there: remove it when all is well`)
-    if (replaced !== null) yield* Console.log(`the database that it replaces is kept as ${replaced}`)
+    yield* Console.log(`it is as of ${ended.asOf}${counts === null ? "" : `, with ${holds(counts)}`}`)
     yield* Console.log(`${ended.sessions} sessions and ${ended.codes} pending login codes were ended`)
+    if (replaced !== null) {
+      yield* Console.log(`the database that it replaces is kept as ${replaced}`)
+      yield* Console.log(
+        look(`${replaced}-wal`) === undefined
+          ? `to take this back, with the server stopped: coffer-server restore --apply ${replaced}`
+          : "it is damaged: its write-ahead log is kept beside it"
+      )
+    }
     const good = new Set(Option.getOrElse(before, (): ReadonlyArray<ApiKey> => []).map((key) => key.token_hash))
     const revived = restored.filter((key) => !good.has(key.token_hash))
     if (revived.length === 0) return

@@ -27,3 +27,28 @@ export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>):
     ? Effect.void
     : Effect.all([Metric.increment(backupsFailed), Metric.set(lastResult, -1)], { discard: true })
 }
+
+/** When the last good drill ended, in milliseconds since 1970, by this process or one before; 0 when there was none. */
+export const drillTime = Metric.gauge("coffer_backup_drill_millis")
+
+/** How the last drill that this process tried ended: 1 well, -1 badly; 0 when it has tried none. */
+export const drillResult = Metric.gauge("coffer_backup_drill_last_result")
+
+/** How long the last drill took, in seconds; 0 when there was none. */
+export const drillSeconds = Metric.gauge("coffer_backup_drill_seconds")
+
+interface DrillNote {
+  readonly drilled_at: string
+  readonly seconds: number
+  readonly valid: boolean
+}
+
+export const noteDrill = ({ drilled_at, seconds, valid }: DrillNote): Effect.Effect<void> =>
+  Effect.all(
+    [
+      Metric.set(drillResult, valid ? 1 : -1),
+      Metric.set(drillSeconds, seconds),
+      valid ? Metric.set(drillTime, Date.parse(drilled_at)) : Effect.void
+    ],
+    { discard: true }
+  )

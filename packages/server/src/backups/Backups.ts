@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
-import type { Backup, Restore } from "@coffer/domain/Backup"
+import type { Backup, BackupList, Drill, Restore } from "@coffer/domain/Backup"
 import { BackupFailed, BackupsDisabled, Conflict, NotFound } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Names"
 import { Clock, Effect, Exit, Fiber, Option, Order, Array } from "effect"
@@ -14,12 +14,14 @@ import { uuidV7 } from "../database/Uuid.js"
 import { Instance } from "../keys/Instance.js"
 import { Keyring, nonceBytes } from "../keys/Keyring.js"
 import { overheadBytes, sealBackup } from "./BackupFile.js"
-import { noteNewest, noteOutcome } from "./BackupMetrics.js"
+import { noteDrill, noteNewest, noteOutcome } from "./BackupMetrics.js"
+import { countBackup, drillBackup } from "./Drill.js"
 import { type LocalFailure, localFailure } from "./LocalFailure.js"
 import { backupOf, objectName } from "./ObjectName.js"
 import { makeObjectStore, type StoreFailure } from "./ObjectStore.js"
+import { BackupsRepo, noteApplied } from "./Repo.js"
 import { restoreBeside } from "./Restore.js"
-import { expired } from "./Retention.js"
+import { keepReason, removalReason, retain } from "./Retention.js"
 import { takeSnapshot } from "./Snapshot.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 
@@ -56,8 +58,24 @@ const sourceOf = ({ actor }: Everywhere): AuditSource => ({ ...sourceOfActor(act
 
 const schedule: AuditSource = { actor: { type: "system", id: null, name: "backup schedule" }, orgId: null }
 
-const event = (action: "backup.create" | "backup.restore", { id, size_bytes, trigger }: Backup) =>
-  ({ action, resource_type: "backup", resource_id: id, metadata: { id, size_bytes, trigger } }) as const
+const event = (
+  action: "backup.create" | "backup.restore" | "backup.drill",
+  { id, size_bytes, trigger }: Backup,
+  more: Readonly<Record<string, unknown>> = {}
+) => ({ action, resource_type: "backup", resource_id: id, metadata: { id, size_bytes, trigger, ...more } }) as const
+
+const otherKey = ({ id, key_fingerprint }: Backup, purpose: string) =>
+  new Conflict({
+    message: `backup ${id} is under another master key (fingerprint ${key_fingerprint}): start a server with that key to ${purpose} it`
+  })
+
+/** One line about a drill, for the log. */
+const drillLine = ({ age_seconds, backup, counts, problems, seconds, valid }: Drill): string => {
+  const facts = `${Math.round(age_seconds / 3600)} hours old, checked in ${seconds} s`
+  return valid && counts !== null
+    ? `drill: backup ${backup.id} is good (${facts}): ${counts.secrets} secrets, ${counts.versions} versions, ${counts.entries} audit entries`
+    : `drill: backup ${backup.id} is damaged (${facts}): ${problems.join("; ")}`
+}
 
 /**
  * Backups of the whole database in an object store, each encrypted under the backup key. The store is the only record of
@@ -65,14 +83,22 @@ const event = (action: "backup.create" | "backup.restore", { id, size_bytes, tri
  */
 export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups", {
   scoped: Effect.gen(function* () {
-    const { backups: settings, dbPath } = yield* ServerConfig
+    const { backups: settings, dbPath, masterKey } = yield* ServerConfig
     const keyring = yield* Keyring
     const instance = yield* Instance
     const audit = yield* AuditLog
+    const repo = yield* BackupsRepo
     const scope = yield* Effect.scope
     const oneBackup = yield* Effect.makeSemaphore(1)
     const oneRestore = yield* Effect.makeSemaphore(1)
+    const oneDrill = yield* Effect.makeSemaphore(1)
     yield* removeLeftovers(dbPath)
+    // A restored file that was moved into place by hand.
+    yield* Effect.flatMap(now, noteApplied)
+    const drills = settings === null ? [] : yield* repo.drills
+    for (const drill of [drills.find(({ valid }) => valid === 1), drills[0]]) {
+      if (drill !== undefined) yield* noteDrill({ ...drill, valid: drill.valid === 1 })
+    }
     const made = settings === null ? null : yield* makeObjectStore(settings)
     const configured = made === null ? disabled : Effect.succeed(made)
 
@@ -123,8 +149,13 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       detached(make(sourceOf(everywhere), "manual"))
     )
 
-    /** Every backup in the store, of other instances too, newest first. */
-    const list = Effect.fn("Backups.list")((_everywhere: Everywhere) => all)
+    /** Every backup in the store, of other instances too, newest first; and what this server is. */
+    const list = Effect.fn("Backups.list")((_everywhere: Everywhere) =>
+      Effect.zipWith(all, repo.organizations, (data, organizations): BackupList => ({
+        data,
+        server: { instance: instance.id, organizations }
+      }))
+    )
 
     /**
      * Decrypts a backup into a file beside the database; the live database is untouched. Fails with NotFound, with Conflict
@@ -134,17 +165,14 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       const store = yield* configured
       const backup = (yield* all).find((candidate) => candidate.id === id)
       if (backup === undefined) return yield* new NotFound({ message: `backup ${id} is not in the object store` })
-      if (backup.key_fingerprint !== keyring.fingerprint) {
-        return yield* new Conflict({
-          message: `backup ${id} is under another master key (fingerprint ${backup.key_fingerprint}): start a server with that key to restore it`
-        })
-      }
+      if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "restore")
       const name = objectName(backup)
       return yield* detached(
         restoreBeside({
           dbPath,
           key: keyring.backupKey,
           mark: { id, name },
+          created_at: backup.created_at,
           size: backup.size_bytes,
           content: store.read(name)
         }).pipe(
@@ -156,10 +184,48 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
               { discard: true }
             )
           ),
-          Effect.map(({ path, size_bytes }): Restore => ({ id, path, size_bytes })),
+          Effect.bind("counts", ({ path }) => countBackup(path)),
+          Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
           Effect.tap(() => audit.write(sourceOf(everywhere), event("backup.restore", backup))),
           oneRestore.withPermits(1),
           Effect.catchTags(failed("the restore"))
+        )
+      )
+    })
+
+    /**
+     * Fetches a backup, the newest one of this instance unless an id is given, opens it in a scratch file and checks all of it.
+     * Fails with NotFound and with Conflict as `restore` does; a damaged backup is a result.
+     */
+    const drill = Effect.fn("Backups.drill")(function* (everywhere: Everywhere, id: BackupId | undefined) {
+      const store = yield* configured
+      const backups = yield* all
+      const backup = backups.find((candidate) =>
+        id === undefined ? candidate.instance === instance.id : candidate.id === id
+      )
+      if (backup === undefined) {
+        return yield* new NotFound({
+          message:
+            id === undefined
+              ? "this server has no backup yet: make one with coffer backup create"
+              : `backup ${id} is not in the object store`
+        })
+      }
+      if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "check")
+      return yield* detached(
+        drillBackup({ backup, store, dbPath, masterKey, backupKey: keyring.backupKey }).pipe(
+          Effect.tap((result) =>
+            Effect.gen(function* () {
+              const { problems, seconds, valid } = result
+              const note = { backup_id: backup.id, drilled_at: yield* now, seconds, valid }
+              yield* repo.noteDrill(note)
+              yield* noteDrill(note)
+              yield* audit.write(sourceOf(everywhere), event("backup.drill", backup, { valid, problems }))
+              yield* valid ? Effect.logInfo(drillLine(result)) : Effect.logError(drillLine(result))
+            })
+          ),
+          oneDrill.withPermits(1),
+          Effect.catchTags(failed("the drill"))
         )
       )
     })
@@ -174,14 +240,25 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       )
     ).pipe(Effect.onError((cause) => noteOutcome(Exit.failCause(cause))))
 
-    /** Deletes what the retention rule no longer keeps, of this instance alone. */
+    /** Deletes what the retention rule no longer keeps, of this instance alone, and logs the rule that each object fell under. */
     const tidy = Effect.gen(function* () {
       const store = yield* configured
       if (settings === null) return
-      const rule = { days: settings.retainDailyDays, weeks: settings.retainWeeklyWeeks }
-      const gone = expired(yield* own, yield* Clock.currentTimeMillis, rule)
-      yield* Effect.forEach(gone, (backup) => store.remove(objectName(backup)), { discard: true })
-      if (gone.length > 0) yield* Effect.logInfo(`${gone.length} backups were older than the retention and are deleted`)
+      const { retainDailyDays: days, retainWeeklyWeeks: weeks, scheduleHours } = settings
+      const damaged = (yield* repo.drills).filter(({ valid }) => valid === 0).map(({ backup_id }) => backup_id)
+      const known = { instance: instance.id, restores: yield* repo.restores, damaged: new Set(damaged) }
+      const { held, removed } = retain(
+        yield* own,
+        yield* Clock.currentTimeMillis,
+        { days, weeks, scheduleHours },
+        known
+      )
+      if (held !== null) yield* Effect.logWarning(`retention: no backup is deleted: ${keepReason(held)}`)
+      for (const { backup, by } of removed) {
+        const name = objectName(backup)
+        yield* store.remove(name)
+        yield* Effect.logInfo(`retention: backup ${name} is deleted: ${removalReason(by)}`)
+      }
     }).pipe(Effect.catchTag("StoreFailure", storeFailed("the retention of backups")), Effect.withSpan("Backups.tidy"))
 
     /** Backs the database up as the schedule asks for, then deletes what is older than the retention. */
@@ -191,6 +268,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       Effect.catchTag(tidy, "BackupFailed", () => Effect.void)
     )
 
-    return { create, list, restore, lastScheduled, scheduled } as const
-  })
+    return { create, list, restore, drill, lastScheduled, scheduled } as const
+  }),
+  dependencies: [BackupsRepo.Default]
 }) {}

@@ -11,11 +11,12 @@ export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
     const backups = yield* Backups
     return yield* handlers
       .handle("create", () => Effect.flatMap(access.everywhere("backup.create"), backups.create))
-      .handle("list", () =>
-        Effect.map(Effect.flatMap(access.everywhere("backup.list"), backups.list), (data) => ({ data }))
-      )
+      .handle("list", () => Effect.flatMap(access.everywhere("backup.list"), backups.list))
       .handle("restore", ({ path }) =>
         Effect.flatMap(access.everywhere("backup.restore"), (everywhere) => backups.restore(everywhere, path.backup_id))
+      )
+      .handle("drill", ({ payload }) =>
+        Effect.flatMap(access.everywhere("backup.drill"), (everywhere) => backups.drill(everywhere, payload.backup_id))
       )
       .pipe(serving)
   })

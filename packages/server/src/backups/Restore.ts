@@ -4,6 +4,8 @@ import { dirname } from "node:path"
 import { DecryptionFailed } from "@coffer/domain/Errors"
 import Sqlite from "better-sqlite3"
 import { Effect, Stream } from "effect"
+import { createRestores } from "../database/migrations/0005_backup_records.js"
+import { now } from "../database/Time.js"
 import { BackupOpener } from "./BackupFile.js"
 import { type LocalFailure, localFailure } from "./LocalFailure.js"
 import type { StoreFailure } from "./ObjectStore.js"
@@ -52,12 +54,24 @@ export interface Head {
   readonly chain: string
 }
 
+export interface RestoreRequest {
+  readonly dbPath: string
+  readonly key: KeyObject
+  readonly mark: Mark
+  /** When the backup was made. */
+  readonly created_at: string
+  /** Of the backup file, in bytes. */
+  readonly size: number
+  readonly content: Stream.Stream<Uint8Array, StoreFailure>
+}
+
 /**
- * Checks what the snapshot says about itself, takes that out again, and gives the database a new epoch. Answers where its
- * audit logs end.
+ * Checks what the snapshot says about itself, takes that out again, notes in the database what was restored and when, and
+ * gives it a new epoch. Returns where its audit logs end.
  */
-const settle = (path: string, mark: Mark) =>
+const settle = (path: string, { created_at, mark }: RestoreRequest) =>
   Effect.gen(function* () {
+    const restored_at = yield* now
     const file = yield* opened(path, "r")
     const header = Buffer.alloc(sqliteHeader.length)
     yield* local(() => file.read(header, 0, header.length, 0))
@@ -80,6 +94,10 @@ const settle = (path: string, mark: Mark) =>
         database.pragma("journal_mode = MEMORY")
         database.pragma("secure_delete = ON")
         database.exec("DROP TABLE backup")
+        database.exec(createRestores)
+        database
+          .prepare("INSERT INTO restores (backup_id, backup_created_at, restored_at) VALUES (?, ?, ?)")
+          .run(mark.id, created_at, restored_at)
         database.prepare("UPDATE instance SET epoch = ?").run(randomBytes(8).toString("hex"))
       },
       catch: localFailure
@@ -87,28 +105,35 @@ const settle = (path: string, mark: Mark) =>
     return heads
   }).pipe(Effect.scoped)
 
-interface RestoreRequest {
-  readonly dbPath: string
-  readonly key: KeyObject
-  readonly mark: Mark
-  /** Of the backup file, in bytes. */
-  readonly size: number
-  readonly content: Stream.Stream<Uint8Array, StoreFailure>
-}
+const fetchInto = (path: string, request: RestoreRequest) =>
+  Effect.gen(function* () {
+    const { content, key, size } = request
+    yield* Effect.scoped(Effect.flatMap(opened(path, "wx"), (file) => decrypt(key, content, size, file)))
+    return yield* settle(path, request)
+  })
 
 /**
- * Decrypts a backup into `{dbPath}.restore.{id}` (0600): whole and checked, or not there. Answers its path, its size in
- * bytes, and where its audit logs end. Fails with `DecryptionFailed` when the backup was edited, cut short or swapped with another.
+ * Decrypts a backup into `{dbPath}.restore.{id}` (0600): whole and checked, or not there. Returns its path, its size in
+ * bytes, and where its audit logs end. Fails with `DecryptionFailed` when the backup was edited, cut short or swapped with
+ * another.
  */
-export const restoreBeside = ({ content, dbPath, key, mark, size }: RestoreRequest) =>
+export const restoreBeside = (request: RestoreRequest) =>
   Effect.gen(function* () {
+    const { dbPath, mark } = request
     const target = `${dbPath}.restore.${mark.id}`
     const path = yield* temporaryFile(dbPath, "restore")
-    yield* Effect.scoped(Effect.flatMap(opened(path, "wx"), (file) => decrypt(key, content, size, file)))
-    const heads = yield* settle(path, mark)
+    const heads = yield* fetchInto(path, request)
     yield* flushToDisk(path)
     yield* local(() => rename(path, target))
     yield* flushToDisk(dirname(path))
     const { size: size_bytes } = yield* local(() => stat(target))
     return { path: target, size_bytes, heads }
   }).pipe(Effect.scoped)
+
+/** Decrypts a backup into a scratch file beside the database, which goes with the scope. Returns the path of the file. */
+export const restoreScratch = (request: RestoreRequest) =>
+  Effect.gen(function* () {
+    const path = yield* temporaryFile(request.dbPath, "drill")
+    yield* fetchInto(path, request)
+    return path
+  })

@@ -1,28 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { open, writeFile } from "node:fs/promises"
-import { createRequire } from "node:module"
-import { Worker } from "node:worker_threads"
 import { LocalFailure, localFailure } from "./LocalFailure.js"
-
-// The build, also where this module runs from its source: a thread is started from JavaScript.
-const worker = createRequire(import.meta.url).resolve("@coffer/server/backups/SnapshotWorker")
-
-/** Runs the worker to its end. Interrupted, it ends the thread, and with it the connections. */
-const run = (...argv: Array<string>) =>
-  Effect.async<ReadonlyArray<unknown>, LocalFailure>((resume) => {
-    // The environment holds the master key: it is not for this thread.
-    const thread = new Worker(worker, { argv, env: {}, execArgv: [] })
-    thread.once("message", (problems: unknown) => {
-      resume(Effect.succeed(Array.isArray(problems) ? problems : [problems]))
-    })
-    thread.once("error", (error) => {
-      resume(localFailure(error))
-    })
-    thread.once("exit", (code) => {
-      resume(localFailure(`the thread ended early, with ${code}`))
-    })
-    return Effect.promise(() => thread.terminate())
-  })
+import { runThread } from "./Thread.js"
 
 const flushEvery = "10 millis"
 
@@ -57,7 +36,11 @@ export const takeSnapshot = (dbPath: string, path: string, { id, name }: Mark): 
   Effect.gen(function* () {
     // SQLite writes into a file that is there and empty, and leaves its mode as it is.
     yield* Effect.tryPromise({ try: () => writeFile(path, "", { flag: "wx", mode: 0o600 }), catch: localFailure })
-    const problems = yield* Effect.raceFirst(run(dbPath, path, id, name), Effect.scoped(flushing(path)))
+    const posted = yield* Effect.raceFirst(
+      runThread("SnapshotWorker", [dbPath, path, id, name]),
+      Effect.scoped(flushing(path))
+    )
+    const problems: ReadonlyArray<unknown> = Array.isArray(posted) ? posted : [posted]
     if (problems.length > 0) {
       const reason = `the copy does not pass its checks: ${problems.map(String).join("; ")}`
       return yield* new LocalFailure({ reason, full: false })

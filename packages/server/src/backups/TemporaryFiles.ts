@@ -4,9 +4,9 @@ import { randomBytes } from "node:crypto"
 import { readdir, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 
-type Purpose = "backup" | "restore" | "apply"
+type Purpose = "backup" | "restore" | "apply" | "drill"
 
-const purposes: ReadonlyArray<Purpose> = ["backup", "restore", "apply"]
+const purposes: ReadonlyArray<Purpose> = ["backup", "restore", "apply", "drill"]
 
 const stem = (dbPath: string, purpose: Purpose): string => `.${basename(dbPath)}.${purpose}-`
 

@@ -8,13 +8,15 @@ import { initial } from "./migrations/0001_initial.js"
 import { auditPages } from "./migrations/0002_audit_pages.js"
 import { secretChanges } from "./migrations/0003_secret_changes.js"
 import { rateLimits } from "./migrations/0004_rate_limits.js"
+import { backupRecords } from "./migrations/0005_backup_records.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
   "0001_initial": initial,
   "0002_audit_pages": auditPages,
   "0003_secret_changes": secretChanges,
-  "0004_rate_limits": rateLimits
+  "0004_rate_limits": rateLimits,
+  "0005_backup_records": backupRecords
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

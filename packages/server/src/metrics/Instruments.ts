@@ -4,7 +4,15 @@ import { stat } from "node:fs/promises"
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client"
 import { AuditLog, auditFailures } from "../audit/AuditLog.js"
 import { lockouts, loginFailures, loginRefusals } from "../auth/Login.js"
-import { backupsFailed, backupsMade, lastResult, newestBackup } from "../backups/BackupMetrics.js"
+import {
+  backupsFailed,
+  backupsMade,
+  drillResult,
+  drillSeconds,
+  drillTime,
+  lastResult,
+  newestBackup
+} from "../backups/BackupMetrics.js"
 import { ServerConfig } from "../Config.js"
 import { mailFailures } from "../mail/Mailer.js"
 import { requestObserver } from "./Requests.js"
@@ -81,6 +89,21 @@ export const makeInstruments = Effect.gen(function* () {
             registry,
             "coffer_backup_last_result",
             "Whether the last backup that was tried succeeded: 1 or 0; absent before the first"
+          ),
+          drilled: gaugeOf(
+            registry,
+            "coffer_backup_drill_timestamp_seconds",
+            "When the last drill found a good backup (Unix time); absent before the first"
+          ),
+          drillResult: gaugeOf(
+            registry,
+            "coffer_backup_drill_last_result",
+            "Whether the last drill found a good backup: 1 or 0; absent before the first"
+          ),
+          drillSeconds: gaugeOf(
+            registry,
+            "coffer_backup_drill_duration_seconds",
+            "How long the last drill took; absent before the first"
           )
         }
 
@@ -92,6 +115,11 @@ export const makeInstruments = Effect.gen(function* () {
     aboutBackups.age(newest === 0 ? null : Math.max(0, (yield* Clock.currentTimeMillis) - newest) / 1000)
     const last = yield* level(lastResult)
     aboutBackups.result(last === 0 ? null : Math.max(0, last))
+    const drilled = yield* level(drillTime)
+    aboutBackups.drilled(drilled === 0 ? null : drilled / 1000)
+    const result = yield* level(drillResult)
+    aboutBackups.drillResult(result === 0 ? null : Math.max(0, result))
+    aboutBackups.drillSeconds(result === 0 ? null : yield* level(drillSeconds))
   })
 
   const scrape = Effect.gen(function* () {

@@ -361,6 +361,7 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/backups": row(503, superadmins, "backup.create"),
   "GET /api/backups": row(503, superadmins, "backup.list"),
   "POST /api/backups/:backup_id/restore": row(503, superadmins, "backup.restore"),
+  "POST /api/backups/drill": row(503, superadmins, "backup.drill"),
 
   "DELETE /api/auth/sessions/:session_id": row(204, sessionHolders, null, ownSession),
   "DELETE /api/auth/logout": row(204, anyCredential, null, ownSession),

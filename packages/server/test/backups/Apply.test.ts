@@ -136,6 +136,30 @@ describe("restore --apply", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is taken back by the command that it prints", () =>
+    Effect.gen(function* () {
+      const { owner, path } = yield* lived
+      const file = yield* copyOf(path)
+      yield* at(path, setSecret(owner, "KEY", "as it is"))
+      const { out } = yield* apply(file, path)
+      assert.strictEqual((yield* at(path, readSecret(owner, "KEY"))).value, "as it was")
+      yield* at(path, setSecret(owner, "OTHER", "written after the wrong restore"))
+
+      const [, command, replaced = ""] =
+        /to take this back, with the server stopped: (coffer-server restore --apply (.*))$/m.exec(out.join("\n")) ?? []
+      assert.isDefined(command)
+      yield* apply(replaced, path)
+      assert.strictEqual((yield* at(path, readSecret(owner, "KEY"))).value, "as it is")
+      yield* invariants(path)
+      // The retention takes the database for as old as its newest entry, and spares every backup made since.
+      const [mark] = yield* query(path, "SELECT backup_id, backup_created_at < applied_at AS older FROM restores")
+      assert.deepStrictEqual(mark, { backup_id: null, older: 1 })
+      // What was written in between is kept, too.
+      const kept = readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"))
+      assert.strictEqual(kept.length, 2)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("lists the API keys that it brings back to life, and those alone", () =>
     Effect.gen(function* () {
       const { path } = yield* lived

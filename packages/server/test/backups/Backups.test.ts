@@ -6,7 +6,7 @@ import { Instance } from "@coffer/server/keys/Instance"
 import { Keyring } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Logger } from "effect"
 import {
   account,
   asActor,
@@ -359,10 +359,10 @@ const hour = 60 * 60 * 1000
 
 describe("after a scheduled backup", () => {
   const settings = { ...freshSettings(), BACKUP_RETAIN_DAILY_DAYS: "2", BACKUP_RETAIN_WEEKLY_WEEKS: "0" }
-  it.live("the retention deletes older ones of this instance, manual ones too, and nobody else's", () =>
+  it.live("the retention deletes older ones of this instance, manual ones by their age, and nobody else's", () =>
     Effect.gen(function* () {
       const backups = yield* Backups
-      const { instance } = yield* createBackup
+      const { id: today, instance } = yield* createBackup
       const [name = ""] = yield* objectsOf(settings)
       const now = Date.now()
       const named = (age: number, id: string, ofInstance = instance) =>
@@ -372,15 +372,29 @@ describe("after a scheduled backup", () => {
           .replace(/_[^_]*\.bak$/, `_0192f0c1-5b7e-7c3a-9d2e-00000000000${id}.bak`)
       const stranger = "0192f0c1-5b7e-4c3a-9d2e-000000000000"
       const [yesterday, older, foreign] = [
-        named(24 * hour, "1"),
+        named(24 * hour, "9"),
         named(72 * hour, "2"),
         named(72 * hour, "3", stranger)
       ]
-      yield* Effect.promise(() => Promise.all([yesterday, older, foreign].map((key) => writeObject(key, "old"))))
-      const made = yield* backups.scheduled
+      const superseded = named(24 * hour, "4").replace("_manual_", "_scheduled_")
+      const sameDay = named(24 * hour, "5")
+      yield* Effect.promise(() =>
+        Promise.all([yesterday, older, foreign, superseded, sameDay].map((key) => writeObject(key, "old")))
+      )
+      const lines: Array<string> = []
+      const listening = Logger.make(({ message }) => void lines.push(String(message)))
+      const made = yield* backups.scheduled.pipe(Effect.provide(Logger.add(listening)))
       const left = yield* objectsOf(settings)
       assert.strictEqual(made.trigger, "scheduled")
-      assert.sameMembers([...left], [yesterday, foreign, left.find((key) => key.includes(made.id)) ?? "the new one"])
+      const kept = (id: string) => left.find((key) => key.includes(id)) ?? id
+      assert.sameMembers([...left], [yesterday, sameDay, foreign, kept(made.id), kept(today)])
+      assert.sameMembers(
+        lines.filter((line) => line.startsWith("retention")),
+        [
+          `retention: backup ${superseded.replace(settings.BACKUP_S3_PREFIX, "")} is deleted: a newer backup of its day is kept`,
+          `retention: backup ${older.replace(settings.BACKUP_S3_PREFIX, "")} is deleted: it is older than every day and week that the retention keeps`
+        ]
+      )
       assert.deepStrictEqual(
         (yield* entries("system"))
           .map(({ action, actor, actor_type, metadata }) => [action, actor, actor_type, metadata])

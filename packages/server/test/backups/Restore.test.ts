@@ -10,6 +10,7 @@ import { Effect, Either, Exit, Stream } from "effect"
 import { failingStatement } from "../support/FailingDriver.js"
 
 const key = createSecretKey(randomBytes(32))
+const created_at = "2026-01-31T12:00:00.000Z"
 const mark = { id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e", name: "instance/one.bak" }
 
 const folder = Effect.acquireRelease(
@@ -43,7 +44,7 @@ const seal = (content: Uint8Array) =>
   })
 
 const restore = (path: string, file: Uint8Array, size = file.length) =>
-  restoreBeside({ dbPath: join(path, "service.db"), key, mark, size, content: Stream.make(file) })
+  restoreBeside({ dbPath: join(path, "service.db"), key, mark, created_at, size, content: Stream.make(file) })
 
 const refusedTracelessly = (path: string, file: Uint8Array, what: string) =>
   Effect.gen(function* () {
@@ -67,7 +68,8 @@ describe("restoring beside the database", () => {
       assert.match(String(database.prepare("SELECT epoch FROM instance").pluck().get()), /^[0-9a-f]{16}$/)
       assert.deepStrictEqual(database.prepare("SELECT name FROM sqlite_schema").pluck().all(), [
         "instance",
-        "audit_heads"
+        "audit_heads",
+        "restores"
       ])
       database.close()
       // Once more, over the file that is there.
@@ -146,7 +148,7 @@ describe("restoring beside the database", () => {
         Stream.make(yield* seal(yield* smallDatabase())),
         Stream.repeatValue(randomBytes(1000))
       )
-      const request = { dbPath: join(path, "service.db"), key, mark, size: 100_000, content: endless }
+      const request = { dbPath: join(path, "service.db"), key, mark, created_at, size: 100_000, content: endless }
       assert.strictEqual((yield* Effect.flip(restoreBeside(request)))._tag, "DecryptionFailed")
       assert.deepStrictEqual(readdirSync(path), [])
     }).pipe(Effect.scoped)

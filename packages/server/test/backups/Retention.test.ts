@@ -1,20 +1,26 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Names"
-import { expired } from "@coffer/server/backups/Retention"
+import { type Known, retain, type RetentionRule } from "@coffer/server/backups/Retention"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
-const day = 24 * 60 * 60 * 1000
+const hour = 60 * 60 * 1000
+const day = 24 * hour
+const instance = "0192f0c1-5b7e-4c3a-9d2e-000000000000"
+const stranger = "0192f0c1-5b7e-4c3a-9d2e-000000000001"
 let ids = 0
 
-const at = (moment: number | string, trigger = "scheduled"): Backup => ({
+const at = (moment: number | string, trigger = "scheduled", ofInstance = instance): Backup => ({
   id: BackupId.make(`0192f0c1-5b7e-7c3a-9d2e-${(++ids).toString(16).padStart(12, "0")}`),
   created_at: new Date(moment).toISOString(),
   size_bytes: 1,
   trigger,
   key_fingerprint: "0".repeat(16),
-  instance: "0192f0c1-5b7e-4c3a-9d2e-000000000000"
+  instance: ofInstance
 })
+
+const made = ({ created_at }: Backup) => Date.parse(created_at)
+const isoDay = (moment: number): string => new Date(moment).toISOString().slice(0, 10)
 
 /** The year and week that ISO 8601 gives a moment: those of its week's Thursday. */
 const isoWeek = (moment: number): string => {
@@ -27,69 +33,221 @@ const isoWeek = (moment: number): string => {
   return `${thursday.getUTCFullYear()}-W${Math.floor(ordinal / 7) + 1}`
 }
 
-const isoDay = (moment: number): string => new Date(moment).toISOString().slice(0, 10)
-
-/** The rule in its own words: what is kept, by the names of the days and weeks. */
-const kept = (backups: ReadonlyArray<Backup>, now: number, days: number, weeks: number): ReadonlySet<string> => {
-  const newestOf = (period: string, name: (moment: number) => string) =>
-    backups
-      .filter(({ created_at }) => isoDay(Date.parse(created_at)) <= isoDay(now))
-      .filter(({ created_at }) => name(Date.parse(created_at)) === period)
-      .sort((a, b) => (a.created_at + a.id < b.created_at + b.id ? -1 : 1))
-      .at(-1)?.id
-  const lastDays = Array.from({ length: days }, (_, back) => isoDay(now - back * day))
-  const lastWeeks = Array.from({ length: weeks }, (_, back) => isoWeek(now - back * 7 * day))
-  return new Set([
-    ...lastDays.map((period) => newestOf(period, isoDay) ?? ""),
-    ...lastWeeks.map((period) => newestOf(period, isoWeek) ?? ""),
-    ...backups.filter(({ created_at }) => isoDay(Date.parse(created_at)) > isoDay(now)).map(({ id }) => id)
-  ])
-}
+const nothingKnown: Known = { instance, restores: [], damaged: new Set() }
 
 const moment = fc.integer({ min: Date.UTC(2019, 10, 1), max: Date.UTC(2021, 2, 1) })
 
-describe("retention", () => {
-  it("keeps what the rule names and deletes the rest, whatever the backups", () => {
-    fc.assert(
-      fc.property(
-        moment,
-        fc.array(fc.tuple(fc.integer({ min: -3 * day, max: 60 * day }), fc.constantFrom("manual", "scheduled")), {
-          maxLength: 60
-        }),
-        fc.integer({ min: 0, max: 10 }),
-        fc.integer({ min: 0, max: 8 }),
-        (now, ages, days, weeks) => {
-          const backups = ages.map(([age, trigger]) => at(now - age, trigger))
-          const gone = new Set(expired(backups, now, { days, weeks }).map(({ id }) => id))
-          const keeps = kept(backups, now, days, weeks)
-          for (const { created_at, id } of backups) assert.strictEqual(gone.has(id), !keeps.has(id), created_at)
-        }
-      ),
-      { numRuns: 500 }
+interface Case {
+  readonly now: number
+  readonly backups: ReadonlyArray<Backup>
+  readonly rule: RetentionRule
+  readonly known: Known
+}
+
+/** Any backups at all: of several instances, of the future, damaged, before and after restores. */
+const cases: fc.Arbitrary<Case> = fc
+  .record({
+    now: moment,
+    ages: fc.array(
+      fc.record({
+        age: fc.oneof(fc.integer({ min: -2 * day, max: 3 * day }), fc.integer({ min: 0, max: 90 * day })),
+        trigger: fc.constantFrom("manual", "scheduled", "scheduled", "scheduled"),
+        ofInstance: fc.constantFrom(instance, instance, instance, stranger),
+        damaged: fc.integer({ min: 0, max: 9 })
+      }),
+      { maxLength: 60 }
+    ),
+    days: fc.integer({ min: 0, max: 10 }),
+    weeks: fc.integer({ min: 0, max: 8 }),
+    scheduleHours: fc.constantFrom(1, 6, 24, 168),
+    restores: fc.array(
+      fc.record({
+        from: fc.integer({ min: 0, max: 90 * day }),
+        after: fc.integer({ min: 0, max: 30 * day })
+      }),
+      { maxLength: 2 }
     )
   })
+  .map(({ ages, days, now, restores, scheduleHours, weeks }) => {
+    const backups = ages.map(({ age, damaged, ofInstance, trigger }) => ({
+      backup: at(now - age, trigger, ofInstance),
+      damaged: damaged === 0
+    }))
+    return {
+      now,
+      backups: backups.map(({ backup }) => backup),
+      rule: { days, weeks, scheduleHours },
+      known: {
+        instance,
+        damaged: new Set(backups.flatMap(({ backup, damaged }) => (damaged ? [backup.id] : []))),
+        restores: restores.map(({ after, from }) => ({ from: now - from, at: now - from + after }))
+      }
+    }
+  })
 
-  it("deletes nothing more when it is asked again, and never the newest", () => {
-    fc.assert(
-      fc.property(
-        moment,
-        fc.array(fc.integer({ min: 0, max: 60 * day }), { minLength: 1, maxLength: 40 }),
-        (now, ages) => {
-          const backups = [at(now), ...ages.map((age) => at(now - age))]
-          const rule = { days: 7, weeks: 4 }
-          const gone = new Set(expired(backups, now, rule))
-          const rest = backups.filter((backup) => !gone.has(backup))
-          assert.deepStrictEqual(expired(rest, now, rule), [])
-          assert.include(
-            rest.map(({ created_at }) => created_at),
-            new Date(now).toISOString()
-          )
-        }
+const removedOf = ({ backups, known, now, rule }: Case) => retain(backups, now, rule, known).removed
+
+const holds = (property: (given: Case) => void) => {
+  fc.assert(fc.property(cases, property), { numRuns: 1000 })
+}
+
+describe("the retention", () => {
+  it("decides about each backup once", () => {
+    holds(({ backups, known, now, rule }) => {
+      const { kept, removed } = retain(backups, now, rule, known)
+      assert.sameMembers(
+        [...kept, ...removed].map(({ backup }) => backup.id),
+        backups.map(({ id }) => id)
       )
+    })
+  })
+
+  it("never removes the newest backup, nor the newest good one", () => {
+    holds((given) => {
+      const own = given.backups.filter((backup) => backup.instance === instance && made(backup) <= given.now)
+      const newestOf = (backups: ReadonlyArray<Backup>) =>
+        [...backups].sort((a, b) => (a.created_at + a.id < b.created_at + b.id ? -1 : 1)).at(-1)?.id
+      const gone = removedOf(given).map(({ backup }) => backup.id)
+      assert.notInclude(gone, newestOf(own.filter(({ id }) => !given.known.damaged.has(id))))
+      // One that a drill found damaged may be the newest; it goes by its age alone.
+      if (given.known.damaged.size === 0) assert.notInclude(gone, newestOf(own))
+    })
+  })
+
+  it("never removes a backup of another instance", () => {
+    holds((given) => {
+      assert.isTrue(removedOf(given).every(({ backup }) => backup.instance === instance))
+    })
+  })
+
+  it("removes a manual backup by its age alone, and by no rule of the day or the week", () => {
+    holds((given) => {
+      for (const { backup, by } of removedOf(given)) if (backup.trigger === "manual") assert.strictEqual(by, "age")
+    })
+  })
+
+  it("never removes what is newer than a backup that was restored since", () => {
+    holds((given) => {
+      for (const { backup } of removedOf(given)) {
+        for (const { at, from } of given.known.restores) assert.isFalse(from <= made(backup) && made(backup) <= at)
+      }
+    })
+  })
+
+  it("removes nothing for 7 days after a restore", () => {
+    holds((given) => {
+      if (given.known.restores.some(({ at }) => given.now < at + 7 * day)) assert.deepStrictEqual(removedOf(given), [])
+    })
+  })
+
+  it("removes nothing of the future", () => {
+    holds((given) => {
+      assert.isTrue(removedOf(given).every(({ backup }) => made(backup) <= given.now))
+    })
+  })
+
+  it("removes nothing more when it is asked again at the same moment", () => {
+    holds((given) => {
+      const gone = new Set(removedOf(given).map(({ backup }) => backup))
+      const rest = given.backups.filter((backup) => !gone.has(backup))
+      assert.deepStrictEqual(removedOf({ ...given, backups: rest }), [])
+    })
+  })
+
+  it("keeps the newest of each of the last days, and one of each of the last ISO weeks", () => {
+    holds((given) => {
+      const { backups, known, now, rule } = given
+      const good = backups.filter(
+        (backup) => backup.instance === instance && made(backup) <= now && !known.damaged.has(backup.id)
+      )
+      const gone = new Set(removedOf(given).map(({ backup }) => backup.id))
+      const newestOf = (name: (moment: number) => string, period: string) =>
+        good
+          .filter((backup) => name(made(backup)) === period)
+          .sort((a, b) => (a.created_at + a.id < b.created_at + b.id ? -1 : 1))
+          .at(-1)?.id
+      for (let back = 0; back < rule.days; back++) {
+        assert.isFalse(gone.has(newestOf(isoDay, isoDay(now - back * day)) ?? ""))
+      }
+      for (let back = 0; back < rule.weeks; back++) {
+        assert.isFalse(gone.has(newestOf(isoWeek, isoWeek(now - back * 7 * day)) ?? ""))
+      }
+    })
+  })
+
+  it("keeps exactly that of scheduled backups, where nothing else is known and none is missing", () => {
+    fc.assert(
+      fc.property(moment, fc.integer({ min: 0, max: 10 }), fc.integer({ min: 1, max: 8 }), (now, days, weeks) => {
+        const backups = Array.from({ length: 80 * 4 }, (_, index) => at(now - index * 6 * hour))
+        const rule = { days, weeks, scheduleHours: 6 }
+        const keeps = new Set([
+          ...Array.from({ length: days }, (_, back) => isoDay(now - back * day)),
+          ...Array.from({ length: weeks }, (_, back) => isoWeek(now - back * 7 * day))
+        ])
+        const kept = retain(backups, now, rule, nothingKnown).kept.map(({ backup }) => backup)
+        for (const backup of kept) {
+          assert.isTrue(keeps.has(isoDay(made(backup))) || keeps.has(isoWeek(made(backup))), backup.created_at)
+        }
+        const names = kept.map(made)
+        const firsts = new Set([...names.map(isoDay), ...names.map(isoWeek)])
+        for (const period of keeps) assert.isTrue(firsts.has(period), period)
+        assert.isAtMost(kept.length, days + weeks)
+      }),
+      { numRuns: 100 }
     )
   })
 
-  it("counts days and ISO weeks in UTC, across a year's end", () => {
+  const yearAhead = 365 * day
+  const now = Date.parse("2026-03-05T12:00:00.000Z")
+  const daily = Array.from({ length: 5 }, (_, index) => at(now - index * day))
+  const rule = { days: 7, weeks: 4, scheduleHours: 24 }
+
+  it("removes nothing when the clock is a year ahead for a moment, and goes by numbers of days when it stays so", () => {
+    const ahead = Array.from({ length: 6 }, (_, index) => at(now + yearAhead + index * day))
+    for (const [index, wrong] of ahead.entries()) {
+      const backups = [...daily, ...ahead.slice(0, index + 1)]
+      const { held, kept, removed } = retain(backups, made(wrong), rule, nothingKnown)
+      assert.strictEqual(held, index === 0 ? "clock" : null)
+      // Five right ones and two wrong ones are of seven days.
+      if (index < 2) assert.deepStrictEqual(removed, [])
+      assert.isAtLeast(kept.length, Math.min(backups.length, rule.days))
+      assert.include(
+        kept.map(({ backup }) => backup),
+        daily[0]
+      )
+    }
+    // The clock is right again: those of the future neither go nor take anybody's place.
+    const later = [...daily, ...ahead, at(now + day)]
+    assert.deepStrictEqual(retain(later, now + day, rule, nothingKnown).removed, [])
+  })
+
+  it("removes nothing when no backup was made for longer than the rules explain", () => {
+    const dense = Array.from({ length: 40 }, (_, index) => at(now - index * day))
+    const late = at(now + 8 * day)
+    assert.strictEqual(retain([...dense, late], made(late), rule, nothingKnown).held, "clock")
+    const soon = at(now + 6 * day)
+    assert.isAbove(retain([...dense, soon], made(soon), rule, nothingKnown).removed.length, 0)
+  })
+
+  it("keeps what was made since a backup that was restored, also once its 7 days are over", () => {
+    const today = Array.from({ length: 8 }, (_, index) => at(now - index * hour))
+    const restores = [{ from: now - 7 * hour, at: now }]
+    const after = at(now + hour)
+    const known = { ...nothingKnown, restores }
+    assert.strictEqual(retain([...today, after], made(after), rule, known).held, "restore")
+    const days = Array.from({ length: 30 }, (_, index) => at(now + (index + 1) * day))
+    const { kept, removed } = retain([...today, after, ...days], now + 30 * day, rule, known)
+    assert.includeDeepMembers(
+      kept,
+      today.map((backup) => ({ backup, by: "restored" }))
+    )
+    assert.include(
+      removed.map(({ backup }) => backup),
+      after
+    )
+  })
+
+  it("counts days and ISO weeks in UTC, across a year's end, and tells the rule of each", () => {
     // 2020-12-31 is a Thursday of 2020-W53, as are the Friday to Sunday after it.
     const backups = [
       "2020-12-27T23:59:59.999Z",
@@ -100,11 +258,33 @@ describe("retention", () => {
       "2021-01-04T08:00:00.000Z"
     ].map((moment) => at(moment))
     const gone = (days: number, weeks: number) =>
-      expired(backups, Date.parse("2021-01-04T09:00:00.000Z"), { days, weeks })
-        .map(({ created_at }) => created_at.slice(0, 13))
-        .sort()
-    assert.deepStrictEqual(gone(1, 2), ["2020-12-27T23", "2020-12-28T00", "2020-12-31T12", "2021-01-04T00"])
-    assert.deepStrictEqual(gone(0, 3), ["2020-12-28T00", "2020-12-31T12", "2021-01-04T00"])
-    assert.deepStrictEqual(gone(8, 0), ["2020-12-27T23", "2021-01-04T00"])
+      Object.fromEntries(
+        retain(backups, Date.parse("2021-01-04T09:00:00.000Z"), { days, weeks, scheduleHours: 24 }, nothingKnown)
+          .removed.map(({ backup, by }) => [backup.created_at.slice(0, 13), by])
+          .reverse()
+      )
+    assert.deepStrictEqual(gone(1, 2), {
+      "2020-12-27T23": "age",
+      "2020-12-28T00": "week",
+      "2020-12-31T12": "week",
+      "2021-01-04T00": "day"
+    })
+    assert.deepStrictEqual(gone(0, 3), { "2020-12-28T00": "week", "2020-12-31T12": "week", "2021-01-04T00": "week" })
+    assert.deepStrictEqual(gone(8, 0), { "2021-01-04T00": "day" })
+  })
+
+  it("lets no damaged backup take the place of a good one", () => {
+    const [newest, good, ...older] = Array.from({ length: 4 }, (_, index) => at(now - index * hour))
+    assert(newest !== undefined && good !== undefined)
+    const known = { ...nothingKnown, damaged: new Set([newest.id]) }
+    const { kept, removed } = retain([newest, good, ...older], now, { ...rule, days: 1, weeks: 0 }, known)
+    assert.deepStrictEqual(kept, [
+      { backup: newest, by: "damaged" },
+      { backup: good, by: "newest" }
+    ])
+    assert.deepStrictEqual(
+      removed.map(({ backup }) => backup),
+      older
+    )
   })
 })

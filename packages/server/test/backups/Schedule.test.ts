@@ -21,6 +21,7 @@ const recorded = (last: number | null, failing: ReadonlySet<number> = new Set())
       create: () => unused,
       list: () => unused,
       restore: () => unused,
+      drill: () => unused,
       lastScheduled: Effect.sync(() => Option.fromNullable(newest)),
       scheduled: Effect.gen(function* () {
         const millis = yield* Clock.currentTimeMillis

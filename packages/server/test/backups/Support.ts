@@ -34,7 +34,7 @@ export const createBackup = Effect.flatMap(everywhere, (proof) =>
 )
 
 export const listBackups = Effect.flatMap(everywhere, (proof) =>
-  Effect.flatMap(Backups, (backups) => backups.list(proof))
+  Effect.flatMap(Backups, (backups) => Effect.map(backups.list(proof), ({ data }) => data))
 )
 
 export const restoreBackup = (id: string) =>

@@ -1,0 +1,62 @@
+import type { KeyObject } from "node:crypto"
+import { type Backup, BackupCounts, type Drill } from "@coffer/domain/Backup"
+import { Clock, Effect, Redacted, Schema } from "effect"
+import type { ObjectStore, StoreFailure } from "./ObjectStore.js"
+import { objectName } from "./ObjectName.js"
+import type { LocalFailure } from "./LocalFailure.js"
+import { restoreScratch } from "./Restore.js"
+import { runThread } from "./Thread.js"
+
+const Checked = Schema.Struct({ problems: Schema.Array(Schema.String), counts: Schema.NullOr(BackupCounts) })
+
+/** Counts what a restored file holds, in a thread: some of its tables are large. */
+export const countBackup = (path: string): Effect.Effect<BackupCounts, LocalFailure> =>
+  Effect.flatMap(runThread("CountWorker", [path]), (posted) => Effect.orDie(Schema.decodeUnknown(BackupCounts)(posted)))
+
+interface DrillRequest {
+  readonly backup: Backup
+  readonly store: ObjectStore
+  /** The scratch file is beside it. */
+  readonly dbPath: string
+  readonly masterKey: Redacted.Redacted
+  readonly backupKey: KeyObject
+}
+
+/**
+ * Fetches a backup into a scratch file, checks there all that a server would need of it, and removes the file: the pages, the
+ * references, the schema, the master key, the chain of each audit log, and every version of every secret. A thread does the
+ * checks. A backup that does not pass is a result, and no failure.
+ */
+export const drillBackup = ({
+  backup,
+  backupKey,
+  dbPath,
+  masterKey,
+  store
+}: DrillRequest): Effect.Effect<Drill, StoreFailure | LocalFailure> =>
+  Effect.gen(function* () {
+    const begin = yield* Clock.currentTimeMillis
+    const name = objectName(backup)
+    const { counts, problems } = yield* restoreScratch({
+      dbPath,
+      key: backupKey,
+      mark: { id: backup.id, name },
+      created_at: backup.created_at,
+      size: backup.size_bytes,
+      content: store.read(name)
+    }).pipe(
+      Effect.flatMap((path) => runThread("DrillWorker", [], { path, masterKey: Redacted.value(masterKey) })),
+      Effect.flatMap((posted) => Effect.orDie(Schema.decodeUnknown(Checked)(posted))),
+      Effect.catchTag("DecryptionFailed", ({ message }) => Effect.succeed({ counts: null, problems: [message] })),
+      Effect.scoped
+    )
+    const end = yield* Clock.currentTimeMillis
+    return {
+      backup,
+      valid: problems.length === 0,
+      problems,
+      age_seconds: Math.max(0, Math.round((begin - Date.parse(backup.created_at)) / 1000)),
+      seconds: Math.max(0, end - begin) / 1000,
+      counts
+    }
+  })

@@ -1,0 +1,99 @@
+import { setPriority } from "node:os"
+import { parentPort, workerData } from "node:worker_threads"
+import { SqlClient } from "@effect/sql"
+import Sqlite from "better-sqlite3"
+import { Effect, Layer, Logger, Redacted, Schema } from "effect"
+import { Trail } from "../audit/Trail.js"
+import { loadConfig, ServerConfig } from "../Config.js"
+import { DatabaseLive } from "../database/Database.js"
+import { Reader } from "../database/Reader.js"
+import { rowsOf } from "../database/Writer.js"
+import { open } from "../keys/Envelope.js"
+import { InstanceLive } from "../keys/Instance.js"
+import { Keyring, KeyringLive } from "../keys/Keyring.js"
+import { eachVersion } from "../keys/Versions.js"
+import { countsOf, faultsOf } from "./Faults.js"
+
+const Request = Schema.Struct({ path: Schema.String, masterKey: Schema.Redacted(Schema.String) })
+
+/** So many problems tell enough: a file that is damaged throughout has one for each row. */
+const maxProblems = 20
+
+const LogRow = Schema.Struct({ log: Schema.String })
+const PointerRow = Schema.Struct({ id: Schema.String })
+
+const inspect = (path: string) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => new Sqlite(path, { readonly: true, fileMustExist: true })),
+    (database) => Effect.sync(() => ({ problems: faultsOf(database), counts: countsOf(database) ?? null })),
+    (database) => Effect.sync(() => database.close())
+  )
+
+/** The secrets whose current version is not the newest one that is stored. */
+const pointers = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* rowsOf(PointerRow)(
+    sql`SELECT id FROM secrets s
+      WHERE version IS NOT (SELECT max(version) FROM secret_versions WHERE secret_id = s.id) LIMIT ${maxProblems}`
+  )
+  return rows.map(({ id }) => `secret ${id} does not point to its newest version`)
+})
+
+const logs = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const trail = yield* Trail
+  const rows = yield* rowsOf(LogRow)(sql`SELECT log FROM audit_heads UNION SELECT log FROM audit_entries`)
+  const problems: Array<string> = []
+  for (const { log } of rows) {
+    const { first_invalid_seq, valid } = yield* trail.verifyLog(log)
+    if (!valid) problems.push(`audit log ${log} does not verify from entry ${first_invalid_seq ?? "0"} on`)
+  }
+  return problems
+})
+
+const versions = Effect.gen(function* () {
+  const keyring = yield* Keyring
+  const problems: Array<string> = []
+  yield* eachVersion((binding, row) =>
+    Effect.catchTag(open(keyring, binding, row), "DecryptionFailed", () =>
+      Effect.sync(() => problems.push(`version ${binding.version} of secret ${binding.secretId} does not open`))
+    )
+  )
+  return problems
+})
+
+/** The services of a server on this file. They check its schema and the master key as at a start. */
+const servicesAt = (path: string, masterKey: Redacted.Redacted) =>
+  Trail.Default.pipe(
+    Layer.provide(Layer.merge(InstanceLive, Reader.Default)),
+    Layer.provideMerge(DatabaseLive),
+    Layer.provideMerge(KeyringLive),
+    Layer.provide(
+      Layer.effect(
+        ServerConfig,
+        loadConfig({ SERVICE_MASTER_KEY: Redacted.value(masterKey), SMTP_HOST: "log", SERVICE_DB_PATH: path })
+      )
+    )
+  )
+
+const check = Effect.gen(function* () {
+  const { masterKey, path } = yield* Schema.decodeUnknown(Request)(workerData)
+  const found = yield* inspect(path)
+  if (found.problems.length > 0) return found
+  const problems = yield* Effect.all([pointers, logs, versions]).pipe(
+    Effect.map((all) => all.flat()),
+    Effect.provide(servicesAt(path, masterKey)),
+    // A database that no server would start with.
+    Effect.catchTag("StartupError", ({ message }) => Effect.succeed([message]))
+  )
+  return { ...found, problems: problems.slice(0, maxProblems) }
+})
+
+// On Linux, 0 is this thread and not the whole process: a request goes before a check.
+if (process.platform === "linux") setPriority(0, 10)
+
+void Effect.runPromise(
+  Effect.map(check, (result) => parentPort?.postMessage(result)).pipe(
+    Effect.provide(Logger.remove(Logger.defaultLogger))
+  )
+)

@@ -1,0 +1,50 @@
+import type { BackupCounts } from "@coffer/domain/Backup"
+import type Sqlite from "better-sqlite3"
+
+/** Statements that find nothing in a sound database, and what it means when they do. */
+const faults: ReadonlyArray<readonly [what: string, statement: string]> = [
+  [
+    "an audit log whose entries do not end where its head says",
+    `SELECT * FROM (SELECT log, seq, seq AS entries FROM audit_heads
+      EXCEPT SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log)
+    UNION ALL SELECT * FROM (SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log
+      EXCEPT SELECT log, seq, seq FROM audit_heads)`
+  ],
+  [
+    "an environment that does not have as many secrets as it counts",
+    `SELECT e.id FROM environments e LEFT JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL
+      GROUP BY e.id HAVING e.secret_count <> count(s.id)`
+  ],
+  ["a row that refers to one that is not there", "PRAGMA foreign_key_check"],
+  ["a database with more or less than one identity", "SELECT 1 WHERE (SELECT count(*) FROM instance) <> 1"]
+]
+
+const rowsOf = (database: Sqlite.Database, statement: string) => database.prepare<[], object>(statement).all()
+
+/** Lists what is wrong with a database: its pages and indexes, or else its rows. */
+export const faultsOf = (database: Sqlite.Database): ReadonlyArray<string> => {
+  const integrity = database
+    .prepare<[], { readonly integrity_check: string }>("PRAGMA integrity_check(5)")
+    .all()
+    .map((row) => row.integrity_check)
+  return integrity.join() === "ok"
+    ? faults.filter(([, statement]) => rowsOf(database, statement).length > 0).map(([what]) => what)
+    : integrity
+}
+
+const counts = `
+  WITH live_organizations AS (SELECT id FROM organizations WHERE removed_at IS NULL),
+    live_projects AS (
+      SELECT p.id FROM projects p JOIN live_organizations o ON o.id = p.org_id WHERE p.removed_at IS NULL),
+    live_environments AS (
+      SELECT e.id, e.secret_count FROM environments e JOIN live_projects p ON p.id = e.project_id
+      WHERE e.removed_at IS NULL)
+  SELECT (SELECT count(*) FROM live_organizations) AS organizations,
+    (SELECT count(*) FROM live_projects) AS projects,
+    (SELECT count(*) FROM live_environments) AS environments,
+    (SELECT coalesce(sum(secret_count), 0) FROM live_environments) AS secrets,
+    (SELECT count(*) FROM secret_versions WHERE destroyed_at IS NULL) AS versions,
+    (SELECT coalesce(sum(seq), 0) FROM audit_heads) AS entries`
+
+export const countsOf = (database: Sqlite.Database): BackupCounts | undefined =>
+  database.prepare<[], BackupCounts>(counts).get()
