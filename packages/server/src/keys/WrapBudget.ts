@@ -7,7 +7,7 @@ import { Keyring } from "./Keyring.js"
 /** How many random nonces one key is good for (NIST SP 800-38D, section 8.3). */
 export const maxWraps = 2 ** 32
 const warnAt = 0.8 * maxWraps
-const stride = 20_000
+const stride = 5_000
 
 const PlaceRow = Schema.Struct({ secret_id: Schema.String, version: Schema.Number })
 const CountRow = Schema.Struct({ versions: Schema.Number })

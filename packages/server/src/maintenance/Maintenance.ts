@@ -4,12 +4,21 @@ import { sessionMillis } from "../auth/Sessions.js"
 import { Erasures } from "../database/Erasure.js"
 import { Reader } from "../database/Reader.js"
 import { ago } from "../database/Time.js"
-import { transaction } from "../database/Writer.js"
+import { rowsOf } from "../database/Writer.js"
 import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
+import { turn } from "../Turn.js"
 
 const hourMillis = 60 * 60 * 1000
 
+/** How many rows one transaction removes. */
+const slice = 200
+
+/** The tables whose rows are of no use after a time. */
+type Aging = "sessions" | "login_codes" | "login_failures" | "rate_events"
+
+const IdRow = Schema.Struct({ id: Schema.String })
+const OptimizeRow = Schema.Struct({ optimize: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
@@ -24,18 +33,38 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const erasures = yield* Erasures
     const heads = reader.rows(HeadRow)
 
+    /** Removes the rows of a table that are older than a time: a few in each transaction, with other work in between. */
+    const remove = (table: Aging, until: string): Effect.Effect<void> =>
+      rowsOf(IdRow)(
+        sql.unsafe(
+          `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE created_at <= ? LIMIT ?) RETURNING id`,
+          [until, slice]
+        )
+      ).pipe(
+        sql.withTransaction,
+        Effect.orDie,
+        Effect.flatMap((removed) =>
+          removed.length < slice ? Effect.void : Effect.zipRight(turn, remove(table, until))
+        )
+      )
+
     const tidy = Effect.gen(function* () {
       const sessionsBornBy = yield* ago(sessionMillis)
       const anHourAgo = yield* ago(hourMillis)
-      yield* transaction(
-        Effect.gen(function* () {
-          yield* sql`DELETE FROM sessions WHERE created_at <= ${sessionsBornBy}`
-          yield* sql`DELETE FROM login_codes WHERE created_at <= ${anHourAgo}`
-          yield* sql`DELETE FROM login_failures WHERE created_at <= ${anHourAgo}`
-          yield* sql`DELETE FROM rate_events WHERE created_at <= ${anHourAgo}`
-        })
-      )
+      yield* remove("sessions", sessionsBornBy)
+      yield* remove("login_codes", anHourAgo)
+      yield* remove("login_failures", anHourAgo)
+      yield* remove("rate_events", anHourAgo)
     })
+
+    /** Tells the planner how large the tables are, one table after another: an analysis of all of them takes long. */
+    const optimize = Effect.gen(function* () {
+      yield* sql`PRAGMA analysis_limit = 200`
+      for (const statement of yield* rowsOf(OptimizeRow)(sql`PRAGMA optimize(-1)`)) {
+        yield* sql.unsafe(statement.optimize)
+        yield* turn
+      }
+    }).pipe(Effect.orDie)
 
     const logHeads = Effect.flatMap(heads("SELECT log, seq, chain FROM audit_heads ORDER BY log", []), (rows) =>
       Effect.forEach(rows, ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log}: ${seq} ${chain}`), {
@@ -48,7 +77,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* tidy
       yield* logHeads
       yield* wraps.count
-      yield* Effect.orDie(sql`PRAGMA optimize`)
+      yield* optimize
       yield* truncateWriteAheadLog
       yield* erasures.finish
     }).pipe(Effect.withSpan("Maintenance.sweep"))
