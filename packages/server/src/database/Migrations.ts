@@ -1,6 +1,8 @@
+import * as Reactivity from "@effect/experimental/Reactivity"
 import { Migrator, SqlClient, type SqlError } from "@effect/sql"
 import { Effect, Option, ParseResult, Schema } from "effect"
 import { StartupError } from "../StartupError.js"
+import { connect } from "./Client.js"
 import { keepCopy } from "./Copy.js"
 import { reasonOf } from "./Reason.js"
 import { isSqlError } from "./Writer.js"
@@ -64,6 +66,45 @@ const explained = <A, E extends { readonly _tag: string }, R>(
     )
   )
 
+const ObjectRow = Schema.Struct({
+  type: Schema.String,
+  name: Schema.String,
+  tbl_name: Schema.String,
+  sql: Schema.NullOr(Schema.String)
+})
+
+/** Tables, indexes, triggers and views; but for the statistics of `PRAGMA optimize`. */
+const objects = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Schema.decodeUnknown(Schema.Array(ObjectRow))(
+    yield* sql`SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT IN ('sqlite_stat1', 'sqlite_stat4')`
+  )
+  return new Map(rows.map((row) => [`${row.type} ${row.name}`, JSON.stringify(row)]))
+})
+
+const run = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord(all) })
+
+/**
+ * Fails unless the schema is the one that the migrations make, object by object. A trigger that somebody planted could make a
+ * removal do nothing.
+ */
+const requireSchema = (all: Migrations) =>
+  Effect.gen(function* () {
+    const found = yield* objects
+    const expected = yield* Effect.flatMap(connect(":memory:"), ({ client }) =>
+      Effect.provideService(Effect.zipRight(run(all), objects), SqlClient.SqlClient, client)
+    ).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+    const refuse = (object: string, what: string) =>
+      new StartupError({
+        message: `the database's schema was changed by another program: the ${object} ${what}; restore a backup, or undo the change`
+      })
+    for (const [object, text] of found) {
+      if (!expected.has(object)) return yield* refuse(object, "does not belong there")
+      if (expected.get(object) !== text) return yield* refuse(object, "is not as Coffer made it")
+    }
+    for (const object of expected.keys()) if (!found.has(object)) return yield* refuse(object, "is missing")
+  })
+
 /** Fails unless the schema is exactly this program's: an offline command changes no schema. */
 export const requireCurrentSchema = Effect.gen(function* () {
   const newest = newestOf(migrations)
@@ -74,6 +115,7 @@ export const requireCurrentSchema = Effect.gen(function* () {
       message: `the database has schema ${found} and this program ${newest}: start coffer-server once, then try again`
     })
   }
+  yield* requireSchema(migrations)
 }).pipe(explained)
 
 const failed = (reason: string) =>
@@ -95,7 +137,8 @@ export const migrate = (path: string, all: Migrations = migrations) =>
     const found = yield* applied
     yield* refuseNewer(found, newest)
     if (found > 0 && found < newest) yield* keepCopy(path, found + 1)
-    yield* Migrator.make({})({ loader: Migrator.fromRecord(all) }).pipe(Effect.catchSomeDefect(failure))
+    yield* run(all).pipe(Effect.catchSomeDefect(failure))
     // The toolkit goes on when it cannot note a migration: it takes another process to be at it.
     if ((yield* applied) < newest) return yield* failed("its table of migrations cannot be written")
+    yield* requireSchema(all)
   }).pipe(explained)
