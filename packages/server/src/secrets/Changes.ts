@@ -8,7 +8,7 @@ import { forEachInTurns } from "../Turn.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { checkLimits } from "./Limits.js"
 import { type BundleRow, SecretsRepo, type Totals } from "./Repo.js"
-import { sizeOf, type Value, Versions } from "./Versions.js"
+import { checkNewest, sizeOf, type Value, Versions } from "./Versions.js"
 
 /** What becomes of a key: a value to set, or null to remove it. */
 export type Wanted = ReadonlyMap<SecretKey, Value | null>
@@ -146,6 +146,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         readonly eventOfAll?: (revision: number) => AuditEvent
       }
     ) {
+      for (const step of steps) if ("row" in step) yield* checkNewest(step.key, step.row)
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)

@@ -11,6 +11,9 @@ import { nonceBytes } from "../keys/Keyring.js"
 
 const Bytes = Schema.Uint8ArrayFromSelf
 
+/** Whether a secret's version is the highest that it has. Only somebody who writes to the file makes it another one. */
+const Newest = Schema.Literal(0, 1)
+
 const sealedFields = { format: Schema.Number, kek_id: Schema.String, sealed: Schema.NullOr(Bytes) }
 
 const SealedRow = Schema.Struct({
@@ -25,17 +28,19 @@ const BundleRow = Schema.Struct({
   id: SecretId,
   key: SecretKey,
   version: Schema.Number,
+  newest: Newest,
   updated_at: Schema.String,
   value_bytes: Schema.Number,
   ...sealedFields
 })
 export type BundleRow = typeof BundleRow.Type
 
-const ListedRow = Schema.Struct({ key: SecretKey, version: Schema.Number, updated_at: Schema.String })
+const ListedRow = Schema.Struct({ key: SecretKey, version: Schema.Number, newest: Newest, updated_at: Schema.String })
 
 const LiveRow = Schema.Struct({
   id: SecretId,
   version: Schema.Number,
+  newest: Newest,
   created_at: Schema.String,
   value_bytes: Schema.Number
 })
@@ -64,7 +69,7 @@ const WholeVersionRow = Schema.Struct({
 })
 export type WholeVersionRow = typeof WholeVersionRow.Type
 
-const CurrentRow = Schema.Struct({ id: SecretId, version: Schema.Number })
+const CurrentRow = Schema.Struct({ id: SecretId, version: Schema.Number, newest: Newest })
 const IdRow = Schema.Struct({ id: Schema.String })
 
 const ChangeRow = Schema.Struct({
@@ -96,16 +101,33 @@ const sealedColumns = `v.format AS format, v.kek_id AS kek_id,
       AND length(v.wrapped_key) = ${wrappedKeyBytes}
     THEN CAST(v.nonce || v.key_nonce || v.wrapped_key || v.ciphertext AS BLOB) END AS sealed`
 
-const oneSecret = `
+const newest = "(s.version IS (SELECT max(n.version) FROM secret_versions n WHERE n.secret_id = s.id))"
+
+/** The newest version of each secret; nothing of it, so that it does not open, where the secret points to another one. */
+const newestVersion = `LEFT JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version AND ${newest}`
+
+const sealedColumnsOfNewest = sealedColumns
+  .replace("v.format", "coalesce(v.format, 0)")
+  .replace("v.kek_id", "coalesce(v.kek_id, '')")
+
+const versionOfSecret = `
   SELECT s.id AS id, v.version AS version, v.destroyed_at AS destroyed_at, ${sealedColumns}
-  FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = coalesce(?, s.version)
+  FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = ?
+  WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`
+
+const currentSecret = `
+  SELECT s.id AS id, s.version AS version, v.destroyed_at AS destroyed_at, ${sealedColumnsOfNewest}
+  FROM secrets s ${newestVersion}
   WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`
 
 const everySecret = `
-  SELECT s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at, v.value_bytes AS value_bytes,
-    ${sealedColumns}
-  FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+  SELECT s.id AS id, s.key AS key, s.version AS version, v.version IS NOT NULL AS newest, s.updated_at AS updated_at,
+    coalesce(v.value_bytes, 0) AS value_bytes, ${sealedColumnsOfNewest}
+  FROM secrets s ${newestVersion}
   WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`
+
+const liveColumns = `s.id AS id, s.version AS version, v.version IS NOT NULL AS newest, s.created_at AS created_at,
+  coalesce(v.value_bytes, 0) AS value_bytes`
 
 export const missingEnvironment = (name: EnvName) =>
   new NotFound({ message: `environment ${name} is not there, or not yours to see` })
@@ -164,12 +186,15 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
 
     return {
       /** At once: it is what most requests ask for. */
-      read: (envId: EnvId, key: SecretKey, version: number | null) => sealed(oneSecret, [version, envId, key])[0],
+      read: (envId: EnvId, key: SecretKey, version: number | null) =>
+        (version === null ? sealed(currentSecret, [envId, key]) : sealed(versionOfSecret, [version, envId, key]))[0],
 
       list: (envId: EnvId) =>
-        listed(`SELECT key, version, updated_at FROM secrets WHERE env_id = ? AND removed_at IS NULL ORDER BY key`, [
-          envId
-        ]),
+        listed(
+          `SELECT s.key AS key, s.version AS version, ${newest} AS newest, s.updated_at AS updated_at FROM secrets s
+          WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`,
+          [envId]
+        ),
 
       revision: (envId: EnvId) =>
         Effect.map(
@@ -209,8 +234,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
 
       findLive: (envId: EnvId, key: SecretKey) =>
         lives(
-          `SELECT s.id AS id, s.version AS version, s.created_at AS created_at, v.value_bytes AS value_bytes
-          FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+          `SELECT ${liveColumns} FROM secrets s ${newestVersion}
           WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`,
           [envId, key]
         )[0],
@@ -266,7 +290,11 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
 
       currentVersion: (envId: EnvId, key: SecretKey) =>
         Effect.map(
-          currents(`SELECT id, version FROM secrets WHERE env_id = ? AND key = ? AND removed_at IS NULL`, [envId, key]),
+          currents(
+            `SELECT s.id AS id, s.version AS version, ${newest} AS newest FROM secrets s
+              WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`,
+            [envId, key]
+          ),
           (rows) => rows[0]
         ),
 
@@ -294,10 +322,12 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       findRemoved: (envId: EnvId, key: SecretKey) =>
         Effect.map(
           rowsOf(LiveRow)(
-            sql`SELECT s.id AS id, s.version AS version, s.created_at AS created_at, v.value_bytes AS value_bytes
-              FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
-              WHERE s.env_id = ${envId} AND s.key = ${key} AND s.removed_at IS NOT NULL
-              ORDER BY s.removed_revision DESC LIMIT 1`
+            sql.unsafe(
+              `SELECT ${liveColumns} FROM secrets s ${newestVersion}
+                WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NOT NULL
+                ORDER BY s.removed_revision DESC LIMIT 1`,
+              [envId, key]
+            )
           ),
           (rows) => rows[0]
         ),

@@ -11,7 +11,7 @@ import { uuidV7At } from "../database/Uuid.js"
 import { traced } from "../tracing/Traced.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo } from "./Repo.js"
-import { sizeOf, type Value, Versions } from "./Versions.js"
+import { checkNewest, sizeOf, type Value, Versions } from "./Versions.js"
 
 export const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
 
@@ -68,22 +68,28 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
 
     const list = traced("Secrets.list")(
       Effect.fnUntraced(function* (place: Place<"secret.list">) {
-        return yield* repo.list(place.env.id)
+        const rows = yield* repo.list(place.env.id)
+        for (const row of rows) yield* checkNewest(row.key, row)
+        return rows.map(({ key, updated_at, version }) => ({ key, version, updated_at }))
       })
     )
 
     /** What a change to a secret starts from: what its environment holds, the revision that it makes, and what is there. */
     const startOf = (place: Place<"secret.write">, key: SecretKey) => {
       const totals = repo.totals(place.env.id)
-      return totals === undefined
-        ? Either.left(missingEnvironment(place.env.name))
-        : Either.right({ totals, revision: totals.revision + 1, current: repo.findLive(place.env.id, key) })
+      if (totals === undefined) return Either.left(missingEnvironment(place.env.name))
+      const current = repo.findLive(place.env.id, key)
+      return Either.map(current === undefined ? Either.void : checkNewest(key, current), () => ({
+        totals,
+        revision: totals.revision + 1,
+        current
+      }))
     }
 
     /** Writes a new version. With an expected version (0: none), anything else there is a Conflict and changes nothing. */
     const set = traced("Secrets.set")(
       (place: Place<"secret.write">, key: SecretKey, value: Value, expectedVersion?: number) =>
-        Effect.withFiberRuntime<SecretWritten, Conflict | LimitExceeded | NotFound>((fiber) => {
+        Effect.withFiberRuntime<SecretWritten, Conflict | DecryptionFailed | LimitExceeded | NotFound>((fiber) => {
           const millis = millisIn(fiber)
           const written_at = timestamp(millis)
           const size = sizeOf(value)
@@ -115,7 +121,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     )
 
     const remove = traced("Secrets.remove")((place: Place<"secret.write">, key: SecretKey, expectedVersion?: number) =>
-      Effect.withFiberRuntime<void, Conflict | NotFound>((fiber) => {
+      Effect.withFiberRuntime<void, Conflict | DecryptionFailed | NotFound>((fiber) => {
         const removed_at = timestamp(millisIn(fiber))
         return change(() =>
           Either.gen(function* () {

@@ -50,6 +50,16 @@ const sealedOf = ({ format, kek_id, sealed }: SealedColumns): Sealed | null =>
         ciphertext: sealed.subarray(ciphertextAt)
       }
 
+export const altered = (key: SecretKey) =>
+  new DecryptionFailed({ message: `secret ${key} does not authenticate: it was altered` })
+
+/**
+ * Left with DecryptionFailed where a secret points to another version than the newest that it has: somebody set it back in the
+ * file, and what it points to must not pass for the current value.
+ */
+export const checkNewest = (key: SecretKey, { newest }: { readonly newest: 0 | 1 }) =>
+  newest === 1 ? Either.void : Either.left(altered(key))
+
 /** The size of a value in bytes of UTF-8. */
 export const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
 
@@ -94,10 +104,9 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
       row: SealedColumns
     ): Either.Either<Value, DecryptionFailed> => {
       const sealed = sealedOf(row)
-      const altered = () => new DecryptionFailed({ message: `secret ${of.key} does not authenticate: it was altered` })
       return sealed === null
-        ? Either.left(altered())
-        : Either.mapLeft(openEither(keyring, bindingOf(place, of), sealed), altered)
+        ? Either.left(altered(of.key))
+        : Either.mapLeft(openEither(keyring, bindingOf(place, of), sealed), () => altered(of.key))
     }
 
     return { write, open } as const

@@ -1,13 +1,19 @@
 import type { Actor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
+import { Access } from "@coffer/server/access/Access"
+import { History } from "@coffer/server/secrets/History"
 import { turn } from "@coffer/server/Turn"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { inspect } from "node:util"
 import {
+  asActor,
+  enter,
   entries,
   envPath,
+  key,
+  listSecrets,
   newProject,
   onDamagedDatabase,
   onDatabase,
@@ -16,8 +22,21 @@ import {
   raw,
   readBundle,
   readSecret as readSecretNow,
-  setSecret
+  removeSecret,
+  setSecret,
+  writeBundle
 } from "../support/Services.js"
+
+const destroyVersion = (actor: Actor, name: string, version: number) =>
+  Effect.gen(function* () {
+    const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "secret.destroy")).pipe(
+      asActor(actor)
+    )
+    return yield* (yield* History).destroy(place, key(name), [version])
+  })
+
+const listVersionsOf = (history: History, actor: Actor, name: string) =>
+  Effect.flatMap(enter(actor, "secret.list"), (place) => history.versions(place, key(name), {}))
 
 const canary = "canary-4711"
 
@@ -320,4 +339,53 @@ describe("a stored secret", () => {
       assert.strictEqual((yield* readBundle(ada, { keys: ["B"] })).data?.length, 1)
     }).pipe(onDamagedDatabase())
   )
+})
+
+describe("a secret whose version was set back in the file", () => {
+  const worldOf = Effect.gen(function* () {
+    const ada = yield* organization()
+    for (const text of ["one", "two", "three"]) yield* setSecret(ada, "A", `${canary}-${text}`)
+    yield* setSecret(ada, "B", "untouched")
+    return ada
+  })
+  const damages: ReadonlyArray<readonly [what: string, statement: string]> = [
+    ["to an earlier one", "UPDATE secrets SET version = 2 WHERE key = 'A'"],
+    ["beyond the newest", "UPDATE secrets SET version = 4 WHERE key = 'A'"],
+    ["by removing the newest one's row", "DELETE FROM secret_versions WHERE version = 3"],
+    ["to one that was destroyed", "UPDATE secrets SET version = 1 WHERE key = 'A'"]
+  ]
+  for (const [what, statement] of damages) {
+    it.effect(`${what}, is never read, listed or written as if it were whole`, () =>
+      Effect.gen(function* () {
+        const ada = yield* worldOf
+        const history = yield* History
+        if (what.includes("destroyed")) yield* destroyVersion(ada, "A", 1)
+        const db = yield* raw
+        db.exec(statement)
+        yield* refuses(ada, "A")
+        yield* turn
+        for (const attempt of [
+          listSecrets(ada),
+          listVersionsOf(history, ada, "A"),
+          setSecret(ada, "A", "new"),
+          writeBundle(ada, { set: { A: "new" } }),
+          writeBundle(ada, { delete: ["A"] }),
+          removeSecret(ada, "A"),
+          destroyVersion(ada, "A", 2)
+        ]) {
+          assert.propertyVal(
+            yield* Effect.flip(attempt as Effect.Effect<unknown, unknown>),
+            "code",
+            "DECRYPTION_FAILED"
+          )
+        }
+        assert.strictEqual((yield* readSecret(ada, "B")).value, "untouched")
+        assert.strictEqual(
+          (yield* readSecret(ada, "A", { version: 2 })).value,
+          `${canary}-two`,
+          "a version that is asked for by its number is what it was"
+        )
+      }).pipe(Effect.provide(History.Default), onDamagedDatabase())
+    )
+  }
 })
