@@ -7,7 +7,7 @@ export const turn = Effect.async<void>((resume) => {
 })
 
 /** How many items are worked on before other work gets its turn: a secret's value has at most 64 KB. */
-const stride = 100
+const stride = 25
 
 /** As `Effect.forEach`, with turns for other work in between. */
 export const forEachInTurns = <A, B, E, R>(
