@@ -262,6 +262,7 @@ describe("the forms for Docker", () => {
     const commands = text
       .replaceAll("\\\n", " ")
       .split("\n")
+      .map((line) => line.trim())
       .filter((line) => line.startsWith("docker "))
     assert.isAbove(commands.length, 12)
     for (const command of commands) {
