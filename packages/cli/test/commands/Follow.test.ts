@@ -89,7 +89,7 @@ describe("coffer audit list --follow", () => {
   })
 
   it("ends with the client's own code for what does not pass by itself, and takes no page", async () => {
-    for (const extra of [["--all"], ["--after", "p5"]]) {
+    for (const extra of [["--all"], ["--after", "s5"]]) {
       const { code, stderr } = await desk.coffer(["audit", "list", "--follow", ...extra])
       assert.strictEqual(code, 2)
       assert.match(stderr, /leave --all and --after out/)

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { AuditCursor } from "../AuditCursor.js"
+import { AuditCursor, continuesItsList, LogCursor } from "../AuditCursor.js"
 import { AuditPage, AuditVerification } from "../AuditEntry.js"
 import { Forbidden } from "../Errors.js"
 import { integerParameter, optional, OrgId } from "../Names.js"
@@ -16,8 +16,7 @@ const filters = {
   action: optional(Word),
   actor_id: optional(Word),
   resource_type: optional(Word),
-  limit: optional(integerParameter(1, 100)),
-  after: optional(AuditCursor)
+  limit: optional(integerParameter(1, 100))
 }
 
 const headRule = rule("goes together with chain, and the other way round")
@@ -41,7 +40,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("list", logs)
       .setPath(OrgPath)
-      .setUrlParams(Schema.Struct(filters))
+      .setUrlParams(Schema.Struct({ ...filters, after: optional(LogCursor) }))
       .addSuccess(AuditPage)
       .addError(Forbidden)
       .annotate(Requires, "audit.read")
@@ -58,7 +57,11 @@ export class AuditApi extends HttpApiGroup.make("audit")
   )
   .add(
     HttpApiEndpoint.get("listAll", "/api/audit-logs")
-      .setUrlParams(Schema.Struct({ ...filters, org_id: optional(OrgId) }))
+      .setUrlParams(
+        Schema.Struct({ ...filters, after: optional(AuditCursor), org_id: optional(OrgId) }).pipe(
+          Schema.filter(continuesItsList)
+        )
+      )
       .addSuccess(AuditPage)
       .addError(Forbidden)
       .annotate(Requires, "superadmin")

@@ -92,7 +92,7 @@ export const fields: Readonly<Record<string, string>> = {
 export const parameters: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
   action: { description: "only entries of this action", example: "secret.set" },
   actor_id: { description: "only entries of this actor", example: ids.user },
-  after: { description: "the `next_cursor` of the page before", example: "p128" },
+  after: { description: "the `next_cursor` of the page before", example: "s128" },
   backup_id: { description: "the backup's id", example: ids.backup },
   before: { description: "only versions or revisions below this one", example: "3" },
   chain: { description: "the link of a head that someone kept; goes with `seq`", example: chain },

@@ -142,7 +142,7 @@ export const auditPage = {
       created_at: updated_at
     }
   ],
-  pagination: { total: 128, limit: 1, has_next: true, next_cursor: "p128" }
+  pagination: { total: 128, limit: 1, has_next: true, next_cursor: "s128" }
 }
 
 export const verification = { valid: true, entries: 128, head: { seq: 128, chain }, first_invalid_seq: null }

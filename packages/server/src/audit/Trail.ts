@@ -53,7 +53,12 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
           total: yield* repo.total(filters),
           limit,
           has_next,
-          next_cursor: has_next && last !== undefined ? cursorOf(log === undefined ? last.position : last.seq) : null
+          next_cursor:
+            has_next && last !== undefined
+              ? log === undefined
+                ? cursorOf("all", last.position)
+                : cursorOf("one", last.seq)
+              : null
         }
       }
       return answer

@@ -167,7 +167,7 @@ describe("a statement's plan", () => {
   const filters = { action: "secret.set", actor_id: "someone", resource_type: "secret" }
   const requests = Object.entries(filters)
     .reduce<ReadonlyArray<object>>((all, [name, word]) => all.flatMap((one) => [one, { ...one, [name]: word }]), [{}])
-    .flatMap((request): ReadonlyArray<PageRequest> => [request, { ...request, after: cursorOf(5) }])
+    .flatMap((request): ReadonlyArray<PageRequest> => [request, { ...request, after: cursorOf("one", 5) }])
 
   const isWhole = ({ after: _after, ...filters }: PageRequest) => Object.keys(filters).length === 0
 

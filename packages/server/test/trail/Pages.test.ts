@@ -87,7 +87,8 @@ describe("a page of the audit log", () => {
     for (const limit of ["1", "20", "100"]) assert.strictEqual(decode({ limit })._tag, "Right", limit)
     for (const limit of ["0", "101", "-1", "1.5", "", "ten", "1e1"])
       assert.strictEqual(decode({ limit })._tag, "Left", limit)
-    for (const after of ["", "0", "p0", "p-1", "x", "p1.5"]) assert.strictEqual(decode({ after })._tag, "Left", after)
+    for (const after of ["", "0", "s0", "s-1", "p5", "x", "p1.5"])
+      assert.strictEqual(decode({ after })._tag, "Left", after)
   })
 
   it.live(
