@@ -36,9 +36,21 @@ export const judge = ({ body, location, status, url }: Unexpected): UnexpectedRe
 
 const busy = new Set([502, 503, 504])
 
-/** Whether a read that failed so may be tried again at once. */
-export const mayRetry = (error: ClientError): boolean =>
-  error._tag === "ServerUnreachable" ? error.transient : error._tag === "UnexpectedResponse" && busy.has(error.status)
+/** Whether the server did nothing because it held as much as it may: any request may be sent again. */
+export const isOverloaded = (error: unknown): boolean =>
+  Predicate.hasProperty(error, "code") && error.code === "OVERLOADED"
 
-/** How long to wait before a read is tried again. */
-export const retrySchedule = Schedule.jittered(Schedule.exponential("150 millis"))
+/** Whether a read that failed so may be tried again. */
+export const mayRetry = (error: ClientError): boolean =>
+  error._tag === "ServerUnreachable"
+    ? error.transient
+    : error._tag === "UnexpectedResponse"
+      ? busy.has(error.status)
+      : isOverloaded(error)
+
+/** How long to wait before a request is tried again: an overloaded server asks for a second. */
+export const retrySchedule = Schedule.identity<unknown>().pipe(
+  Schedule.intersect(Schedule.exponential("150 millis")),
+  Schedule.modifyDelay(([error], delay) => (isOverloaded(error) ? "1 second" : delay)),
+  Schedule.jittered
+)

@@ -3,11 +3,11 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import { Duration, Effect, FiberRef, Option, Redacted } from "effect"
+import { Data, Duration, Effect, FiberRef, Option, Redacted } from "effect"
 import { errorCodes } from "../Errors.js"
 import { type ClientError, ServerUnreachable, type UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
 import type { Credential } from "./Credentials.js"
-import { judge, mayRetry, retrySchedule } from "./Judgement.js"
+import { isOverloaded, judge, mayRetry, retrySchedule } from "./Judgement.js"
 import { isTransient, reason } from "./Reason.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
@@ -18,6 +18,11 @@ export const lastAnswer = FiberRef.unsafeMake<Option.Option<UnexpectedResponse |
 const judgeResponse = (url: string, { headers, status }: HttpClientResponse, body: string) =>
   judge({ url, status, location: headers["location"], body })
 
+/** The server did nothing yet, because it holds as much as it may. */
+class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientResponse }> {
+  readonly code = "OVERLOADED"
+}
+
 const isGood = (status: number) => (status >= 200 && status < 300) || status === 304
 
 const withCredential = (credential: Credential) =>
@@ -27,7 +32,8 @@ const withCredential = (credential: Credential) =>
 
 /**
  * A client that speaks to one server: adds the credential, follows no redirect, reads the whole answer within a time,
- * tries a read again (twice at most) when the server was not there for a moment, and lets pass only what the contract knows.
+ * tries a read again (twice at most) when the server was not there for a moment, and anything when the server was overloaded
+ * and did nothing; lets pass only what the contract knows.
  */
 export const transport = (
   client: HttpClient.HttpClient,
@@ -48,6 +54,7 @@ export const transport = (
     const text = isGood(response.status) ? "" : new TextDecoder().decode(body)
     const answer = judgeResponse(url, response, text)
     yield* FiberRef.set(lastAnswer, Option.some(answer))
+    if (isOverloaded(answer)) return yield* new Busy({ response })
     if (isGood(response.status) || (answer._tag === "UnknownApiError" && errorCodes.has(answer.code))) return response
     return yield* answer
   })
@@ -78,10 +85,12 @@ export const transport = (
           onTimeout: () => new ServerUnreachable({ url, reason: `no answer within ${seconds} s`, transient: false })
         }),
         Effect.retry({
-          times: reading ? 2 : 0,
+          times: 2,
           schedule: retrySchedule,
-          while: mayRetry
-        })
+          while: (error) => error._tag === "Busy" || (reading && mayRetry(error))
+        }),
+        // What is left after the last attempt is the contract's own error.
+        Effect.catchTag("Busy", ({ response }) => Effect.succeed(response))
       )
     })
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName, SecretKey, SecretValue } from "@coffer/domain/Names"
 import { Effect, Option, Redacted } from "effect"
 import { clientFor, json, listen } from "./Support.js"
 
@@ -73,6 +73,33 @@ describe("an error of the contract", () => {
           Effect.catchTag("NotFound", (error) => Effect.succeed(error.message))
         )
       assert.strictEqual(message, "the reason")
+    })
+  )
+})
+
+describe("an overloaded server", () => {
+  it.scopedLive("is asked again, for a change too, because it did nothing", () =>
+    Effect.gen(function* () {
+      let refusals = 1
+      const server = yield* listen((_request, response) => {
+        if (refusals-- > 0) json(response, 503, envelope("OVERLOADED"))
+        else json(response, 200, { key: "KEY", version: 1, created_at: at, updated_at: at })
+      })
+      const client = yield* clientFor(server.url)
+      const payload = { value: Redacted.make(SecretValue.make("x")) }
+      const { version } = yield* client.call((api) => api.secrets.set({ path, payload }))
+      assert.strictEqual(version, 1)
+      assert.lengthOf(server.requests, 2)
+    })
+  )
+
+  it.scopedLive("that stays so is told as such, after the third time", () =>
+    Effect.gen(function* () {
+      const server = yield* listen((_request, response) => json(response, 503, envelope("OVERLOADED")))
+      const client = yield* clientFor(server.url)
+      const error = yield* Effect.flip(client.call((api) => api.secrets.get({ path, urlParams: {} })))
+      assert.strictEqual(error._tag, "Overloaded")
+      assert.lengthOf(server.requests, 3)
     })
   )
 })
