@@ -1,18 +1,26 @@
 import { Cause, Context, Effect, FiberRef, FiberRefs, HashMap, Layer, Logger, LogLevel } from "effect"
 import { ServerConfig } from "./Config.js"
 import { timestamp } from "./database/Time.js"
+import { causeText, errorText } from "./ErrorText.js"
 import { type AccessFields, accessFields, AccessLog, isQuiet } from "./http/AccessLog.js"
 import { RequestInfo } from "./http/RequestInfo.js"
+import { standardError } from "./LogSink.js"
 
 const text = (part: unknown): string =>
-  typeof part === "string" ? part : Cause.isCause(part) ? Cause.pretty(part) : JSON.stringify(part)
+  typeof part === "string"
+    ? part
+    : Cause.isCause(part)
+      ? causeText(part)
+      : typeof part === "object"
+        ? errorText(part)
+        : String(part)
 
 interface Entry {
   readonly time: string
   readonly level: LogLevel.LogLevel
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
-  /** Of what failed, with its stack; empty when nothing did. */
+  /** What failed and where, without words that are not ours; empty when nothing did. */
   readonly cause: string
 }
 
@@ -31,7 +39,7 @@ const entryOf = ({ annotations, cause, context, date, logLevel, message }: Logge
       ...(request !== "" && { request }),
       ...(!HashMap.isEmpty(annotations) && Object.fromEntries([...HashMap.entries(annotations)]))
     },
-    cause: Cause.isEmpty(cause) ? "" : Cause.pretty(cause, { renderErrorCause: true })
+    cause: causeText(cause)
   }
 }
 
@@ -56,19 +64,8 @@ const jsonAccessLine: AccessLine = (time, level, { actor, method, ms, request, r
   `{"time":"${time}","level":"${level.label.toLowerCase()}","message":"${method} ${route} ${status}",` +
   `"method":"${method}","route":"${route}","status":${status},"ms":${ms},"request":"${request}","actor":"${actor}"}`
 
-/** The lines of one turn of the event loop go out together: a call of the system for each costs as much as the rest of it. */
-let pending = ""
-const flush = (): void => {
-  const lines = pending
-  pending = ""
-  if (lines !== "") process.stderr.write(lines)
-}
-process.on("exit", flush)
-
-const toStderr = (line: string): void => {
-  if (pending === "") setImmediate(flush)
-  pending += `${line}\n`
-}
+const missing = (lines: number): string =>
+  `${lines} ${lines === 1 ? "line is" : "lines are"} missing here: nobody took them from standard error in time`
 
 /** The log: on standard error, for people or as JSON, from the configured level up. */
 export const LoggingLive = Layer.unwrapEffect(
@@ -78,7 +75,11 @@ export const LoggingLive = Layer.unwrapEffect(
     const isJson = logFormat === "json"
     const lineOf = isJson ? jsonLine : prettyLine
     const accessLineOf = isJson ? jsonAccessLine : prettyAccessLine
-    const logger = Logger.make<unknown, void>((options) => toStderr(lineOf(entryOf(options))))
+    const logger = Logger.make<unknown, void>((options) => standardError.write(lineOf(entryOf(options))))
+    standardError.reportBy((lines) => {
+      const time = timestamp(clock.unsafeCurrentTimeMillis())
+      return lineOf({ time, level: LogLevel.Warning, message: missing(lines), fields: {}, cause: "" })
+    })
     const writesInfo = LogLevel.lessThanEqual(logLevel, LogLevel.Info)
     const writesDebug = LogLevel.lessThanEqual(logLevel, LogLevel.Debug)
     const access = AccessLog.of((method, info, status, millis) => {
@@ -86,7 +87,7 @@ export const LoggingLive = Layer.unwrapEffect(
       const quiet = isQuiet(fields)
       if (!(quiet ? writesDebug : writesInfo)) return
       const time = timestamp(clock.unsafeCurrentTimeMillis())
-      toStderr(accessLineOf(time, quiet ? LogLevel.Debug : LogLevel.Info, fields))
+      standardError.write(accessLineOf(time, quiet ? LogLevel.Debug : LogLevel.Info, fields))
     })
     return Layer.mergeAll(
       Logger.replace(Logger.defaultLogger, logger),

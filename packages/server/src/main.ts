@@ -9,6 +9,7 @@ import { loadConfig, ServerConfig } from "./Config.js"
 import { exposedSecrets } from "./config/Exposed.js"
 import { unknownMessage, unknownSettings } from "./config/Unknown.js"
 import { explainUnusable } from "./database/Unusable.js"
+import { causeText } from "./ErrorText.js"
 import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
 
@@ -119,7 +120,7 @@ const report = (cause: Cause.Cause<{ readonly message: string }>) =>
     : Console.error(
         Cause.isFailure(cause)
           ? `coffer-server: ${Cause.failures(cause).pipe((errors) => [...errors].map(({ message }) => message).join("\n"))}`
-          : Cause.pretty(cause)
+          : `coffer-server: a mistake in the program: ${causeText(cause)}`
       )
 
 command(process.argv.slice(2)).pipe(

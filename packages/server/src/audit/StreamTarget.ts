@@ -1,4 +1,4 @@
-import { Data, Effect, Predicate } from "effect"
+import { Data, Effect, Metric, Predicate } from "effect"
 import { type FileHandle, open } from "node:fs/promises"
 import type { Settings } from "../Config.js"
 import { StartupError } from "../StartupError.js"
@@ -8,6 +8,14 @@ export class StreamFailure extends Data.TaggedError("StreamFailure")<{ readonly 
 
 /** Takes whole lines; comes back when they are handed over, or on disk. */
 export type WriteLines = (lines: string) => Effect.Effect<void, StreamFailure>
+
+/** Attempts that failed: the lines are kept in the database and tried again. */
+export const streamFailures = Metric.counter("coffer_audit_stream_failures_total", { incremental: true })
+
+const counting =
+  (write: WriteLines): WriteLines =>
+  (lines) =>
+    Effect.tapError(write(lines), () => Metric.increment(streamFailures))
 
 const failureOf = (error: unknown): StreamFailure =>
   new StreamFailure({
@@ -53,8 +61,9 @@ const toFile =
 export const streamTarget = (stream: NonNullable<Settings["auditStream"]>): Effect.Effect<WriteLines, StartupError> =>
   stream === "stdout"
     ? Effect.sync(() => {
+        // A reader that goes away does not end the server.
         process.stdout.on("error", () => undefined)
-        return toStdout
+        return counting(toStdout)
       })
     : Effect.gen(function* () {
         const stats = yield* Effect.scoped(
@@ -66,6 +75,6 @@ export const streamTarget = (stream: NonNullable<Settings["auditStream"]>): Effe
           )
         )
         return stats.isFile()
-          ? toFile(stream.file)
+          ? counting(toFile(stream.file))
           : yield* new StartupError({ message: `SERVICE_AUDIT_STREAM: ${stream.file} is not a regular file` })
       })

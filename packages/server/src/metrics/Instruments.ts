@@ -3,6 +3,7 @@ import { Clock, Effect, Metric } from "effect"
 import { stat } from "node:fs/promises"
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client"
 import { AuditLog, auditFailures } from "../audit/AuditLog.js"
+import { streamFailures } from "../audit/StreamTarget.js"
 import { lockouts, loginFailures, loginRefusals } from "../auth/Login.js"
 import {
   backupsFailed,
@@ -14,6 +15,7 @@ import {
   newestBackup
 } from "../backups/BackupMetrics.js"
 import { ServerConfig } from "../Config.js"
+import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
 import { requestObserver } from "./Requests.js"
 
@@ -71,6 +73,16 @@ export const makeInstruments = Effect.gen(function* () {
   const unmailed = counterOf(registry, "coffer_mail_failures_total", "Login codes that the mail server did not take")
   const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads that wait to be written")
   const unwritten = counterOf(registry, "coffer_audit_write_failures_total", "Audit entries that could not be written")
+  const unstreamed = counterOf(
+    registry,
+    "coffer_audit_stream_failures_total",
+    "Attempts to write the audit stream that failed"
+  )
+  const unlogged = counterOf(
+    registry,
+    "coffer_log_lines_dropped_total",
+    "Lines of the log that nobody took from standard error in time"
+  )
   const database = gaugeOf(registry, "coffer_database_size_bytes", "Size of the database file")
   const wal = gaugeOf(registry, "coffer_database_wal_size_bytes", "Size of the write-ahead log beside it")
 
@@ -129,6 +141,8 @@ export const makeInstruments = Effect.gen(function* () {
     unmailed(yield* count(mailFailures))
     queued(yield* audit.queued)
     unwritten(yield* count(auditFailures))
+    unstreamed(yield* count(streamFailures))
+    unlogged(standardError.dropped())
     database(yield* sizeOf(dbPath))
     wal(yield* sizeOf(`${dbPath}-wal`))
     yield* readBackups

@@ -211,4 +211,41 @@ describe.concurrent("the audit stream on standard output", () => {
     assert.include(log, "listening")
     assert.strictEqual(child.exitCode, 0)
   })
+
+  it("goes on when that reader goes away, and counts the attempts that failed", async () => {
+    const folder = freshFolder()
+    const child = spawn(process.execPath, [bin], {
+      cwd: folder,
+      env: {
+        PATH: process.env["PATH"],
+        SERVICE_MASTER_KEY: masterKey,
+        SMTP_HOST: "log",
+        SERVICE_PORT: "0",
+        SERVICE_METRICS_PORT: "0",
+        SERVICE_AUDIT_STREAM: "stdout"
+      },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let log = ""
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (log += chunk))
+    child.stdout.destroy()
+    await until(() => /listening on (\S+\d)/.test(log), "the server")
+    const url = /listening on (http:[\d./:]+\d)/.exec(log)?.[1] ?? ""
+    const page = /metrics are at (\S+\/metrics)/.exec(log)?.[1] ?? ""
+    const verify = () =>
+      fetch(`${url}/api/auth/verify`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: "ada@example.com", code: "000000" })
+      })
+    assert.strictEqual((await verify()).status, 401)
+    const failures = async () =>
+      Number(/^coffer_audit_stream_failures_total (\d+)$/m.exec(await (await fetch(page)).text())?.[1])
+    while ((await failures()) === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.include(log, "the audit stream cannot be written (EPIPE)")
+    assert.strictEqual((await verify()).status, 401)
+    child.kill("SIGTERM")
+    await once(child, "close")
+    assert.strictEqual(child.exitCode, 0)
+  })
 })

@@ -55,7 +55,9 @@ describe.concurrent("the log as JSON", () => {
     const [defect, access, ...rest] = entries.filter(({ request }) => request === "r-1")
     assert.deepStrictEqual(rest, [])
     assert.include({ ...defect }, { level: "error", message: "a request ended in a defect" })
-    assert.match(defect.cause, /SqlError[^]*broken by the test/)
+    assert.match(defect.cause, /^SqlError\n {4}at [^]*caused by SqliteError \(SQLITE_CONSTRAINT_TRIGGER\)/)
+    assert.notInclude(program.log, "broken by the test")
+    assert.match(broken.body.error.message, /; its log has the details under the request id r-1$/)
     const { actor, ms, time, ...told } = access
     assert.deepStrictEqual(told, {
       level: "info",
@@ -94,6 +96,23 @@ describe.concurrent("the log as JSON", () => {
     const entry: Json = JSON.parse(linesOf(program).find((line) => line.includes("not mailed")) ?? "")
     assert.include({ ...entry }, { level: "error", request: "who-waits", smtp_error: "ECONNREFUSED" })
     assert.notInclude(program.log, "ada@example.com")
+    await program.remove()
+  })
+})
+
+describe.concurrent("a reader of the log that goes away", () => {
+  it("does not end the server, which counts what it could not write", async () => {
+    const { program, token } = await inUse({ SERVICE_METRICS_PORT: "0" })
+    const [page] = /http:\S+\/metrics/.exec(program.log) ?? []
+    program.closeLog()
+    for (let i = 0; i < 5; i++) {
+      assert.strictEqual((await program.call("GET", "/api/orgs/acme", { token })).status, 200)
+    }
+    const dropped = async () => {
+      const metrics = await (await fetch(page ?? "")).text()
+      return Number(/^coffer_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1])
+    }
+    while ((await dropped()) < 5) await new Promise((resolve) => setTimeout(resolve, 20))
     await program.remove()
   })
 })

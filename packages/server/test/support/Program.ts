@@ -176,6 +176,11 @@ export class Program {
     })
   }
 
+  /** Closes the reading end of its standard error, as a log collector that dies. */
+  closeLog(): void {
+    this.#child.stderr?.destroy()
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }
