@@ -916,7 +916,11 @@ export const tools: ReadonlyArray<Tool> = [
           pattern: "^[A-Za-z0-9_.@:-]{1,100}$"
         },
         limit: { type: "integer", minimum: 1, maximum: 100 },
-        after: { type: "string", description: "The next_cursor of the page before", pattern: "^p([1-9][0-9]{0,14})$" },
+        after: {
+          type: "string",
+          description: "The next_cursor of the page before",
+          pattern: "^([gs])([1-9][0-9]{0,14})$"
+        },
         org: {
           type: "string",
           description: "The organization's name; left out: SERVICE_ORG, else org in service.yml",

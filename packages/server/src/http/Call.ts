@@ -1,7 +1,7 @@
 import { type Actor, Authentication, CurrentActor } from "@coffer/domain/Actor"
 import { BodyLimit, defaultBodyLimit } from "@coffer/domain/api/Requirement"
-import { type Forbidden, type NotFound, ValidationError } from "@coffer/domain/Errors"
-import { HttpApiError, type HttpApiMiddleware, type HttpMethod, type HttpServerResponse } from "@effect/platform"
+import { type Forbidden, type NotFound, Overloaded, ValidationError } from "@coffer/domain/Errors"
+import { HttpApiError, type HttpApiMiddleware, type HttpMethod, HttpServerResponse } from "@effect/platform"
 import { Context, Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import { accepting } from "./Accept.js"
 import { answering, UnfitAnswer } from "./Answer.js"
@@ -44,10 +44,11 @@ export interface Call {
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, CallServices>
 }
 
-/** Who makes a call, and what its body is held on account of. */
+/** Who makes a call, and the account on which its body and its answer are held. */
 export interface Caller {
   readonly actor: Actor | null
-  readonly hold: Hold
+  readonly body: Hold
+  readonly answer: Hold
 }
 
 /** Checks whether the caller may make a call at the place that its path names. */
@@ -90,6 +91,14 @@ const knowing = (schema: Option.Option<HasAst>) => {
   }
 }
 
+/** An answer of this size fits into what the system itself holds for a connection, in bytes. */
+const smallAnswer = 64 * 1024
+
+const tooManyAnswers = new Overloaded({
+  message: "as many answers as the server may hold wait for their clients: try again in 1 second",
+  retryAfter: 1
+})
+
 /** What the contract says of an endpoint and its handler, as a call. */
 export const callOf = (
   endpoint: Endpoint,
@@ -109,12 +118,23 @@ export const callOf = (
   const unknownIn = restricted || hasPayload ? knowing(endpoint.urlParamsSchema) : () => undefined
   const encode = answering(endpoint.successSchema)
   const encoded = (value: unknown) => Either.mapLeft(encode(value), (issue) => new UnfitAnswer({ issue }))
+  /** An answer that a handler made itself is shared or small. */
+  const admitted =
+    (hold: Hold) =>
+    (value: unknown): Either.Either<HttpServerResponse.HttpServerResponse, UnfitAnswer | Overloaded> => {
+      const answer = encoded(value)
+      if (Either.isLeft(answer) || HttpServerResponse.isServerResponse(value)) return answer
+      const { body } = answer.right
+      const size = body._tag === "Raw" || body._tag === "Uint8Array" ? (body.contentLength ?? 0) : 0
+      // What was changed is told in any case: that it was not done would be wrong.
+      return size <= smallAnswer || hold.take(size) || endpoint.method !== "GET" ? answer : Either.left(tooManyAnswers)
+    }
 
   return {
     method: endpoint.method,
     path: endpoint.path,
     restricted,
-    answer: (request, parameters, query, { actor, hold }) =>
+    answer: (request, parameters, query, { actor, ...held }) =>
       Effect.suspend(() => {
         const unknown = unknownIn(query)
         if (unknown !== undefined) return unknown
@@ -126,15 +146,15 @@ export const callOf = (
         if (Either.isLeft(urlParams)) return refuse(urlParams.left)
         const withPayload = (payload: unknown) => {
           const decoded = { request, path: path.right, payload, headers: headers.right, urlParams: urlParams.right }
-          return Effect.flatMap(handle(decoded), encoded)
+          return Effect.flatMap(handle(decoded), admitted(held.answer))
         }
         if (!hasPayload) return withPayload(undefined)
         const answered = Effect.ensuring(
-          Effect.flatMap(readBody(request.source, limit, hold), (body) => {
+          Effect.flatMap(readBody(request.source, limit, held.body), (body) => {
             const payload = decodePayload(body)
             return Either.isLeft(payload) ? refuse(payload.left) : withPayload(payload.right)
           }),
-          Effect.sync(hold.release)
+          Effect.sync(held.body.release)
         )
         return actor === null
           ? answered

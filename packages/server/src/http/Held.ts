@@ -5,6 +5,9 @@ export interface Hold {
   readonly release: () => void
 }
 
+/** Something larger than the bound is held when nothing else is. */
+const passes = (held: number, more: number, bound: number): boolean => held > 0 && held + more > bound
+
 /**
  * Counts the bytes that the server holds for its callers, in all and for each of them, so that neither one caller nor all
  * together can use up the memory.
@@ -22,7 +25,8 @@ export const makeHeld = (bounds: { readonly total: number; readonly each: number
     let mine = 0
     return {
       take: (bytes) => {
-        if (total + bytes > bounds.total || (byHolder.get(holder) ?? 0) + bytes > bounds.each) return false
+        const own = byHolder.get(holder) ?? 0
+        if (passes(total, bytes, bounds.total) || passes(own, bytes, bounds.each)) return false
         mine += bytes
         add(holder, bytes)
         return true

@@ -1,9 +1,16 @@
-import { Headers, HttpIncomingMessage, type HttpMethod, HttpServerRequest } from "@effect/platform"
+import { type Headers, HttpIncomingMessage, type HttpMethod, HttpServerRequest } from "@effect/platform"
 import { Effect, Inspectable, Option, Stream } from "effect"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 
-/** Node's are what the toolkit wants: names in lowercase, one text each but for `set-cookie`, which no request has. */
+/** Node's are what the toolkit wants: names in lowercase, one text each but for `set-cookie`. */
 const areHeaders = (headers: IncomingHttpHeaders): headers is Headers.Headers => headers["set-cookie"] === undefined
+
+/** The headers of a request. `Set-Cookie` belongs to answers and is passed over. */
+const headersOf = (headers: IncomingHttpHeaders): Headers.Headers => {
+  if (areHeaders(headers)) return headers
+  const { "set-cookie": _, ...others } = headers
+  return headersOf(others)
+}
 
 /** The router finds no way for a method that it does not know. */
 const isMethod = (method: string): method is HttpMethod.HttpMethod => method !== ""
@@ -23,7 +30,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     const method = source.method ?? ""
     this.method = isMethod(method) ? method : "GET"
     this.url = source.url ?? "/"
-    this.headers = areHeaders(source.headers) ? source.headers : Headers.empty
+    this.headers = headersOf(source.headers)
   }
 
   get originalUrl(): string {

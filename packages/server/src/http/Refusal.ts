@@ -2,19 +2,32 @@ import { NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { IncomingMessage } from "node:http"
 import type { NodeRequest } from "./NodeRequest.js"
 
-/** HTTP/1.1 has one Host, HTTP/1.0 may have none (RFC 9112, section 3.2); of several, Node would keep the first. */
-const hasSoundHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): boolean => {
-  let count = 0
+/** Headers that a request has once. Of several, Node would keep the first or join them. */
+const once: ReadonlySet<string> = new Set(["host", "authorization", "x-api-key"])
+
+/** The first of those headers that a request has twice. */
+const repeated = ({ rawHeaders }: IncomingMessage): string | undefined => {
+  const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? ""
-    if (name.length === 4 && name.toLowerCase() === "host") count++
+    const name = (rawHeaders[index] ?? "").toLowerCase()
+    if (!once.has(name)) continue
+    if (seen.has(name)) return name
+    seen.add(name)
   }
-  return count === 1 ? headers.host !== "" : count === 0 && httpVersion === "1.0"
+  return undefined
 }
+
+/** HTTP/1.1 has one Host, HTTP/1.0 may have none (RFC 9112, section 3.2). */
+const hasSoundHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  headers.host === undefined ? httpVersion === "1.0" : headers.host !== ""
 
 /** Why a request is for none of the calls, whatever they are, before any of them is looked for. */
 export const refusal = (request: NodeRequest): NotFound | ValidationError | null => {
-  if (!hasSoundHost(request.source)) {
+  const twice = repeated(request.source)
+  if (twice !== undefined && twice !== "host") {
+    return new ValidationError({ message: `the ${twice} header is there twice: send one credential` })
+  }
+  if (twice === "host" || !hasSoundHost(request.source)) {
     return new ValidationError({ message: "the Host header is missing, or there are several" })
   }
   const path = request.url.split("?", 1)[0] ?? ""

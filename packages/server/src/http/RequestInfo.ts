@@ -24,8 +24,12 @@ export class RequestInfo extends Context.Reference<RequestInfo>()("@coffer/serve
   defaultValue: (): RequestInfoShape => ({ id: "", ip: null, client: null, route: null, actor: null })
 }) {}
 
-/** An IPv4 address that a socket of IPv6 took, as itself. */
-const unmapped = (address: string): string => address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "")
+/**
+ * An address without what is not part of it: the prefix of an IPv4 address that an IPv6 socket took, and the zone, which names
+ * an interface of the machine that wrote it and may be of any length.
+ */
+const unmapped = (address: string): string =>
+  address.replace(/%\S*$/, "").replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "")
 
 const asAddress = (text: string | undefined): string | null => {
   if (text === undefined) return null

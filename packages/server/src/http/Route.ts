@@ -3,7 +3,7 @@ import type { Unauthorized } from "@coffer/domain/Errors"
 import { HttpServerError, type HttpServerResponse } from "@effect/platform"
 import { Effect, Either } from "effect"
 import * as FindMyWay from "find-my-way-ts"
-import type { Call } from "./Call.js"
+import type { Call, Caller } from "./Call.js"
 import { makeHeld } from "./Held.js"
 import type { CallServices } from "./Calls.js"
 import type { NodeRequest } from "./NodeRequest.js"
@@ -11,20 +11,14 @@ import type { RequestInfoShape } from "./RequestInfo.js"
 
 /** What answers a request, and who asks, where the call wants to know. */
 export interface Routed {
-  readonly actor: Actor | null
+  readonly caller: Caller | null
   readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, CallServices>
 }
 
 /** Answers with a failure, whoever asks. */
-export const failing = (error: unknown): Routed => ({ actor: null, answer: Effect.fail(error) })
+export const failing = (error: unknown): Routed => ({ caller: null, answer: Effect.fail(error) })
 
 const mebibyte = 1024 * 1024
-
-/** The bodies that are held for callers with a credential: one may hold two of the largest at once. */
-const ofActors = makeHeld({ total: 48 * mebibyte, each: 36 * mebibyte })
-
-/** The bodies that are held for clients without one, by their addresses: they cannot use up what the others have. */
-const ofStrangers = makeHeld({ total: 4 * mebibyte, each: mebibyte })
 
 /** Finds the call that a request is for, and who asks, at once. Names are matched to the letter. */
 export const routing = (
@@ -39,6 +33,13 @@ export const routing = (
   })
   for (const call of calls) router.on(call.method, call.path, call)
 
+  // One caller may hold two of the largest bodies at once.
+  const bodies = makeHeld({ total: 40 * mebibyte, each: 36 * mebibyte })
+  // By their addresses: clients without a credential cannot use up what the others have.
+  const bodiesOfStrangers = makeHeld({ total: 4 * mebibyte, each: mebibyte })
+  // Those that wait for their clients and are not small.
+  const answers = makeHeld({ total: 16 * mebibyte, each: 12 * mebibyte })
+
   return (request: NodeRequest, info: RequestInfoShape): Routed => {
     const found =
       router.find(request.method, request.url) ??
@@ -47,14 +48,14 @@ export const routing = (
     const { handler: call, params, searchParams } = found
     info.route = call.path
     if (!call.restricted) {
-      const caller = { actor: null, hold: ofStrangers(info.ip ?? "") }
-      return { actor: null, answer: call.answer(request, params, searchParams, caller) }
+      const caller = { actor: null, body: bodiesOfStrangers(info.ip ?? ""), answer: answers("") }
+      return { caller, answer: call.answer(request, params, searchParams, caller) }
     }
     const identified = identify(request.headers)
     if (Either.isLeft(identified)) return failing(identified.left)
     const actor = identified.right
     info.actor = actor.id
-    const caller = { actor, hold: ofActors(actor.id) }
-    return { actor, answer: call.answer(request, params, searchParams, caller) }
+    const caller = { actor, body: bodies(actor.id), answer: answers(actor.id) }
+    return { caller, answer: call.answer(request, params, searchParams, caller) }
   }
 }

@@ -18,6 +18,7 @@ import { hasBody, linger } from "./Body.js"
 import { boundary } from "./Boundary.js"
 import { type Call, callOf } from "./Call.js"
 import { Calls, type CallServices } from "./Calls.js"
+import { inTurn } from "./InTurn.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { NodeServer } from "./NodeServer.js"
 import { refusal } from "./Refusal.js"
@@ -101,17 +102,17 @@ const serveOn = (server: Server, route: ReturnType<typeof routing>, guard: Effec
       const request = new NodeRequest(source)
       const info = infoOf(request)
       const refused = refusal(request)
-      const { actor, answer } =
+      const { answer, caller } =
         refused === null
           ? Either.getOrElse(
               Either.try(() => route(request, info)),
-              (defect): Routed => ({ actor: null, answer: Effect.die(defect) })
+              (defect): Routed => ({ caller: null, answer: Effect.die(defect) })
             )
           : failing(refused)
       const started = new Map<string, unknown>(services.unsafeMap)
       started.set(HttpServerRequest.HttpServerRequest.key, request)
       started.set(RequestInfo.key, info)
-      if (actor !== null) started.set(CurrentActor.key, actor)
+      if (caller?.actor) started.set(CurrentActor.key, caller.actor)
       const runtime = Runtime.make<CallServices>({
         context: Context.unsafeMake(started),
         fiberRefs,
@@ -130,13 +131,12 @@ const serveOn = (server: Server, route: ReturnType<typeof routing>, guard: Effec
       )
       const fiber = Runtime.runFork(runtime)(answered)
       response.on("close", () => {
+        caller?.answer.release()
         if (!response.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
       })
     }
-    yield* Effect.acquireRelease(
-      Effect.sync(() => server.on("request", onRequest)),
-      () => Effect.sync(() => server.off("request", onRequest))
-    )
+    // It goes on serving what arrives while the server closes.
+    server.on("request", inTurn(onRequest))
   })
 
 /** Every call of the contract, with its handler. */

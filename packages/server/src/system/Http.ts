@@ -6,7 +6,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { Statements } from "../database/Client.js"
 import { Reader } from "../database/Reader.js"
 import { serving } from "../http/Calls.js"
-import { docs, llms, llmsFull, openApi } from "./Documents.js"
+import { documents } from "./Documents.js"
 
 const CountRow = Schema.Struct({ count: Schema.Number })
 const ok = { status: "ok" } as const
@@ -17,6 +17,7 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
     const audit = yield* AuditLog
     const { isWritable } = yield* Statements
     const ask = reader.rows(CountRow)
+    const { docs, llms, llmsFull, openApi } = yield* documents
     return yield* handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>

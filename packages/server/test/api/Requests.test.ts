@@ -262,6 +262,47 @@ describe("the naming rules", () => {
   })
 })
 
+describe("a parameter of the query that a call does not have", () => {
+  it("is refused by name, before anything else of the call happens", async () => {
+    invalid(
+      await call("DELETE", `${secrets}/PRESENT?expected_versoin=3`),
+      /^expected_versoin: is not a parameter of this call$/
+    )
+    invalid(await call("GET", `${secrets}/PRESENT?verison=1`), /^verison: is not a parameter/)
+    invalid(await call("GET", "/api/orgs?limit=5"), /^limit: is not a parameter/)
+    invalid(await call("POST", "/api/orgs?name=x", { body: { name: "initech" } }), /^name: is not a parameter/)
+    invalid(await call("POST", "/api/auth/login?email=x", { body: { email: "q@example.com" } }), /^email: is not/)
+    invalid(await call("GET", `${secrets}/PRESENT?${encodeURIComponent(`<${mark()}>`)}=1`), /^the query: is not/)
+    assert.strictEqual((await call("GET", `${secrets}/PRESENT`)).body.version, 1)
+  })
+
+  it("is passed over by health and by the documents, which are asked with queries of their own", async () => {
+    for (const path of ["/health", "/health/ready", "/llms.txt"]) {
+      assert.strictEqual((await program.call("GET", `${path}?nonce=1`)).status, 200)
+    }
+  })
+})
+
+describe("a header", () => {
+  const raw = async (...fields: ReadonlyArray<string>) =>
+    program.exchange(["GET /api/auth/me HTTP/1.1", "Host: x", "Connection: close", ...fields, "", ""].join("\r\n"))
+
+  it("Set-Cookie belongs to answers: a request that has one is served as if it had none", async () => {
+    assert.strictEqual((await raw("Set-Cookie: a=b", `Authorization: Bearer ${token}`)).status, 200)
+  })
+
+  it("that holds the credential is refused when it is there twice", async () => {
+    const bearer = `Authorization: Bearer ${token}`
+    for (const fields of [
+      [bearer, bearer],
+      [bearer, "authorization: Bearer x"],
+      ["X-API-Key: x", "X-API-Key: x"]
+    ]) {
+      assertRefused(await raw(...fields), 400, "VALIDATION_ERROR", /is there twice: send one credential$/)
+    }
+  })
+})
+
 describe("a secret value", () => {
   it.each([
     ["one-byte", "x".repeat(65_536)],

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Requires } from "@coffer/domain/api/Requirement"
+import { BodyLimit, defaultBodyLimit, Requires } from "@coffer/domain/api/Requirement"
 import { HttpApi } from "@effect/platform"
 import { Context, Option } from "effect"
 
@@ -9,6 +9,8 @@ export interface Endpoint {
   readonly method: string
   readonly path: string
   readonly requires: string | undefined
+  /** The largest body that it takes, in bytes; null when it takes none. */
+  readonly bodyLimit: number | null
 }
 
 const collect = (): ReadonlyArray<Endpoint> => {
@@ -21,7 +23,10 @@ const collect = (): ReadonlyArray<Endpoint> => {
         call: `${endpoint.method} ${endpoint.path}`,
         method: endpoint.method,
         path: endpoint.path,
-        requires
+        requires,
+        bodyLimit: Option.isNone(endpoint.payloadSchema)
+          ? null
+          : Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
       })
     }
   })

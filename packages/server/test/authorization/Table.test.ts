@@ -610,6 +610,22 @@ describe("a refusal", () => {
     assert.deepStrictEqual(entry.metadata, { action: "secret.read", project: "webshop", env: "prod" })
   })
 
+  it("is recorded with the client's address, without the zone that may follow it", async () => {
+    for (const [sent, kept] of [
+      [`fe80::1%${"A".repeat(6_000)}`, "fe80::1"],
+      ["fe80::2%eth0, 192.0.2.1", "127.0.0.1"],
+      ["%eth0", "127.0.0.1"]
+    ] as const) {
+      await refused(
+        { id: developer.id, headers: { ...developer.headers, "x-real-ip": sent } },
+        "GET",
+        `${prod}/secrets/SHARED`
+      )
+      const [entry] = await service.entries(ada, `${acme}/audit-logs`, "access.denied")
+      assert.strictEqual(entry.ip_address, kept)
+    }
+  })
+
   it("of an owner's matter to an admin is recorded as well, also when it comes late", async () => {
     const admin = await service.member(ada, "acme", "refused.admin@example.com", "admin")
     const email = "would.be@example.com"

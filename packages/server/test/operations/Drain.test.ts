@@ -1,0 +1,51 @@
+import { afterAll, assert, describe, it } from "vitest"
+import { cleanUp, parseRaw, Program } from "../support/Program.js"
+
+afterAll(cleanUp)
+
+const health = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+
+describe("at SIGTERM", () => {
+  it("requests that the system has accepted are read and answered, on new connections and on old ones", async () => {
+    const program = await Program.start()
+    const old = program.dial()
+    old.write(health)
+    await old.heard(/\{"status":"ok"\}$/)
+    const resting = program.dial()
+    await resting.connected
+    // While the process stands still, the system accepts connections and takes what they send.
+    program.signal("SIGSTOP")
+    const dialogues = Array.from({ length: 50 }, () => program.dial())
+    await Promise.all(dialogues.map(({ connected }) => connected))
+    const before = old.received.length
+    for (const dialogue of [...dialogues, old]) dialogue.write(health)
+    program.signal("SIGTERM")
+    program.signal("SIGCONT")
+    await Promise.all([...dialogues, old, resting].map(({ closed }) => closed))
+    for (const { received } of dialogues) {
+      const { headers, status } = parseRaw(received)
+      assert.strictEqual(status, 200)
+      assert.strictEqual(headers.get("connection")?.trim(), "close")
+    }
+    assert.strictEqual(parseRaw(old.received.slice(before)).status, 200)
+    assert.strictEqual(resting.received, "")
+    assert.deepStrictEqual(await program.ended, { code: 0, signal: null })
+  })
+
+  it("a request whose end is still to come is waited for", async () => {
+    const program = await Program.start()
+    const body = JSON.stringify({ email: "ada@example.com" })
+    const dialogue = program.dial()
+    dialogue.write(
+      `POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+    )
+    const resting = program.dial()
+    await resting.connected
+    program.signal("SIGTERM")
+    await resting.closed
+    dialogue.write(body)
+    await dialogue.closed
+    assert.strictEqual(parseRaw(dialogue.received).status, 200)
+    assert.deepStrictEqual(await program.ended, { code: 0, signal: null })
+  })
+})
