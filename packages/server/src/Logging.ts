@@ -11,9 +11,9 @@ const text = (part: unknown): string =>
     ? part
     : Cause.isCause(part)
       ? causeText(part)
-      : typeof part === "object"
-        ? errorText(part)
-        : String(part)
+      : typeof part === "number"
+        ? String(part)
+        : errorText(part)
 
 interface Entry {
   readonly time: string
