@@ -1,9 +1,10 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Email } from "@coffer/domain/Names"
+import { BackupId, Email } from "@coffer/domain/Names"
 import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
 import { dirname, resolve } from "node:path"
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
+import { offlineDrill } from "./backups/OfflineDrill.js"
 import { check } from "./check/Check.js"
 import { loadConfig, ServerConfig } from "./Config.js"
 import { exposedSecrets } from "./config/Exposed.js"
@@ -29,6 +30,8 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
   coffer-server session EMAIL   prints a session token for EMAIL, with the server stopped: the way in when mail is down
   coffer-server restore --apply FILE
                                 swaps the database for a restored file, with the server stopped
+  coffer-server drill [ID]      fetches a backup (the newest), opens it in a scratch file beside the database and checks every
+                                value and audit log; while a server runs, too; the exit code is 1 when it is damaged
   coffer-server --version       prints the version
   coffer-server --help          prints this
 `
@@ -80,6 +83,15 @@ const restore = ([flag, file, ...rest]: ReadonlyArray<string>) =>
         applyRestore(file).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
       )
 
+const drill = ([text, ...rest]: ReadonlyArray<string>) => {
+  const id = text === undefined ? Option.some(undefined) : Schema.decodeUnknownOption(BackupId)(text)
+  return rest.length > 0 || Option.isNone(id)
+    ? wrongUsage("drill takes at most one backup's id")
+    : Effect.flatMap(offlineSettings, (settings) =>
+        offlineDrill(id.value).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
+      )
+}
+
 const checkUsage = "check takes --mail-to with one e-mail address, and --json"
 
 const runCheck = (words: ReadonlyArray<string>): Effect.Effect<void> => {
@@ -103,6 +115,8 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
       return rest.length > 1 ? wrongUsage("session takes one e-mail address") : session(rest[0])
     case "restore":
       return restore(rest)
+    case "drill":
+      return drill(rest)
     case "--version":
       return Console.log(version)
     case "--help":

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
-import type { Backup, BackupList, Drill, Restore } from "@coffer/domain/Backup"
+import type { Backup, BackupList, Restore } from "@coffer/domain/Backup"
 import { BackupFailed, BackupsDisabled, Conflict, NotFound } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Names"
 import { Clock, Effect, Exit, Fiber, Option, Order, Array } from "effect"
@@ -15,9 +15,9 @@ import { Instance } from "../keys/Instance.js"
 import { Keyring, nonceBytes } from "../keys/Keyring.js"
 import { overheadBytes, sealBackup } from "./BackupFile.js"
 import { noteDrill, noteNewest, noteOutcome } from "./BackupMetrics.js"
-import { countBackup, drillBackup } from "./Drill.js"
+import { countBackup, drillBackup, drillLine } from "./Drill.js"
 import { type LocalFailure, localFailure } from "./LocalFailure.js"
-import { backupOf, objectName } from "./ObjectName.js"
+import { backupOf, byTime, objectName } from "./ObjectName.js"
 import { makeObjectStore, type StoreFailure } from "./ObjectStore.js"
 import { BackupsRepo, noteApplied } from "./Repo.js"
 import { restoreBeside } from "./Restore.js"
@@ -52,7 +52,7 @@ const locallyFailed =
 
 const failed = (what: string) => ({ StoreFailure: storeFailed(what), LocalFailure: locallyFailed(what) })
 
-const newestFirst = Order.reverse(Order.mapInput(Order.string, ({ created_at, id }: Backup) => `${created_at} ${id}`))
+const newestFirst = Order.reverse(byTime)
 
 const sourceOf = ({ actor }: Everywhere): AuditSource => ({ ...sourceOfActor(actor), via: "superadmin" })
 
@@ -68,14 +68,6 @@ const otherKey = ({ id, key_fingerprint }: Backup, purpose: string) =>
   new Conflict({
     message: `backup ${id} is under another master key (fingerprint ${key_fingerprint}): start a server with that key to ${purpose} it`
   })
-
-/** One line about a drill, for the log. */
-const drillLine = ({ age_seconds, backup, counts, problems, seconds, valid }: Drill): string => {
-  const facts = `${Math.round(age_seconds / 3600)} hours old, checked in ${seconds} s`
-  return valid && counts !== null
-    ? `drill: backup ${backup.id} is good (${facts}): ${counts.secrets} secrets, ${counts.versions} versions, ${counts.entries} audit entries`
-    : `drill: backup ${backup.id} is damaged (${facts}): ${problems.join("; ")}`
-}
 
 /**
  * Backups of the whole database in an object store, each encrypted under the backup key. The store is the only record of

@@ -60,3 +60,11 @@ export const drillBackup = ({
       counts
     }
   })
+
+/** One line about a drill, for the log and the operator. */
+export const drillLine = ({ age_seconds, backup, counts, problems, seconds, valid }: Drill): string => {
+  const facts = `${Math.round(age_seconds / 3600)} hours old, checked in ${seconds} s`
+  return valid && counts !== null
+    ? `drill: backup ${backup.id} is good (${facts}): ${counts.secrets} secrets, ${counts.versions} versions, ${counts.entries} audit entries`
+    : `drill: backup ${backup.id} is damaged (${facts}): ${problems.join("; ")}`
+}

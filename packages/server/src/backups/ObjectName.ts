@@ -1,6 +1,6 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Names"
-import { Option, Schema } from "effect"
+import { Option, Order, Schema } from "effect"
 
 const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 const form = new RegExp(
@@ -15,6 +15,9 @@ const decodeId = Schema.decodeOption(BackupId)
  */
 export const objectName = (backup: Omit<Backup, "size_bytes">): string =>
   `${backup.instance}/${backup.created_at.replace(/[-:]/g, "")}_${backup.trigger}_${backup.key_fingerprint}_${backup.id}.bak`
+
+/** Orders backups by the time they were made, the oldest first. */
+export const byTime = Order.mapInput(Order.string, ({ created_at, id }: Backup) => `${created_at} ${id}`)
 
 /** What the name and size of an object tell about the backup in it; nothing when it is no backup's. */
 export const backupOf = (name: string, size_bytes: number): Option.Option<Backup> =>

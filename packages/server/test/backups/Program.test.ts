@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
 import { assertRefused, cleanUp, freshFolder, masterKey, Program } from "../support/Program.js"
-import { freshSettings } from "./Endpoint.js"
+import { freshSettings, keysBelow, readObject, writeObject } from "./Endpoint.js"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 
@@ -20,9 +20,9 @@ interface Said {
 }
 
 /** Runs an offline command in a server's folder. */
-const command = (folder: string, args: ReadonlyArray<string>): Promise<Said> =>
-  new Promise((resolve) => {
-    const env = { PATH: process.env["PATH"], SERVICE_MASTER_KEY: masterKey }
+const command = (folder: string, args: ReadonlyArray<string>, settings: Readonly<Record<string, string>> = {}) =>
+  new Promise<Said>((resolve) => {
+    const env = { PATH: process.env["PATH"], SERVICE_MASTER_KEY: masterKey, ...settings }
     const child = execFile(process.execPath, [bin, ...args], { cwd: folder, env }, (_error, out, err) => {
       resolve({ code: child.exitCode, out, err })
     })
@@ -82,8 +82,16 @@ describe("backups of a real server", () => {
     assert.deepStrictEqual(listed.body.data, [backup])
     const restored = await machine.call("POST", `/api/backups/${backup.id}/restore`, { token })
     assert.strictEqual(restored.status, 200, restored.text)
-    const { path, size_bytes } = restored.body
-    assert.deepStrictEqual(restored.body, { id: backup.id, path: `service.db.restore.${backup.id}`, size_bytes })
+    const { counts, path, size_bytes } = restored.body
+    assert.deepStrictEqual(restored.body, {
+      id: backup.id,
+      path: `service.db.restore.${backup.id}`,
+      size_bytes,
+      counts
+    })
+    assert.deepInclude(counts, { organizations: 1, projects: 1, secrets: 1, versions: 1 })
+    assert.deepInclude(listed.body.server, { organizations: 0 })
+    assert.notStrictEqual(listed.body.server.instance, backup.instance)
 
     const early = await command(machine.folder, ["restore", "--apply", path])
     assert.strictEqual(early.code, 1)
@@ -116,6 +124,48 @@ describe("backups of a real server", () => {
     assert.deepInclude(await verified(later.seq, later.chain), { valid: false, first_invalid_seq: later.seq })
     assert.notMatch(again.log, /NodeVersionSupport|AWS SDK/)
     await again.remove()
+  })
+
+  it("are proved good by a drill, of a superadmin and of the operator, while the server runs", async () => {
+    const settings = freshSettings()
+    const { call, program, token } = await inUse(settings)
+    const backup = await call("POST", "/api/backups")
+    const drilled = await call("POST", "/api/backups/drill", {})
+    assert.deepInclude(drilled, { backup, valid: true, problems: [] })
+    assert.strictEqual(drilled.counts.secrets, 1)
+    await program.said(new RegExp(`drill: backup ${backup.id} is good`))
+
+    const good = await command(program.folder, ["drill"], settings)
+    assert.strictEqual(good.code, 0, good.err)
+    assert.match(
+      good.out,
+      new RegExp(`^drill: backup ${backup.id} is good \\(.*\\): 1 secrets, 1 versions, \\d+ audit entries\n$`)
+    )
+    const wrongKey = await command(program.folder, ["drill"], { ...settings, SERVICE_MASTER_KEY: "ab".repeat(32) })
+    assert.strictEqual(wrongKey.code, 1)
+    assert.match(wrongKey.err, /is under another master key: its fingerprint is [0-9a-f]{16}, and this key's is/)
+    // On another machine, without a database.
+    const elsewhere = await command(freshFolder(), ["drill", backup.id], settings)
+    assert.strictEqual(elsewhere.code, 0, elsewhere.err)
+    const [object = ""] = await keysBelow(settings.BACKUP_S3_PREFIX)
+    const bytes = await readObject(object)
+    bytes[5000] = (bytes[5000] ?? 0) ^ 1
+    await writeObject(object, bytes)
+    const damaged = await command(program.folder, ["drill"], settings)
+    assert.strictEqual(damaged.code, 1)
+    assert.match(damaged.err, /is damaged .*does not authenticate/)
+    assert.isFalse((await call("POST", "/api/backups/drill", { backup_id: backup.id })).valid)
+    assertRefused(
+      await program.call("POST", "/api/backups/drill", { token, body: { backup_id: "no" } }),
+      400,
+      "VALIDATION_ERROR"
+    )
+    assert.deepStrictEqual(
+      readdirSync(program.folder).filter((name) => name.startsWith(".")),
+      []
+    )
+    assert.strictEqual((await command(program.folder, ["drill", "no"], settings)).code, 2)
+    await program.remove()
   })
 
   it("are answered in the order that the decisions set", async () => {

@@ -1,0 +1,61 @@
+import type { Backup } from "@coffer/domain/Backup"
+import Sqlite from "better-sqlite3"
+import { Array, Console, Effect, Either, Option } from "effect"
+import { ServerConfig } from "../Config.js"
+import { makeKeyring } from "../keys/Keyring.js"
+import { StartupError } from "../StartupError.js"
+import { drillBackup, drillLine } from "./Drill.js"
+import { makeObjectStore } from "./ObjectStore.js"
+import { backupOf, byTime } from "./ObjectName.js"
+
+const failed = (message: string) => new StartupError({ message })
+
+/** The instance of the database; nothing when there is none, as on a machine that only checks backups. */
+const instanceAt = (path: string): Option.Option<string> =>
+  Option.fromNullable(
+    Either.getOrUndefined(
+      Either.try(() => {
+        const database = new Sqlite(path, { readonly: true, fileMustExist: true })
+        const row = database.prepare<[], { readonly id: string }>("SELECT id FROM instance").get()
+        database.close()
+        return row?.id
+      })
+    )
+  )
+
+/** The backup of an id, else the newest one of the database's instance, else the newest of all. */
+const choose = (backups: ReadonlyArray<Backup>, id: string | undefined, instance: Option.Option<string>) => {
+  if (id !== undefined) return backups.find((backup) => backup.id === id)
+  const meant = backups.filter((backup) => Option.isNone(instance) || backup.instance === instance.value)
+  return Array.isNonEmptyReadonlyArray(meant) ? Array.max(meant, byTime) : undefined
+}
+
+/**
+ * Checks a backup without a session, also while the server runs: `coffer-server drill [ID]`. It reads the store, and writes
+ * nothing but a scratch file beside the database. Fails when the backup is damaged, or is not under the configured key.
+ */
+export const offlineDrill = (id: string | undefined) =>
+  Effect.gen(function* () {
+    const { backups: settings, dbPath, masterKey } = yield* ServerConfig
+    if (settings === null) return yield* failed("backups are off: set BACKUP_S3_ENDPOINT or BACKUP_DIR")
+    const { backupKey, fingerprint } = yield* makeKeyring(masterKey)
+    const store = yield* makeObjectStore(settings)
+    const objects = yield* store.list
+    const backups = Array.getSomes(objects.map(({ name, size }) => backupOf(name, size)))
+    const backup = choose(backups, id, instanceAt(dbPath))
+    if (backup === undefined) {
+      return yield* failed(
+        id === undefined ? "the store has no backup of this server" : `the store has no backup ${id}`
+      )
+    }
+    if (backup.key_fingerprint !== fingerprint) {
+      return yield* failed(
+        `backup ${backup.id} is under another master key: its fingerprint is ${backup.key_fingerprint}, and this key's is ${fingerprint}`
+      )
+    }
+    const result = yield* drillBackup({ backup, store, dbPath, masterKey, backupKey }).pipe(
+      Effect.catchTag("LocalFailure", ({ reason }) => failed(`the drill failed: ${reason}`))
+    )
+    if (!result.valid) return yield* failed(drillLine(result))
+    yield* Console.log(drillLine(result))
+  }).pipe(Effect.scoped)
