@@ -1,8 +1,6 @@
 import { ParseResult, Schema } from "effect"
 import { envNameForm, type Form, orgNameForm, projectNameForm, secretKeyForm } from "./NameForms.js"
-import { rule } from "./Rule.js"
-
-const utf8 = new TextEncoder()
+import { bound, rule } from "./Rule.js"
 
 const name = <Brand extends string>(brand: Brand, form: Form<Brand>, what: string, example: string) =>
   Schema.String.pipe(
@@ -52,7 +50,7 @@ export const maxSecretValueBytes = 65_536
 const secretValueRule = "a secret value is a string of at most 64 KB (65,536 bytes of UTF-8), without lone surrogates"
 
 /** The length in UTF-8 of a string, in bytes. */
-export const byteLength = (text: string): number => utf8.encode(text).length
+export const byteLength = (text: string): number => Buffer.byteLength(text)
 
 /** Text of at most 64 KB; the empty string is a value. Always carried as `Redacted`. */
 export const SecretValue = Schema.String.pipe(
@@ -201,6 +199,49 @@ export const list = <S extends Schema.Schema.Any>(item: S) => Schema.Struct({ da
 /** An optional field: left out, never `null`. */
 export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
+/**
+ * A list of at most `max` items: a longer one is refused with `text` before any item is decoded, so that a long list costs
+ * nothing. An empty one is refused with `empty`, where that is given. `items` is the JSON Schema of an item.
+ */
+export const boundedArray = <A, I>(
+  item: Schema.Schema<A, I>,
+  {
+    empty,
+    items,
+    max,
+    text
+  }: {
+    readonly items: object
+    readonly max: number
+    readonly text: string
+    readonly empty?: string
+  }
+) => {
+  const list = Schema.Array(item)
+  return Schema.Unknown.pipe(
+    Schema.filter((value) => !Array.isArray(value) || value.length <= max, rule(text)),
+    Schema.compose(empty === undefined ? list : list.pipe(Schema.minItems(1, bound(empty))), { strict: false })
+  ).annotations({
+    jsonSchema: { type: "array", items, ...(empty !== undefined && { minItems: 1 }), maxItems: max }
+  })
+}
+
+/** The most keys that a request may name. */
+export const maxKeys = 2_000
+const maxKeysRule = "at most 2,000 keys at once"
+
+/** A list of keys, for a request. */
+export const SecretKeys = boundedArray(SecretKey, {
+  items: {
+    type: "string",
+    description: secretKeyForm.rule,
+    examples: ["DATABASE_URL"],
+    pattern: secretKeyForm.pattern.source
+  },
+  max: maxKeys,
+  text: maxKeysRule
+})
+
 const isObject = (u: unknown): u is object => typeof u === "object" && u !== null && !Array.isArray(u)
 
 /**
@@ -217,8 +258,11 @@ export const SecretValues = Schema.transformOrFail(
   {
     strict: true,
     decode: (object, options, ast) => {
+      const found = Object.entries(object)
+      // Before any of them is decoded.
+      if (found.length > maxKeys) return ParseResult.fail(new ParseResult.Type(ast, null, maxKeysRule))
       const entries: Array<readonly [SecretKey, typeof RedactedSecretValue.Type]> = []
-      for (const [key, value] of Object.entries(object)) {
+      for (const [key, value] of found) {
         const decodedKey = decodeKey(key, options)
         if (decodedKey._tag === "Left") {
           return ParseResult.fail(

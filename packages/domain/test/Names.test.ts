@@ -12,6 +12,7 @@ import {
   RedactedSecretValue,
   SecretKey,
   SecretValue,
+  SecretKeys,
   SecretValues,
   ServiceAccountName
 } from "@coffer/domain/Names"
@@ -438,5 +439,41 @@ describe("values by key", () => {
 
   it("do not show themselves when they are printed", () => {
     assert.notInclude(inspect(decode({ A: "hunter2" }), { depth: 9, showHidden: true }), "hunter2")
+  })
+})
+
+describe("a list in a request", () => {
+  /** A list that fails the test when an item of it is looked at. */
+  const untouchable = (length: number) =>
+    new Proxy(Array.from({ length }), {
+      get: (target, name, receiver) =>
+        typeof name === "string" && /^\d+$/.test(name)
+          ? assert.fail("an item was looked at")
+          : (Reflect.get(target, name, receiver) as unknown)
+    })
+
+  it("that is too long is refused before one of its items is decoded", () => {
+    const found = issues(SecretKeys, untouchable(2_001))
+    assert.deepStrictEqual(
+      found.map(({ message }) => message),
+      ["at most 2,000 keys at once"]
+    )
+    assert.throws(() => issues(SecretKeys, untouchable(2_000)), /an item was looked at/)
+    assert.isTrue(
+      accepts(
+        SecretKeys,
+        Array.from({ length: 2_000 }, () => "KEY")
+      )
+    )
+  })
+
+  it("of values by key is counted before one of them is decoded", () => {
+    const values = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`not a key ${index}`, 7]))
+    assert.deepStrictEqual(
+      issues(SecretValues, values(2_001)).map(({ message }) => message),
+      ["at most 2,000 keys at once"]
+    )
+    assert.notInclude(issues(SecretValues, values(2_000))[0]!.message, "2,000")
   })
 })

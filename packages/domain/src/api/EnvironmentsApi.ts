@@ -3,14 +3,25 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, Count, EnvName, integerParameter, list, optional, SecretKey, SecretValues } from "../Names.js"
-import { bound, rule } from "../Rule.js"
+import {
+  body,
+  Count,
+  EnvName,
+  integerParameter,
+  list,
+  maxKeys,
+  optional,
+  SecretKey,
+  SecretKeys,
+  SecretValues
+} from "../Names.js"
+import { rule } from "../Rule.js"
 import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { at, EnvPath, ProjectPath } from "./Paths.js"
 import { BodyLimit, Requires } from "./Requirement.js"
 
 /** The most keys that one write of a bundle may name, and the most secrets of an environment. */
-export const maxBundleKeys = 2_000
+export const maxBundleKeys = maxKeys
 
 const key = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
 const keysRule = "must be secret keys, separated by commas"
@@ -28,8 +39,6 @@ const Keys = Schema.transform(
 
 /** The most changes that one page of revisions names. */
 export const maxRevisionChanges = 2 * maxBundleKeys
-
-const tooMany = bound("at most 2,000 keys at once")
 
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
@@ -82,7 +91,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPayload(
         body({
           set: optional(SecretValues),
-          delete: optional(Schema.Array(SecretKey).pipe(Schema.maxItems(maxBundleKeys, tooMany))),
+          delete: optional(SecretKeys),
           dry_run: optional(Schema.Boolean)
         })
       )
@@ -106,7 +115,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPayload(
         body({
           from: EnvName,
-          keys: optional(Schema.Array(SecretKey).pipe(Schema.maxItems(maxBundleKeys, tooMany))),
+          keys: optional(SecretKeys),
           dry_run: optional(Schema.Boolean)
         })
       )

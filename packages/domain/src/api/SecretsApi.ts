@@ -2,8 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, Count, integerParameter, list, optional, RedactedSecretValue } from "../Names.js"
-import { bound } from "../Rule.js"
+import { body, boundedArray, Count, integerParameter, list, optional, RedactedSecretValue } from "../Names.js"
 import { SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
 import { at, EnvPath, SecretPath } from "./Paths.js"
 import { Requires } from "./Requirement.js"
@@ -109,10 +108,12 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .setPayload(
         body({
-          versions: Schema.Array(Count).pipe(
-            Schema.minItems(1, bound("name at least one version")),
-            Schema.maxItems(1_000, bound("at most 1,000 versions at once"))
-          )
+          versions: boundedArray(Count, {
+            items: { $ref: "#/components/schemas/Count" },
+            max: 1_000,
+            text: "at most 1,000 versions at once",
+            empty: "name at least one version"
+          })
         })
       )
       .addSuccess(SecretDestroyed)
