@@ -5,11 +5,11 @@ import {
   UnsupportedMediaType,
   ValidationError
 } from "@coffer/domain/Errors"
-import { Data, Effect, Either } from "effect"
+import { Data, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Hold } from "./Held.js"
+import { parseBody } from "./ParseJson.js"
 
-const maxDepth = 32
 /** How long a client that sends too much is listened to before its connection is closed. */
 const lingerMillis = 2_000
 
@@ -19,38 +19,7 @@ const tooLarge = (limit: number) =>
 const isJson = (contentType: string): boolean =>
   /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-
-const isWithinDepth = (value: unknown, depth: number): boolean =>
-  typeof value !== "object" ||
-  value === null ||
-  (depth > 0 && Object.values(value).every((item) => isWithinDepth(item, depth - 1)))
-
-/** Whether a string anywhere in a value is half of a surrogate pair, which an escape can write and UTF-8 cannot. */
-const hasLoneSurrogate = (value: unknown): boolean =>
-  typeof value === "string"
-    ? /\p{Surrogate}/u.test(value)
-    : typeof value === "object" &&
-      value !== null &&
-      Object.entries(value).some(([key, item]) => hasLoneSurrogate(key) || hasLoneSurrogate(item))
-
 const refuse = (why: string) => new ValidationError({ message: `the body: ${why}` })
-
-const parse = (bytes: Buffer): Either.Either<unknown, ValidationError> => {
-  if (bytes.length === 0) return Either.right({})
-  const text = Either.try({ try: () => utf8.decode(bytes), catch: () => refuse("is not UTF-8") })
-  if (Either.isLeft(text)) return text
-  const value = Either.try({
-    try: (): unknown => JSON.parse(text.right),
-    // The parser's own reason would repeat a piece of the body.
-    catch: () => refuse("is not well-formed JSON")
-  })
-  if (Either.isLeft(value)) return value
-  if (!isWithinDepth(value.right, maxDepth)) return Either.left(refuse(`is nested deeper than ${maxDepth} levels`))
-  return /\\u[dD][89a-fA-F]/.test(text.right) && hasLoneSurrogate(value.right)
-    ? Either.left(refuse("holds a lone surrogate, which is no text"))
-    : value
-}
 
 const overloaded = new Overloaded({
   message: "the server holds as many request bodies as it may: try again in 1 second",
@@ -136,5 +105,5 @@ export const readBody = (
     if (contentType === undefined || !isJson(contentType) || (encoding !== undefined && encoding !== "identity")) {
       return new UnsupportedMediaType({ message: "send the body as Content-Type: application/json, in UTF-8" })
     }
-    return Effect.flatMap(collect(source, limit, hold), parse)
+    return Effect.flatMap(collect(source, limit, hold), parseBody)
   })

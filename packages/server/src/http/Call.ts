@@ -117,18 +117,22 @@ export const callOf = (
   // Probes and links to the documents come with queries of their own.
   const unknownIn = restricted || hasPayload ? knowing(endpoint.urlParamsSchema) : () => undefined
   const encode = answering(endpoint.successSchema)
-  const encoded = (value: unknown) => Either.mapLeft(encode(value), (issue) => new UnfitAnswer({ issue }))
+  const encoded = (value: unknown) => Effect.mapError(encode(value), (issue) => new UnfitAnswer({ issue }))
   /** An answer that a handler made itself is shared or small. */
-  const admitted =
-    (hold: Hold) =>
-    (value: unknown): Either.Either<HttpServerResponse.HttpServerResponse, UnfitAnswer | Overloaded> => {
-      const answer = encoded(value)
-      if (Either.isLeft(answer) || HttpServerResponse.isServerResponse(value)) return answer
-      const { body } = answer.right
-      const size = body._tag === "Raw" || body._tag === "Uint8Array" ? (body.contentLength ?? 0) : 0
-      // What was changed is told in any case: that it was not done would be wrong.
-      return size <= smallAnswer || hold.take(size) || endpoint.method !== "GET" ? answer : Either.left(tooManyAnswers)
-    }
+  const admitted = (hold: Hold) => (value: unknown) => {
+    if (HttpServerResponse.isServerResponse(value)) return encoded(value)
+    return Effect.flatMap(
+      encoded(value),
+      (answer): Either.Either<HttpServerResponse.HttpServerResponse, Overloaded> => {
+        const { body } = answer
+        const size = body._tag === "Raw" || body._tag === "Uint8Array" ? (body.contentLength ?? 0) : 0
+        // What was changed is told in any case: that it was not done would be wrong.
+        return size <= smallAnswer || hold.take(size) || endpoint.method !== "GET"
+          ? Either.right(answer)
+          : Either.left(tooManyAnswers)
+      }
+    )
+  }
 
   return {
     method: endpoint.method,

@@ -1,0 +1,61 @@
+import * as Either from "effect/Either"
+
+const maxDepth = 32
+
+/** No call takes a body with more values, whatever they are. */
+const maxValues = 5_000
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+const isWithinDepth = (value: unknown, depth: number): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (depth > 0 && Object.values(value).every((item) => isWithinDepth(item, depth - 1)))
+
+/** Whether a string anywhere in a value is half of a surrogate pair, which an escape can write and UTF-8 cannot. */
+const hasLoneSurrogate = (value: unknown): boolean =>
+  typeof value === "string"
+    ? /\p{Surrogate}/u.test(value)
+    : typeof value === "object" &&
+      value !== null &&
+      Object.entries(value).some(([key, item]) => hasLoneSurrogate(key) || hasLoneSurrogate(item))
+
+const tooDeep = `is nested deeper than ${maxDepth} levels`
+
+/** The value of a JSON text in UTF-8; left with what is wrong with it, in words that repeat nothing of it. */
+export const parseJson = (bytes: Uint8Array): Either.Either<unknown, string> => {
+  const text = Either.try({ try: () => utf8.decode(bytes), catch: () => "is not UTF-8" })
+  if (Either.isLeft(text)) return text
+  const value = Either.try({
+    try: (): unknown => JSON.parse(text.right),
+    // The parser's own reason would repeat a piece of the body.
+    catch: () => "is not well-formed JSON"
+  })
+  if (Either.isLeft(value)) return value
+  if (!isWithinDepth(value.right, maxDepth)) return Either.left(tooDeep)
+  return /\\u[dD][89a-fA-F]/.test(text.right) && hasLoneSurrogate(value.right)
+    ? Either.left("holds a lone surrogate, which is no text")
+    : value
+}
+
+const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}')
+
+/** As `parseJson`, for a large text: one of many values or levels is refused before any value is made of it. */
+export const parseLargeJson = (bytes: Uint8Array): Either.Either<unknown, string> => {
+  let commas = 0
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (inString) {
+      if (byte === backslash) at++
+      else if (byte === quote) inString = false
+    } else if (byte === quote) inString = true
+    else if (byte === comma) {
+      if (++commas >= maxValues) return Either.left(`holds more than ${maxValues} values, and no call takes as many`)
+    } else if (byte === openBracket || byte === openBrace) {
+      if (++depth > maxDepth) return Either.left(tooDeep)
+    } else if (byte === closeBracket || byte === closeBrace) depth--
+  }
+  return parseJson(bytes)
+}

@@ -1,0 +1,14 @@
+import * as Either from "effect/Either"
+import { parentPort } from "node:worker_threads"
+import { parseLargeJson } from "./Json.js"
+
+/** What this thread answers to the bytes of a body: its value, or what is wrong with it. */
+export type Parsed = { readonly value: unknown } | { readonly wrong: string }
+
+parentPort?.on("message", (bytes: Uint8Array) => {
+  const parsed: Parsed = Either.match(parseLargeJson(bytes), {
+    onLeft: (wrong) => ({ wrong }),
+    onRight: (value) => ({ value })
+  })
+  parentPort?.postMessage(parsed)
+})

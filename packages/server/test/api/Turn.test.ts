@@ -1,0 +1,66 @@
+import { forEachInTurns, pacing, turn } from "@coffer/server/Turn"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+
+/** Computes for some milliseconds. */
+const compute = (millis: number) =>
+  Effect.sync(() => {
+    for (const end = performance.now() + millis; performance.now() < end;);
+  })
+
+/** Counts the turns of the event loop while an effect runs. */
+const countingTurns = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.suspend(() => {
+    let turns = 0
+    let running = true
+    const count = () => {
+      turns++
+      if (running) setImmediate(count)
+    }
+    setImmediate(count)
+    return Effect.map(effect, (result) => {
+      running = false
+      return { result, turns }
+    })
+  })
+
+describe("long work", () => {
+  it.effect("of many at once goes on a piece a turn of the event loop, in the order of asking", () =>
+    Effect.gen(function* () {
+      const went: Array<number> = []
+      const worker = (number: number) =>
+        Effect.repeatN(
+          Effect.map(turn, () => void went.push(number)),
+          9
+        )
+      const { turns } = yield* countingTurns(Effect.forEach([0, 1, 2, 3, 4], worker, { concurrency: "unbounded" }))
+      assert.isAtLeast(turns, 49)
+      assert.deepStrictEqual(
+        went,
+        Array.from({ length: 50 }, (_, index) => index % 5)
+      )
+    })
+  )
+
+  it.effect("waits in vain when it is interrupted, and holds nobody up", () =>
+    Effect.gen(function* () {
+      const waiting = yield* Effect.fork(turn)
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(waiting)
+      yield* turn
+    })
+  )
+
+  it.effect("takes a turn after each slice, and none before", () =>
+    Effect.gen(function* () {
+      const long = yield* countingTurns(forEachInTurns([1, 2, 3, 4, 5], (item) => Effect.as(compute(10), item * 2)))
+      assert.deepStrictEqual(long.result, [2, 4, 6, 8, 10])
+      assert.isAtLeast(long.turns, 4)
+      const pace = pacing()
+      let went = false
+      setImmediate(() => (went = true))
+      yield* pace
+      assert.isFalse(went)
+    })
+  )
+})
