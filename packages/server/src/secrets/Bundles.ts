@@ -9,14 +9,11 @@ import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
-import { turn } from "../Turn.js"
+import { forEachInTurns } from "../Turn.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, namesETag } from "./ETag.js"
-import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { type CurrentSecret, missingEnvironment, SecretsRepo } from "./Repo.js"
 import { type Value, Versions } from "./Versions.js"
-
-/** How many secrets are decrypted before other work gets its turn. */
-const stride = 100
 
 export interface BundleWrite {
   readonly set?: ReadonlyMap<SecretKey, Value>
@@ -24,14 +21,14 @@ export interface BundleWrite {
   readonly dry_run?: boolean
 }
 
-/** The rows of some keys, or all; the first key that is not there is named. */
-export const narrow = (rows: ReadonlyArray<BundleRow>, keys: ReadonlyArray<SecretKey> | undefined) => {
-  if (keys === undefined) return Effect.succeed(rows)
-  const there = new Set(rows.map(({ key }) => key))
+/** The secrets of some keys, or all; the first key that is not there is named. */
+export const narrow = (secrets: ReadonlyArray<CurrentSecret>, keys: ReadonlyArray<SecretKey> | undefined) => {
+  if (keys === undefined) return Effect.succeed(secrets)
+  const there = new Set(secrets.map(({ key }) => key))
   const absent = keys.find((key) => !there.has(key))
   if (absent !== undefined) return new NotFound({ message: `secret ${absent} is not there` })
   const wanted = new Set(keys)
-  return Effect.succeed(rows.filter(({ key }) => wanted.has(key)))
+  return Effect.succeed(secrets.filter(({ key }) => wanted.has(key)))
 }
 
 /** What a request to write a bundle wants of each key. Fails with ValidationError when it contradicts itself. */
@@ -54,22 +51,6 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
 
     const tagOf = (id: EnvId, revision: number): string => etagOf(epoch, { id, revision })
 
-    const revisionOf = (place: Place<"secret.read">) =>
-      Effect.flatMap(repo.revision(place.env.id), (revision) =>
-        revision === undefined ? missingEnvironment(place.env.name) : Effect.succeed(revision)
-      )
-
-    /** All rows, and the revision that they are of: a write between two statements must not lend one's ETag to the other. */
-    const settled = Effect.fnUntraced(function* (place: Place<"secret.read">, known: number) {
-      let before = known
-      for (;;) {
-        const all = yield* repo.bundle(place.env.id)
-        const revision = yield* revisionOf(place)
-        if (revision === before) return { all, revision }
-        before = revision
-      }
-    })
-
     /**
      * The secrets of an environment, or those of some keys, with the ETag of what they are; no bundle when the caller
      * names that ETag already: then no value is decrypted and nothing is recorded.
@@ -80,28 +61,38 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         keys: ReadonlyArray<SecretKey> | undefined,
         ifNoneMatch: string | undefined
       ) {
-        const known = yield* revisionOf(place)
-        const knownTag = tagOf(place.env.id, known)
-        if (ifNoneMatch !== undefined && namesETag(ifNoneMatch, knownTag)) return { etag: knownTag, bundle: undefined }
-        const { all, revision } = yield* settled(place, known)
-        const etag = tagOf(place.env.id, revision)
-        const rows = yield* narrow(all, keys)
-        const data: Array<BundledSecret> = []
-        for (const row of rows) {
-          if (data.length > 0 && data.length % stride === 0) yield* turn
-          const { key, updated_at, version } = row
-          const value = versions.open(place, row, row)
-          if (Either.isLeft(value)) return yield* value.left
-          data.push({ key, value: value.right, version, updated_at })
+        for (;;) {
+          const known = ifNoneMatch === undefined ? undefined : repo.revision(place.env.id)
+          if (known !== undefined && ifNoneMatch !== undefined) {
+            const etag = tagOf(place.env.id, known)
+            if (namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
+          }
+          const contents = repo.contents(place.env.id)
+          if (contents === undefined) return yield* missingEnvironment(place.env.name)
+          const { revision } = contents.totals
+          const opened = yield* Effect.either(
+            forEachInTurns(yield* narrow(contents.secrets, keys), (secret) => {
+              const { key, updated_at, version } = secret
+              return Either.map(versions.open(place, secret, secret.content()), (value): BundledSecret => ({
+                key,
+                value,
+                version,
+                updated_at
+              }))
+            })
+          )
+          // A version that was replaced since may be destroyed by now: then the environment is read as it is now.
+          if (Either.isLeft(opened) && repo.revision(place.env.id) !== revision) continue
+          const data = yield* opened
+          yield* audit.read(sourceOf(place), {
+            action: "secret.read",
+            resource_type: "env",
+            resource_id: place.env.id,
+            metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
+          })
+          const bundle: Bundle = { revision, data }
+          return { etag: tagOf(place.env.id, revision), bundle }
         }
-        yield* audit.read(sourceOf(place), {
-          action: "secret.read",
-          resource_type: "env",
-          resource_id: place.env.id,
-          metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
-        })
-        const bundle: Bundle = { revision, data }
-        return { etag, bundle }
       })
     )
 
@@ -115,10 +106,11 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const at = yield* now
         return yield* transaction(
           Effect.gen(function* () {
-            const totals = repo.totals(place.env.id)
-            if (totals === undefined) return yield* missingEnvironment(place.env.name)
+            const contents = repo.contentsForUpdate(place.env.id)
+            if (contents === undefined) return yield* missingEnvironment(place.env.name)
+            const { secrets, totals } = contents
             yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
-            const steps = yield* changes.plan(place, yield* repo.bundleForUpdate(place.env.id), wanted)
+            const steps = yield* changes.plan(place, secrets, wanted)
             return yield* changes.apply(place, totals, steps, {
               at,
               dryRun: request.dry_run === true,

@@ -7,16 +7,25 @@ import { type AuditEvent, AuditLog } from "../audit/AuditLog.js"
 import { forEachInTurns } from "../Turn.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { checkLimits } from "./Limits.js"
-import { type BundleRow, SecretsRepo, type Totals } from "./Repo.js"
+import { type CurrentSecret, SecretsRepo, type Totals } from "./Repo.js"
 import { checkNewest, sizeOf, type Value, Versions } from "./Versions.js"
+
+type Content = ReturnType<CurrentSecret["content"]>
 
 /** What becomes of a key: a value to set, or null to remove it. */
 export type Wanted = ReadonlyMap<SecretKey, Value | null>
 
+/** What is done to a key; `bytes` is the size of the value that goes. */
 export type Step =
   | { readonly change: "created"; readonly key: SecretKey; readonly value: Value }
-  | { readonly change: "updated"; readonly key: SecretKey; readonly value: Value; readonly row: BundleRow }
-  | { readonly change: "deleted"; readonly key: SecretKey; readonly row: BundleRow }
+  | {
+      readonly change: "updated"
+      readonly key: SecretKey
+      readonly value: Value
+      readonly row: CurrentSecret
+      readonly bytes: number
+    }
+  | { readonly change: "deleted"; readonly key: SecretKey; readonly row: CurrentSecret; readonly bytes: number }
   | { readonly change: "unchanged"; readonly key: SecretKey; readonly version: number }
 
 const versionAfter = (step: Step): number => {
@@ -39,9 +48,9 @@ const totalsAfter = (totals: Totals, steps: ReadonlyArray<Step>) =>
         case "created":
           return { secret_count: secret_count + 1, value_bytes: value_bytes + sizeOf(step.value) }
         case "updated":
-          return { secret_count, value_bytes: value_bytes - step.row.value_bytes + sizeOf(step.value) }
+          return { secret_count, value_bytes: value_bytes - step.bytes + sizeOf(step.value) }
         case "deleted":
-          return { secret_count: secret_count - 1, value_bytes: value_bytes - step.row.value_bytes }
+          return { secret_count: secret_count - 1, value_bytes: value_bytes - step.bytes }
         case "unchanged":
           return { secret_count, value_bytes }
       }
@@ -62,9 +71,9 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const versions = yield* Versions
     const audit = yield* AuditLog
 
-    const isSame = (place: Place<"secret.write">, row: BundleRow, value: Value): boolean => {
-      if (row.value_bytes !== sizeOf(value)) return false
-      const before = versions.open(place, row, row)
+    const isSame = (place: Place<"secret.write">, row: CurrentSecret, content: Content, value: Value): boolean => {
+      if (content?.value_bytes !== sizeOf(value)) return false
+      const before = versions.open(place, row, content)
       return Either.isRight(before) && Redacted.value(before.right) === Redacted.value(value)
     }
 
@@ -74,20 +83,22 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
      */
     const plan = (
       place: Place<"secret.write">,
-      rows: ReadonlyArray<BundleRow>,
+      rows: ReadonlyArray<CurrentSecret>,
       wanted: Wanted,
       settled: ReadonlyArray<Step> = []
     ): Effect.Effect<ReadonlyArray<Step>> => {
       const byKey = new Map(rows.map((row) => [row.key, row]))
       const stepOf = ([key, value]: readonly [SecretKey, Value | null]): Step => {
         const row = byKey.get(key)
-        if (value === null) {
-          return row === undefined ? { change: "unchanged", key, version: 0 } : { change: "deleted", key, row }
+        if (row === undefined) {
+          return value === null ? { change: "unchanged", key, version: 0 } : { change: "created", key, value }
         }
-        if (row === undefined) return { change: "created", key, value }
-        return isSame(place, row, value)
+        const content = row.content()
+        const bytes = content?.value_bytes ?? 0
+        if (value === null) return { change: "deleted", key, row, bytes }
+        return isSame(place, row, content, value)
           ? { change: "unchanged", key, version: row.version }
-          : { change: "updated", key, value, row }
+          : { change: "updated", key, value, row, bytes }
       }
       return Effect.map(
         forEachInTurns([...wanted], (each) => Effect.sync(() => stepOf(each))),

@@ -1,19 +1,16 @@
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Diff } from "@coffer/domain/Secret"
-import { Effect, Redacted } from "effect"
+import { Effect, Either, Redacted } from "effect"
 import type { Place } from "../access/Access.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
-import { forEachInTurns, turn } from "../Turn.js"
+import { forEachInTurns } from "../Turn.js"
 import { narrow } from "./Bundles.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
-import { type BundleRow, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { type CurrentSecret, missingEnvironment, SecretsRepo } from "./Repo.js"
 import { Versions } from "./Versions.js"
-
-/** How many secrets are decrypted before other work gets its turn. */
-const stride = 100
 
 type Status = "only_here" | "only_there" | "same" | "different"
 
@@ -38,21 +35,21 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       const at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
-          const totals = repo.totals(to.env.id)
-          if (totals === undefined) return yield* missingEnvironment(to.env.name)
-          const fromTotals = repo.totals(from.env.id)
-          if (fromTotals === undefined) return yield* missingEnvironment(from.env.name)
+          const target = repo.contentsForUpdate(to.env.id)
+          if (target === undefined) return yield* missingEnvironment(to.env.name)
+          const origin = repo.contentsForUpdate(from.env.id)
+          if (origin === undefined) return yield* missingEnvironment(from.env.name)
           const tagOf = (revision: number) =>
-            etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: fromTotals.revision })
-          yield* checkMatch(to.env.name, ifMatch, tagOf(totals.revision))
-          const source = yield* Effect.flatMap(repo.bundleForUpdate(from.env.id), (rows) => narrow(rows, request.keys))
-          const values = yield* forEachInTurns(source, (row) =>
-            Effect.map(versions.open(from, row, row), (value) => [row.key, value] as const)
+            etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.totals.revision })
+          yield* checkMatch(to.env.name, ifMatch, tagOf(target.totals.revision))
+          const source = yield* narrow(origin.secrets, request.keys)
+          const values = yield* forEachInTurns(source, (secret) =>
+            Either.map(versions.open(from, secret, secret.content()), (value) => [secret.key, value] as const)
           )
           const wanted: Wanted = new Map(values)
           const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
-          const steps = yield* changes.plan(to, yield* repo.bundleForUpdate(to.env.id), wanted)
-          const written = yield* changes.apply(to, totals, steps, {
+          const steps = yield* changes.plan(to, target.secrets, wanted)
+          const written = yield* changes.apply(to, target.totals, steps, {
             at,
             dryRun: request.dry_run === true,
             eventOfSet: (key, version) => ({
@@ -65,25 +62,35 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       )
     })
 
-    /** Which keys are only here, only there, the same or different: decided by decrypting both, and nothing else leaves. */
-    const diff = Effect.fn("Promotion.diff")(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
-      const mine = yield* repo.bundle(here.env.id)
-      const others = new Map((yield* repo.bundle(there.env.id)).map((row) => [row.key, row]))
+    const compare = Effect.fnUntraced(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
+      const [mine = [], theirs = []] = [repo.contents(here.env.id)?.secrets, repo.contents(there.env.id)?.secrets]
+      const others = new Map(theirs.map((secret) => [secret.key, secret]))
       const keysHere = new Set(mine.map(({ key }) => key))
-      const statusOf = Effect.fnUntraced(function* (row: BundleRow, index: number) {
-        if (index % stride === stride - 1) yield* turn
-        const other = others.get(row.key)
-        if (other === undefined) return { key: row.key, status: "only_here" satisfies Status }
-        const [a, b] = [yield* versions.open(here, row, row), yield* versions.open(there, other, other)]
+      const statusOf = Effect.fnUntraced(function* (secret: CurrentSecret) {
+        const other = others.get(secret.key)
+        if (other === undefined) return { key: secret.key, status: "only_here" satisfies Status }
+        const a = yield* versions.open(here, secret, secret.content())
+        const b = yield* versions.open(there, other, other.content())
         const status: Status = Redacted.value(a) === Redacted.value(b) ? "same" : "different"
-        return { key: row.key, status }
+        return { key: secret.key, status }
       })
-      const inBoth = yield* Effect.forEach(mine, statusOf)
+      const inBoth = yield* forEachInTurns(mine, statusOf)
       const onlyThere = [...others.keys()]
         .filter((key) => !keysHere.has(key))
         .map((key) => ({ key, status: "only_there" satisfies Status }))
       const answer: Diff = { data: [...inBoth, ...onlyThere].sort((a, b) => (a.key < b.key ? -1 : 1)) }
       return answer
+    })
+
+    /** Which keys are only here, only there, the same or different: decided by decrypting both, and nothing else leaves. */
+    const diff = Effect.fn("Promotion.diff")(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
+      const revisions = () => [here, there].map(({ env }) => repo.revision(env.id)).join()
+      for (;;) {
+        const before = revisions()
+        const compared = yield* Effect.either(compare(here, there))
+        // A version that was replaced since may be destroyed by now: then both are compared as they are now.
+        if (Either.isRight(compared) || revisions() === before) return yield* compared
+      }
     })
 
     return { copy, diff } as const

@@ -24,16 +24,22 @@ const SealedRow = Schema.Struct({
 })
 export type SealedRow = typeof SealedRow.Type
 
-const BundleRow = Schema.Struct({
+const ContentRow = Schema.Struct({ value_bytes: Schema.Number, ...sealedFields })
+
+const CurrentRow = Schema.Struct({
   id: SecretId,
   key: SecretKey,
   version: Schema.Number,
   newest: Newest,
-  updated_at: Schema.String,
-  value_bytes: Schema.Number,
-  ...sealedFields
+  updated_at: Schema.String
 })
-export type BundleRow = typeof BundleRow.Type
+
+const WholeRow = Schema.Struct({ ...CurrentRow.fields, ...ContentRow.fields })
+
+/** The current version of a secret. What it holds is read when it is asked for: undefined when that version is gone. */
+export interface CurrentSecret extends Schema.Schema.Type<typeof CurrentRow> {
+  readonly content: () => typeof ContentRow.Type | undefined
+}
 
 const ListedRow = Schema.Struct({ key: SecretKey, version: Schema.Number, newest: Newest, updated_at: Schema.String })
 
@@ -69,7 +75,7 @@ const WholeVersionRow = Schema.Struct({
 })
 export type WholeVersionRow = typeof WholeVersionRow.Type
 
-const CurrentRow = Schema.Struct({ id: SecretId, version: Schema.Number, newest: Newest })
+const VersionOfRow = Schema.Struct({ id: SecretId, version: Schema.Number, newest: Newest })
 const IdRow = Schema.Struct({ id: Schema.String })
 
 const ChangeRow = Schema.Struct({
@@ -120,14 +126,28 @@ const currentSecret = `
   FROM secrets s ${newestVersion}
   WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`
 
-const everySecret = `
-  SELECT s.id AS id, s.key AS key, s.version AS version, v.version IS NOT NULL AS newest, s.updated_at AS updated_at,
-    coalesce(v.value_bytes, 0) AS value_bytes, ${sealedColumnsOfNewest}
+const currentColumns = "s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at"
+
+const everyCurrent = `
+  SELECT ${currentColumns}, ${newest} AS newest
+  FROM secrets s WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`
+
+const everyWhole = `
+  SELECT ${currentColumns}, v.version IS NOT NULL AS newest, coalesce(v.value_bytes, 0) AS value_bytes,
+    ${sealedColumnsOfNewest}
   FROM secrets s ${newestVersion}
   WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`
 
+const oneContent = `SELECT v.value_bytes AS value_bytes, ${sealedColumns} FROM secret_versions v
+  WHERE v.secret_id = ? AND v.version = ?`
+
 const liveColumns = `s.id AS id, s.version AS version, v.version IS NOT NULL AS newest, s.created_at AS created_at,
   coalesce(v.value_bytes, 0) AS value_bytes`
+
+const totalsOf = `SELECT revision, secret_count, value_bytes FROM environments WHERE id = ? AND removed_at IS NULL`
+
+/** An environment of no more is read with all that it holds: a statement for each secret would take longer. */
+const small = { secrets: 200, bytes: 256 * 1024 }
 
 export const missingEnvironment = (name: EnvName) =>
   new NotFound({ message: `environment ${name} is not there, or not yours to see` })
@@ -166,12 +186,11 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const reader = yield* Reader
     const { run } = yield* Statements
     const totals = rowsBy(run)(TotalsRow)
+    const readTotals = reader.rowsNow(TotalsRow)
     const lives = rowsBy(run)(LiveRow)
     const sealed = reader.rowsNow(SealedRow)
     const listed = reader.rows(ListedRow)
-    const bundled = reader.rows(BundleRow)
-    const revisions = reader.rows(RevisionRow)
-    const currents = reader.rows(CurrentRow)
+    const versionsOf = reader.rows(VersionOfRow)
     const versions = reader.rows(VersionRow)
     const changes = reader.rows(ChangeRow)
     const earlier = rowsBy(run)(EarlierRow)
@@ -183,6 +202,26 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         [row.env_id, row.revision, row.key, row.secret_id, row.version, change, row.created_by, row.created_at]
       )
+
+    /**
+     * The secrets of an environment and its revision, read at once and so as they are at one moment. None when the environment
+     * is removed.
+     */
+    const contentsBy = (rows: typeof reader.rowsNow) => {
+      const [totals, currents, wholes, contents] = [rows(TotalsRow), rows(CurrentRow), rows(WholeRow), rows(ContentRow)]
+      return (envId: EnvId) => {
+        const [found] = totals(totalsOf, [envId])
+        if (found === undefined) return undefined
+        const secrets =
+          found.secret_count <= small.secrets && found.value_bytes <= small.bytes
+            ? wholes(everyWhole, [envId]).map((row): CurrentSecret => ({ ...row, content: () => row }))
+            : currents(everyCurrent, [envId]).map((row): CurrentSecret => ({
+                ...row,
+                content: () => (row.newest === 1 ? contents(oneContent, [row.id, row.version])[0] : undefined)
+              }))
+        return { totals: found, secrets }
+      }
+    }
 
     return {
       /** At once: it is what most requests ask for. */
@@ -196,24 +235,17 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
           [envId]
         ),
 
-      revision: (envId: EnvId) =>
-        Effect.map(
-          revisions(`SELECT revision FROM environments WHERE id = ? AND removed_at IS NULL`, [envId]),
-          (rows) => rows[0]?.revision
-        ),
+      revision: (envId: EnvId) => readTotals(totalsOf, [envId])[0]?.revision,
 
-      bundle: (envId: EnvId) => bundled(everySecret, [envId]),
+      contents: contentsBy(reader.rowsNow),
 
-      /** As `bundle`, inside a transaction of the writing connection. */
-      bundleForUpdate: (envId: EnvId) => rowsOf(BundleRow)(sql.unsafe(everySecret, [envId])),
+      /** As `contents`, inside a transaction of the writing connection. */
+      contentsForUpdate: contentsBy(rowsBy(run)),
 
       // What a change to a secret takes is done at once, and so belongs inside a transaction.
 
       /** None when the environment is removed. */
-      totals: (envId: EnvId) =>
-        totals(`SELECT revision, secret_count, value_bytes FROM environments WHERE id = ? AND removed_at IS NULL`, [
-          envId
-        ])[0],
+      totals: (envId: EnvId) => totals(totalsOf, [envId])[0],
 
       setTotals: (envId: EnvId, { revision, secret_count, value_bytes }: Totals) =>
         run(`UPDATE environments SET revision = ?, secret_count = ?, value_bytes = ? WHERE id = ?`, [
@@ -290,7 +322,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
 
       currentVersion: (envId: EnvId, key: SecretKey) =>
         Effect.map(
-          currents(
+          versionsOf(
             `SELECT s.id AS id, s.version AS version, ${newest} AS newest FROM secrets s
               WHERE s.env_id = ? AND s.key = ? AND s.removed_at IS NULL`,
             [envId, key]

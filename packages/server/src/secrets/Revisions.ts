@@ -10,7 +10,7 @@ import { Instance } from "../keys/Instance.js"
 import { forEachInTurns, turn } from "../Turn.js"
 import { Changes, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
-import { type BundleRow, type ChangeRow, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { type ChangeRow, type CurrentSecret, missingEnvironment, SecretsRepo } from "./Repo.js"
 import { type Value, Versions } from "./Versions.js"
 
 const defaultLimit = 100
@@ -102,7 +102,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const stepsTo = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       revision: number,
-      rows: ReadonlyArray<BundleRow>
+      rows: ReadonlyArray<CurrentSecret>
     ) {
       const state = yield* stateAt(place, revision)
       const current = new Map(rows.map((row) => [row.key, row]))
@@ -132,8 +132,9 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       const at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
-          const totals = repo.totals(id)
-          if (totals === undefined) return yield* missingEnvironment(name)
+          const contents = repo.contentsForUpdate(id)
+          if (contents === undefined) return yield* missingEnvironment(name)
+          const { secrets, totals } = contents
           if (to > totals.revision) {
             return yield* new NotFound({
               message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
@@ -146,7 +147,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
               message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since}`
             })
           }
-          const steps = yield* stepsTo(place, to, yield* repo.bundleForUpdate(id))
+          const steps = yield* stepsTo(place, to, secrets)
           return yield* changes.apply(place, totals, steps, {
             at,
             dryRun: request.dry_run === true,

@@ -101,9 +101,9 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const open = (
       place: EnvironmentPlace,
       of: VersionOf,
-      row: SealedColumns
+      row: SealedColumns | undefined
     ): Either.Either<Value, DecryptionFailed> => {
-      const sealed = sealedOf(row)
+      const sealed = row === undefined ? null : sealedOf(row)
       return sealed === null
         ? Either.left(altered(of.key))
         : Either.mapLeft(openEither(keyring, bindingOf(place, of), sealed), () => altered(of.key))

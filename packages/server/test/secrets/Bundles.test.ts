@@ -56,6 +56,36 @@ describe("a bundle", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("has the values and the revision of one moment, whatever is written meanwhile", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      // So many that they are not read in one turn of the event loop.
+      const keys = Array.makeBy(250, (index) => `KEY_${index}`)
+      const writeAll = (value: number) =>
+        writeBundle(ada, { set: Object.fromEntries(keys.map((key) => [key, String(value).padEnd(2_000)])) })
+      yield* writeAll(1)
+      let writing = true
+      const writer = yield* Effect.fork(
+        Effect.ensuring(
+          Effect.forEach(Array.range(2, 9), writeAll),
+          Effect.sync(() => (writing = false))
+        )
+      )
+      const seen = new Set<number>()
+      while (writing) {
+        const { data = [], revision } = yield* readBundle(ada)
+        const value = String(revision).padEnd(2_000)
+        assert.deepStrictEqual(
+          new Set(data.map(({ value, version }) => `${version} ${value}`)),
+          new Set([`${revision} ${value}`])
+        )
+        seen.add(revision ?? 0)
+      }
+      yield* writer
+      assert.isAbove(seen.size, 2)
+    }).pipe(onDatabase())
+  )
+
   it.effect("is narrowed to the keys that are asked for, and names one that is not there", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
