@@ -72,7 +72,7 @@ export class AclRepo extends Effect.Service<AclRepo>()("@coffer/server/AclRepo",
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
-    const rules = reader.rows(RuleRow)
+    const rules = reader.manyRows(RuleRow)
     const members = reader.rows(MemberRow)
     const accounts = reader.rows(AccountRow)
     const grants = reader.rows(GrantRow)

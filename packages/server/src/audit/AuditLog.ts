@@ -9,6 +9,7 @@ import { millisIn, timestamp } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
+import { turn } from "../Turn.js"
 import { type Draft, genesis, type Head, headMac, link } from "./Chain.js"
 import { AuditRepo, type LinkedEntry } from "./Repo.js"
 
@@ -42,6 +43,7 @@ const metadataOf = ({ via }: AuditSource, { metadata = {} }: AuditEvent, client:
 export const systemLog = "system"
 
 const queueCapacity = 10_000
+/** How many entries are appended before other work gets its turn. */
 const batchSize = 200
 const batchWindow = "25 millis"
 
@@ -122,7 +124,13 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const appendAll = (drafts: ReadonlyArray<Draft>) =>
       sql
         .withTransaction(
-          Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) => appendNow(drafts, millisIn(fiber)))
+          Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) =>
+            Effect.forEach(
+              Array.chunksOf(drafts, batchSize),
+              (some, index) => Effect.zipRight(index === 0 ? Effect.void : turn, appendNow(some, millisIn(fiber))),
+              { discard: true }
+            )
+          )
         )
         .pipe(
           Effect.tap(() => {
@@ -165,7 +173,11 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
-        if (Option.isNone(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))) {
+        // Many at the end of the transaction, at once, would hold everybody up.
+        if (
+          events.length > batchSize ||
+          Option.isNone(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
+        ) {
           return append(events.map((event) => draftIn(fiber, source, event)))
         }
         for (const event of events) writeIn(fiber, source, event)

@@ -68,7 +68,7 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
     const reader = yield* Reader
     const sessionActors = reader.rowsNow(SessionActorRow)
     const keyActors = reader.rowsNow(KeyActorRow)
-    const sessionRows = reader.rows(SessionRow)
+    const sessionRows = reader.manyRows(SessionRow)
 
     return {
       /** At once: it is asked for on each request. */
@@ -103,8 +103,12 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
           sql`DELETE FROM sessions WHERE user_id = ${userId} AND id = ${id} RETURNING id`
         ),
 
-      deleteSessions: (userId: UserId) =>
-        rowsOf(Schema.Struct({ id: Schema.String }))(sql`DELETE FROM sessions WHERE user_id = ${userId} RETURNING id`),
+      /** Some of a user's sessions, so many at most. */
+      deleteSessions: (userId: UserId, limit: number) =>
+        rowsOf(Schema.Struct({ id: Schema.String }))(
+          sql`DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${userId} LIMIT ${limit})
+            RETURNING id`
+        ),
 
       /** Only what lies between two moments counts: a clock that was ahead must not lock anybody for long. */
       requestsBetween: (email: Email, since: string, now: string) =>

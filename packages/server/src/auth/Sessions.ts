@@ -9,7 +9,11 @@ import { uuidV7 } from "../database/Uuid.js"
 import { transaction } from "../database/Writer.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { hashToken, mintToken } from "../keys/Token.js"
+import { turn } from "../Turn.js"
 import { AuthRepo } from "./Repo.js"
+
+/** How many sessions are ended before other work gets its turn. */
+const stride = 100
 
 /** A session dies at 30 days of age, used or not. */
 export const sessionMillis = 30 * 24 * 60 * 60 * 1000
@@ -73,7 +77,14 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       yield* transaction(
         Effect.gen(function* () {
           yield* repo.claimCode(actor.email)
-          yield* ended(actor, yield* repo.deleteSessions(actor.id))
+          const all: Array<{ readonly id: string }> = []
+          for (;;) {
+            const deleted = yield* repo.deleteSessions(actor.id, stride)
+            all.push(...deleted)
+            if (deleted.length < stride) break
+            yield* turn
+          }
+          yield* ended(actor, all)
         })
       )
     })

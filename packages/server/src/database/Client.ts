@@ -71,12 +71,14 @@ export const connect = (filename: string) =>
       runOnce: (text, parameters) => use(() => direct.runOnce(text, parameters))
     }
     const connection = connectionOf(prepared)
+    const totalChanges = database.prepare("SELECT total_changes()").pluck()
     const { alone, atCommit, changeNow, isWritable, outside, savepoint, stepOf, within, withTransaction } =
       transactionsOf(
         database,
         connection,
         (text) => prepared.run(text, []),
-        (text) => use(() => database.exec(text))
+        (text) => use(() => database.exec(text)),
+        () => Number(totalChanges.get())
       )
     const runOf = (text: string, parameters: ReadonlyArray<Parameter>) =>
       Either.try({ try: () => prepared.run(text, parameters), catch: failure })

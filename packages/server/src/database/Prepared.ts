@@ -7,7 +7,7 @@ type Rows = ReadonlyArray<unknown>
 type Run = (parameters: Rows) => Rows
 
 /** The driver answers a row as a list for half of what it takes to make an object of it. */
-const asObject =
+export const asObject =
   (names: ReadonlyArray<string>) =>
   (values: unknown): unknown => {
     const row: Record<string, unknown> = {}

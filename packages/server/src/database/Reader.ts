@@ -3,10 +3,14 @@ import { Effect, Either, type Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { busyTimeoutMillis } from "./Busy.js"
 import { Statements } from "./Client.js"
-import { preparing } from "./Prepared.js"
-import { rowsBy } from "./Row.js"
+import { pacing } from "../Turn.js"
+import { asObject, preparing } from "./Prepared.js"
+import { fits, rowsBy } from "./Row.js"
 
 type Parameter = string | number | null
+
+/** How many rows are read before it is asked whether it is time for a turn. */
+const sliceRows = 100
 
 /**
  * The read-only connection that answers every request's questions: it never waits for a transaction, sees a write the
@@ -19,17 +23,21 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
   scoped: Effect.gen(function* () {
     const { dbPath } = yield* ServerConfig
     const { beforeUse } = yield* Statements
-    const database = yield* Effect.acquireRelease(
-      Effect.sync(() => new Sqlite(dbPath, { readonly: true, fileMustExist: true })),
-      (open) => Effect.sync(() => open.close())
-    )
     const settings = [
       `busy_timeout = ${busyTimeoutMillis}`,
       "trusted_schema = OFF",
       "cell_size_check = ON",
       "temp_store = MEMORY"
     ]
-    for (const setting of settings) database.pragma(setting)
+    const connection = Effect.acquireRelease(
+      Effect.sync(() => {
+        const opened = new Sqlite(dbPath, { readonly: true, fileMustExist: true })
+        for (const setting of settings) opened.pragma(setting)
+        return opened
+      }),
+      (open) => Effect.sync(() => open.close())
+    )
+    const database = yield* connection
     const { run } = preparing(database)
     const [begin, rollback] = [database.prepare("BEGIN"), database.prepare("ROLLBACK")]
 
@@ -61,6 +69,41 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
         Effect.sync(() => found(statement, parameters))
     }
 
-    return { rows, rowsNow } as const
+    const longReader = yield* connection
+    const oneAtATime = yield* Effect.makeSemaphore(1)
+
+    /**
+     * As `rows`, for a statement that returns many: reads them in slices, on a connection of its own, as they were when it began.
+     * One such statement runs at a time.
+     */
+    const manyRows = <A, I>(row: Schema.Schema<A, I>) => {
+      const isRow = fits(row)
+      return (statement: string, parameters: ReadonlyArray<Parameter>): Effect.Effect<ReadonlyArray<A>> =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const prepared = longReader.prepare(statement)
+            const toRow = asObject(prepared.columns().map(({ name }) => name))
+            return { found: prepared.raw().iterate(...parameters), toRow }
+          }),
+          ({ found, toRow }) => {
+            const read: Array<A> = []
+            const pace = pacing()
+            const slice: Effect.Effect<ReadonlyArray<A>> = Effect.suspend(() => {
+              for (let left = sliceRows; left > 0; left--) {
+                const next = found.next()
+                if (next.done === true) return Effect.succeed(read)
+                const object = toRow(next.value)
+                if (!isRow(object)) return Effect.dieMessage("a row does not fit its schema")
+                read.push(object)
+              }
+              return Effect.zipRight(pace, slice)
+            })
+            return slice
+          },
+          ({ found }) => Effect.sync(() => found.return?.())
+        ).pipe(oneAtATime.withPermits(1))
+    }
+
+    return { rows, rowsNow, manyRows } as const
   })
 }) {}

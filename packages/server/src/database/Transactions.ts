@@ -1,5 +1,6 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
 import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef } from "effect"
+import { turn } from "../Turn.js"
 import { isBusy, makePatience } from "./Busy.js"
 import { makeGate, type Restore } from "./Gate.js"
 
@@ -16,6 +17,12 @@ const reasonOf = (exit: Exit.Exit<unknown, unknown>): SqlError.SqlError => {
 
 /** What is committed together; it is told once that is on disk. */
 type Batch = Deferred.Deferred<void>
+
+/**
+ * A batch that has changed so many rows takes no further change. Entries of the audit log are rows too, and no row holds more than
+ * 64 KiB.
+ */
+const maxRows = 1_000
 
 /** What the changes of a batch leave to its end, and how much of it. */
 interface Ending {
@@ -35,11 +42,15 @@ export const transactionsOf = (
   database: { readonly inTransaction: boolean },
   connection: SqlConnection.Connection,
   prepared: (text: string) => unknown,
-  exec: (text: string) => unknown
+  exec: (text: string) => unknown,
+  /** How many rows the connection has changed so far. */
+  rowsChanged: () => number
 ) => {
   const gate = makeGate()
   const { granted, isExhausted, patiently, refused } = makePatience()
   let batch: Batch | null = null
+  /** How many rows the connection had changed when the batch began. */
+  let changedBefore = 0
   /** Whether what is open holds a part of a change that could not be taken back. */
   let broken = false
   const endings: Array<Ending> = []
@@ -88,22 +99,30 @@ export const transactionsOf = (
     Deferred.unsafeDone(current, Exit.void)
   }
 
+  /** Whether the batch that is open takes no further change. */
+  const isFull = (): boolean => batch !== null && rowsChanged() - changedBefore >= maxRows
+
   /**
    * The batch that is open, or a new one. It is committed after everybody who waits once the requests that have arrived are
    * read: those of one turn of the event loop come one after another, and each would be through before the next is seen. Nobody
    * is inside the gate but who calls it.
    */
   const join = (): Either.Either<Batch, SqlError.SqlError> => {
+    if (isFull()) commit()
     if (batch !== null) return Either.right(batch)
     rollback()
     return Either.map(run("BEGIN IMMEDIATE"), () => {
       granted()
+      changedBefore = rowsChanged()
       setImmediate(() => {
         gate.whenFree(commit)
       })
       return (batch = Deferred.unsafeMake<void>(FiberId.none))
     })
   }
+
+  /** As `join`; sockets have their turn before a batch that is full is committed. */
+  const joinInTurn = Effect.suspend(() => (isFull() ? Effect.zipRight(turn, Effect.suspend(join)) : join()))
 
   /** A step of the open transaction; none where the engine has rolled that back by itself: it would be kept alone. */
   const stepOf = <A>(step: () => Either.Either<A, SqlError.SqlError>): Either.Either<A, SqlError.SqlError> =>
@@ -196,7 +215,7 @@ export const transactionsOf = (
       Effect.flatMap(
         gate.through(
           restore,
-          Effect.flatMap(patiently(Effect.suspend(join)), (mine) =>
+          Effect.flatMap(patiently(joinInTurn), (mine) =>
             Effect.map(inside(1, restore(change)), (exit) => ended(mine, exit))
           )
         ),
@@ -206,10 +225,10 @@ export const transactionsOf = (
 
   const groupedNow = <A, E>(step: () => Either.Either<A, E>): Effect.Effect<A, E | SqlError.SqlError> => {
     const changed = (mine: Batch) => ended(mine, insideNow(1, step))
-    const waiting = (restore: Restore) => gate.through(restore, Effect.map(patiently(Effect.suspend(join)), changed))
+    const waiting = (restore: Restore) => gate.through(restore, Effect.map(patiently(joinInTurn), changed))
     return Effect.uninterruptibleMask((restore) => {
       // Nothing comes between its parts: it needs the gate only where another change is in the middle of its own.
-      if (!gate.isFree()) return Effect.flatMap(waiting(restore), told)
+      if (!gate.isFree() || isFull()) return Effect.flatMap(waiting(restore), told)
       const now = Either.map(join(), changed)
       return Effect.flatMap(Either.isLeft(now) && isBusy(now.left) ? waiting(restore) : now, told)
     })

@@ -22,7 +22,7 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/M
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
-    const members = reader.rows(MemberRow)
+    const members = reader.manyRows(MemberRow)
 
     const counted = <E>(statement: Effect.Effect<ReadonlyArray<unknown>, E>) =>
       Effect.map(rowsOf(CountRow)(statement), (rows) => rows[0]?.count ?? 0)

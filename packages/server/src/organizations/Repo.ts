@@ -22,10 +22,11 @@ export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@cof
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
     const organizations = reader.rows(OrganizationRow)
+    const manyOrganizations = reader.manyRows(OrganizationRow)
 
     return {
       all: (actorId: UserId) =>
-        organizations(
+        manyOrganizations(
           `SELECT ${columns} FROM organizations o
             LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ? AND m.removed_at IS NULL
             WHERE o.removed_at IS NULL ORDER BY o.name`,
@@ -33,7 +34,7 @@ export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@cof
         ),
 
       ofMember: (userId: UserId) =>
-        organizations(
+        manyOrganizations(
           `SELECT ${columns} FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
             WHERE m.user_id = ? AND m.removed_at IS NULL ORDER BY o.name`,
           [userId]

@@ -66,6 +66,26 @@ describe("changes at the same time", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("are committed apart once what is committed together is large", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const failures = Effect.map(sql`SELECT count(*) AS count FROM login_failures`, ([row]) => row?.count)
+      const insert = (rows: number) =>
+        transaction(
+          sql`INSERT INTO login_failures (id, email, created_at)
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+            SELECT lower(hex(randomblob(16))), 'ada@example.com', 'now' FROM n`
+        )
+      const together = yield* countingCommits(
+        Effect.forEach([400, 400, 400, 400], insert, { concurrency: "unbounded" })
+      )
+      assert.strictEqual(together.commits, 2)
+      const alone = yield* countingCommits(Effect.forEach([2_000, 2_000, 2_000], insert, { concurrency: "unbounded" }))
+      assert.strictEqual(alone.commits, 3)
+      assert.strictEqual(yield* failures, 7_600)
+    }).pipe(onDatabase())
+  )
+
   it.effect("are each taken back alone when they fail", () =>
     Effect.gen(function* () {
       const exits = yield* Effect.forEach(
