@@ -1,0 +1,276 @@
+import { randomUUID } from "node:crypto"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { RequestInfo } from "@coffer/server/http/RequestInfo"
+import { seal } from "@coffer/server/keys/Envelope"
+import { makeKeyring } from "@coffer/server/keys/Keyring"
+import { hashToken, keyHint, mintToken } from "@coffer/server/keys/Token"
+import { EnvId, OrgId, ProjectId, SecretId, SecretKey, SecretValue } from "@coffer/domain/Names"
+import Sqlite from "better-sqlite3"
+import { Array, Effect, Redacted } from "effect"
+import { masterKey, servicesAt } from "../support/Services.js"
+
+/** How large an organization may become. */
+const limits = {
+  members: 10_000,
+  projects: 2_000,
+  environments: 100,
+  rules: 20_000,
+  rulesOfOne: 1_000,
+  accounts: 2_000,
+  secrets: 2_000,
+  valueBytes: 8 * 1024 * 1024
+}
+
+const at = "2026-01-01T00:00:00.000Z"
+const org = { id: OrgId.make(randomUUID()), name: "large" }
+
+export const superadmin = "root@example.com"
+
+/** Keys of the greatest length. */
+const keysOf = (count: number) => Array.makeBy(count, (index) => `KEY_${index}`.padEnd(100, "x"))
+
+/** The secrets of a full environment. */
+export const fullKeys = keysOf(limits.secrets)
+export const fullValue = (key: string, salt = "") =>
+  `${salt}${key}`.padEnd(Math.floor(limits.valueBytes / limits.secrets), "v")
+
+/** Few secrets of the greatest size. */
+export const largeKeys = keysOf(limits.valueBytes / 65_536)
+
+/** A secret with 1,001 versions, for each attempt at destroying the first thousand. */
+export const historyKeys = ["HISTORY_0", "HISTORY_1", "HISTORY_2", "HISTORY_3", "HISTORY_4", "HISTORY_5"]
+
+/** As long as the address of a member may be. */
+const address = (index: number) =>
+  `member-${index}@${[1, 2, 3].map((label) => `d${label}`.padEnd(60, "x")).join(".")}.com`
+
+/** Long to match, and matching nothing. */
+const pattern = (index: number) => `{*a?,*b}{?*c,z${index}}`
+
+export interface Limits {
+  /** Session tokens and API keys, by who has them. */
+  readonly credentials: {
+    /** Every right. */
+    readonly root: string
+    /** A service account whose rights come from the last of 1,000 rules. */
+    readonly ruled: string
+    /** A member with 1,000 rules, none of which matches. */
+    readonly powerless: string
+    /** A person that belongs to no organization. */
+    readonly outsider: string
+  }
+  /** A session token of each of some people with 10,000 sessions. */
+  readonly crowds: ReadonlyArray<string>
+  /** More session tokens of the superadmin. */
+  readonly tokens: ReadonlyArray<string>
+  readonly org: string
+  readonly orgId: string
+  /** Members and accounts with 1,000 rules each, to be put out. */
+  readonly members: ReadonlyArray<string>
+  readonly accounts: ReadonlyArray<string>
+  readonly rules: ReadonlyArray<string>
+  readonly sessions: ReadonlyArray<string>
+}
+
+/**
+ * Fills a database to the limits of an organization, by statements of its own: the server would take hours. The audit log has
+ * long entries among its newest.
+ */
+export const fill = async (path: string): Promise<Limits> => {
+  const keyring = await Effect.runPromise(makeKeyring(Redacted.make(masterKey)))
+  const token = (kind: "session" | "apiKey") => Redacted.value(Effect.runSync(mintToken(kind)))
+  // Makes the tables and the keys.
+  await Effect.runPromise(Effect.provide(Effect.void, servicesAt(path)))
+
+  const database = new Sqlite(path)
+  database.pragma("synchronous = OFF")
+  database.pragma("cache_size = -200000")
+  const prepared = new Map<string, Sqlite.Statement>()
+  const insert = (table: string, row: Readonly<Record<string, string | number | Uint8Array | null>>) => {
+    const names = Object.keys(row)
+    const text = `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`
+    const statement = prepared.get(text) ?? database.prepare(text)
+    prepared.set(text, statement)
+    statement.run(...Object.values(row))
+  }
+  const stamps = { created_at: at, updated_at: at }
+
+  const user = (email: string) => {
+    const id = randomUUID()
+    insert("users", { id, email, name: email.slice(0, 60), ...stamps })
+    return id
+  }
+  const now = new Date().toISOString()
+  const sessionOf = (user_id: string, token_hash: string) => {
+    const id = randomUUID()
+    insert("sessions", { id, user_id, token_hash, ip_address: null, created_at: now, last_used_at: now })
+    return id
+  }
+  const session = (user_id: string) => {
+    const text = token("session")
+    return { id: sessionOf(user_id, hashToken(text)), text }
+  }
+  const member = (user_id: string, role: string) =>
+    insert("members", { id: randomUUID(), org_id: org.id, user_id, role, ...stamps })
+  const account = (index: number) => {
+    const id = randomUUID()
+    const text = token("apiKey")
+    insert("service_accounts", {
+      ...{ id, org_id: org.id, project_id: null, name: `account ${index}`.padEnd(64, "x"), reveal: 1 },
+      ...{ created_by: superadmin, ...stamps }
+    })
+    insert("api_keys", {
+      ...{ id: randomUUID(), service_account_id: id, token_hash: hashToken(text), hint: keyHint(text), created_at: at }
+    })
+    return { id, text }
+  }
+  const rule = (subject_type: string, subject_id: string, project_pattern: string, permission = "read") => {
+    const id = randomUUID()
+    insert("acl_rules", {
+      ...{ id, org_id: org.id, subject_type, subject_id, project_pattern, env_pattern: "*", permission },
+      ...{ created_by: superadmin, ...stamps }
+    })
+    return id
+  }
+  const environment = (project_id: string, name: string) => {
+    const id = EnvId.make(randomUUID())
+    insert("environments", { id, project_id, name, ...stamps })
+    return id
+  }
+
+  const filled = database.transaction(() => {
+    insert("organizations", { id: org.id, name: org.name, ...stamps })
+    const root = user(superadmin)
+    member(root, "owner")
+    for (let index = 1; index < 10_000; index++) {
+      insert("organizations", { id: randomUUID(), name: `org-${index}`.padEnd(50, "x"), ...stamps })
+    }
+
+    const outsider = user("outsider@example.com")
+    const crowds = ["many-0@example.com", "many-1@example.com", "many-2@example.com", "many-3@example.com"].map(
+      (email) => {
+        const id = user(email)
+        for (let index = 1; index < 10_000; index++) sessionOf(id, randomUUID())
+        return session(id).text
+      }
+    )
+
+    const powerless = user("powerless@example.com")
+    member(powerless, "developer")
+    const members = Array.makeBy(limits.members - 2, (index) => {
+      const id = user(address(index))
+      member(id, "developer")
+      return id
+    })
+    const accounts = Array.makeBy(limits.accounts - 20, account)
+    const ruled = accounts[0]!
+
+    const subjects = [
+      ["service_account", ruled.id],
+      ["user", powerless],
+      ...members.slice(0, 9).map((id) => ["user", id] as const),
+      ...accounts.slice(1, 9).map(({ id }) => ["service_account", id] as const)
+    ] as const
+    const rules = subjects.flatMap(([type, id]) =>
+      Array.makeBy(limits.rulesOfOne - 20, (index) => rule(type, id, pattern(index)))
+    )
+    rule("service_account", ruled.id, "*", "admin")
+
+    const project = (name: string) => {
+      const id = ProjectId.make(randomUUID())
+      insert("projects", { id, org_id: org.id, name, ...stamps })
+      return id
+    }
+    const web = project("web")
+    for (let index = 1; index < limits.projects - 20; index++) {
+      const id = project(`project-${index}`)
+      for (const name of ["dev", "staging", "prod"]) environment(id, name)
+    }
+    const secrets = (
+      name: string,
+      values: ReadonlyArray<readonly [key: string, ...versions: ReadonlyArray<string>]>
+    ) => {
+      const envId = environment(web, name)
+      let bytes = 0
+      let revision = 0
+      for (const [key, ...versions] of values) {
+        const id = SecretId.make(randomUUID())
+        insert("secrets", { id, env_id: envId, key, version: versions.length, ...stamps })
+        versions.forEach((text, index) => {
+          const version = index + 1
+          const binding = { orgId: org.id, projectId: web, envId, secretId: id, key: SecretKey.make(key), version }
+          insert("secret_versions", {
+            ...seal(keyring, binding, Redacted.make(SecretValue.make(text))),
+            ...{ secret_id: id, version, revision: ++revision, value_bytes: text.length },
+            ...{ created_by: superadmin, created_at: at }
+          })
+        })
+        bytes += versions.at(-1)!.length
+      }
+      database
+        .prepare("UPDATE environments SET revision = ?, secret_count = ?, value_bytes = ? WHERE id = ?")
+        .run(revision, values.length, bytes, envId)
+    }
+    secrets(
+      "full",
+      fullKeys.map((key) => [key, fullValue(key)])
+    )
+    secrets(
+      "other",
+      fullKeys.map((key, index) => [key, fullValue(key, index % 2 === 0 ? "" : "x")])
+    )
+    secrets(
+      "large",
+      largeKeys.map((key) => [key, "v".repeat(65_536)])
+    )
+    secrets(
+      "history",
+      historyKeys.map((key) => [key, ...Array.makeBy(1_001, (index) => `version ${index}`)])
+    )
+    for (let index = 4; index < limits.environments - 10; index++) environment(web, `env-${index}`)
+
+    return {
+      credentials: {
+        root: session(root).text,
+        ruled: ruled.text,
+        powerless: session(powerless).text,
+        outsider: session(outsider).text
+      },
+      crowds,
+      tokens: Array.makeBy(20, () => session(root).text),
+      org: org.name,
+      orgId: org.id,
+      members: members.slice(0, 9),
+      accounts: accounts.slice(1, 9).map(({ id }) => id),
+      rules: rules.slice(0, 50),
+      sessions: Array.makeBy(20, () => session(root).id)
+    }
+  })()
+  database.close()
+
+  const source = { actor: { type: "user", id: randomUUID(), name: superadmin }, orgId: org.id } as const
+  const short = Array.makeBy(
+    20_000,
+    (index) =>
+      ({
+        ...{ action: "secret.set", resource_type: "secret", resource_id: randomUUID() },
+        metadata: { key: `KEY_${index}`, version: 1 }
+      }) as const
+  )
+  const long = Array.makeBy(
+    120,
+    () =>
+      ({
+        ...{ action: "secret.read", resource_type: "env", resource_id: randomUUID() },
+        metadata: { revision: 1, keys: fullKeys.map((key) => ({ key, version: 1 })) }
+      }) as const
+  )
+  await Effect.runPromise(
+    Effect.flatMap(AuditLog, (audit) =>
+      Effect.forEach([...Array.chunksOf(short, 1_000), ...Array.chunksOf(long, 20)], (events) =>
+        audit.write(source, ...events)
+      )
+    ).pipe(Effect.provide(servicesAt(path)), Effect.asVoid)
+  )
+  return filled
+}

@@ -1,0 +1,54 @@
+/**
+ * Loaded into a server whose stalls are measured. At each SIGUSR2 it prints a line: the longest turn of the event loop since
+ * the last signal, and what a fixed piece of work takes in this process at the moment.
+ *
+ * A turn is measured in processor time of the main thread where the system tells it (Linux), because other programs on the
+ * machine lengthen the wall time of a turn and not what the server computes in it.
+ */
+import { openSync, readSync, writeSync } from "node:fs"
+import { isMainThread } from "node:worker_threads"
+
+const threadTime = () => {
+  try {
+    const file = openSync(`/proc/self/task/${process.pid}/schedstat`, "r")
+    const bytes = Buffer.alloc(64)
+    return () => Number.parseInt(bytes.toString("latin1", 0, readSync(file, bytes, 0, bytes.length, 0))) / 1e6
+  } catch {
+    return () => performance.now()
+  }
+}
+
+/** A little of everything that requests are made of, for some milliseconds. */
+const work = () => {
+  let sum = 0
+  for (let round = 0; round < 40; round++) {
+    const object = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`KEY_${index}`, `value ${index}`]))
+    for (const [key, value] of Object.entries(JSON.parse(JSON.stringify(object)))) sum += key.length + value.length
+  }
+  return sum
+}
+
+if (isMainThread) {
+  const cpu = threadTime()
+  let before = { cpu: cpu(), wall: performance.now() }
+  const longest = { cpu: 0, wall: 0 }
+  const look = () => {
+    const now = { cpu: cpu(), wall: performance.now() }
+    longest.cpu = Math.max(longest.cpu, now.cpu - before.cpu)
+    longest.wall = Math.max(longest.wall, now.wall - before.wall)
+    before = now
+  }
+  // A timer that is due is called once in each turn.
+  setInterval(look, 1).unref()
+
+  process.on("SIGUSR2", () => {
+    look()
+    const told = { ...longest }
+    const begun = cpu()
+    work()
+    writeSync(2, `${JSON.stringify({ probe: told, calibration: cpu() - begun })}\n`)
+    before = { cpu: cpu(), wall: performance.now() }
+    longest.cpu = 0
+    longest.wall = 0
+  })
+}

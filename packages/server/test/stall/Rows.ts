@@ -1,0 +1,247 @@
+import type { Place } from "../authorization/Contract.js"
+import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
+
+export interface Ask {
+  /** What of the path is not the full environment's. */
+  readonly place?: Partial<Place>
+  readonly query?: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sent as it is. */
+  readonly raw?: Uint8Array<ArrayBuffer>
+  /** Whose credential the caller with every right uses, where it is used up. */
+  readonly token?: string
+}
+
+/** What a row asks with; each attempt at each caller has a number of its own. */
+export interface About {
+  readonly limits: Limits
+  readonly attempt: number
+  /** A backup that is there. */
+  readonly backup: () => Promise<string>
+}
+
+/** An input of a call, named in the table. */
+export type Row = readonly [input: string, ask: (about: About) => Ask | Promise<Ask>]
+
+const plain: Row = ["", () => ({})]
+const body = (input: string, make: (about: About) => unknown): Row => [input, (about) => ({ body: make(about) })]
+
+const one = <A>(list: ReadonlyArray<A>, { attempt }: About): A => list[attempt % list.length]!
+
+const mebibyte = 1024 * 1024
+
+/** JSON text of a size in bytes: pieces as many as fit between a beginning and an end. */
+const filled = (bytes: number, begin: string, piece: (index: number) => string, end: string) => {
+  const text = [begin]
+  let size = begin.length + end.length
+  for (let index = 0; ; index++) {
+    const next = (index === 0 ? "" : ",") + piece(index)
+    size += next.length
+    if (size > bytes) break
+    text.push(next)
+  }
+  return Buffer.from(text.join("") + end)
+}
+
+/** A body that is built once, when it is asked for. */
+const raw = (input: string, make: () => Uint8Array<ArrayBuffer>): Row => {
+  let made: Uint8Array<ArrayBuffer> | undefined
+  return [input, () => ({ raw: (made ??= make()) })]
+}
+
+const short = (index: number) => index.toString(36)
+
+/** What an attacker sends to a call that takes a body of a size. */
+export const malicious = (limit: number): ReadonlyArray<Row> => [
+  raw("short keys", () => filled(limit, "{", (index) => `"${short(index)}":0`, "}")),
+  raw("a list of numbers", () => filled(limit, "[", () => "0", "]")),
+  raw("nested lists", () => Buffer.from("[".repeat(limit / 2) + "]".repeat(limit / 2))),
+  raw("nested objects", () => Buffer.from(`{"":`.repeat(limit / 5) + "0" + "}".repeat(limit / 5))),
+  raw("one text of escapes", () => Buffer.from(`"${"\\u00e9".repeat((limit - 2) / 6)}"`)),
+  raw("no JSON", () => Buffer.from(" ".repeat(limit - 1) + "!"))
+]
+
+const secretsOf = (count: number, bytes: number, text: string, escape = text) => {
+  const value = escape.repeat(bytes / text.length)
+  return Buffer.from(
+    `{"set":{${fullKeys
+      .slice(0, count)
+      .map((key) => `"${key}":"${value}"`)
+      .join(",")}}}`
+  )
+}
+
+const envs = "/api/orgs/:org_name/projects/:project_name/envs"
+const env = `${envs}/:env_name`
+const secrets = `${env}/secrets`
+
+/** An environment without secrets. */
+const empty = ({ attempt }: About) => ({ project_name: `project-${1 + attempt}`, env_name: "prod" })
+
+const inEmpty = ([input, ask]: Row): Row => [input, async (about) => ({ ...(await ask(about)), place: empty(about) })]
+
+/**
+ * What each call of the contract is asked at the limits. A call that is added needs a row: its largest allowed input, and, where
+ * it takes lists of its own, those that are too long. `malicious` is sent to every call that takes a body.
+ */
+export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
+  "POST /api/auth/login": [body("", ({ attempt }) => ({ email: `login-${attempt}@example.com` }))],
+  "POST /api/auth/verify": [body("", ({ attempt }) => ({ email: `login-${attempt}@example.com`, code: "000000" }))],
+  "DELETE /api/auth/logout": [["", (about) => ({ token: one(about.limits.tokens, about) })]],
+  "GET /api/auth/me": [plain],
+  "GET /api/auth/sessions": [["10,000", ({ limits }) => ({ token: limits.crowds[0]! })]],
+  "DELETE /api/auth/sessions": [["10,000", (about) => ({ token: one(about.limits.crowds.slice(1), about) })]],
+  "DELETE /api/auth/sessions/:session_id": [
+    ["", (about) => ({ place: { session_id: one(about.limits.sessions, about) } })]
+  ],
+
+  "POST /api/orgs": [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],
+  "GET /api/orgs": [["of 10,000", () => ({})]],
+  "GET /api/orgs/:org_name": [plain],
+  "PATCH /api/orgs/:org_name": [body("", () => ({ name: "large" }))],
+  "DELETE /api/orgs/:org_name": [
+    ["", ({ attempt }) => ({ place: { org_name: `org-${1 + attempt}`.padEnd(50, "x") } })]
+  ],
+
+  "POST /api/orgs/:org_name/members": [body("", ({ attempt }) => ({ email: `invited-${attempt}@example.com` }))],
+  "GET /api/orgs/:org_name/members": [["10,000", () => ({})]],
+  "PATCH /api/orgs/:org_name/members/:user_id": [body("", () => ({ role: "member" }))],
+  "DELETE /api/orgs/:org_name/members/:user_id": [
+    ["with 1,000 rules", (about) => ({ place: { user_id: one(about.limits.members, about) } })]
+  ],
+
+  "POST /api/orgs/:org_name/projects": [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],
+  "GET /api/orgs/:org_name/projects": [["2,000", () => ({})]],
+  "GET /api/orgs/:org_name/projects/:project_name": [plain],
+  "PATCH /api/orgs/:org_name/projects/:project_name": [
+    [
+      "",
+      ({ attempt }) => ({ place: { project_name: `project-${1900 - attempt}` }, body: { name: `renamed-${attempt}` } })
+    ]
+  ],
+  "DELETE /api/orgs/:org_name/projects/:project_name": [
+    ["", ({ attempt }) => ({ place: { project_name: `project-${1800 - attempt}` } })]
+  ],
+
+  [`POST ${envs}`]: [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],
+  [`GET ${envs}`]: [["100", () => ({})]],
+  [`DELETE ${env}`]: [["", ({ attempt }) => ({ place: { env_name: `env-${4 + (attempt % 80)}` } })]],
+  [`GET ${env}/bundle`]: [
+    ["2,000 of 4 KiB", () => ({})],
+    ["128 of 64 KiB", () => ({ place: { env_name: "large" } })],
+    ["140 keys by name", () => ({ query: `keys=${fullKeys.slice(0, 140).join(",")}` })],
+    ["7,500 times one key", () => ({ query: `keys=${Array.from({ length: 7_500 }, () => "K").join(",")}` })]
+  ],
+  [`PATCH ${env}/bundle`]: [
+    inEmpty(raw("2,000 of 4 KiB created", () => secretsOf(2_000, 4_096, "v"))),
+    [
+      "2,000 of 4 KiB updated",
+      ({ attempt }) => ({
+        body: { set: Object.fromEntries(fullKeys.map((key) => [key, fullValue(key, `${attempt}`)])) }
+      })
+    ],
+    [
+      "2,000 of 4 KiB unchanged",
+      () => ({
+        place: { env_name: "other" },
+        body: {
+          set: Object.fromEntries(fullKeys.map((key, index) => [key, fullValue(key, index % 2 === 0 ? "" : "x")]))
+        }
+      })
+    ],
+    ["2,000 deleted, tried", () => ({ body: { delete: fullKeys, dry_run: true } })],
+    inEmpty(raw("128 of 64 KiB created", () => secretsOf(128, 65_536, "v"))),
+    inEmpty(raw("127 of 64 KiB in escapes", () => secretsOf(127, 21_844, "v", "\\u0076"))),
+    inEmpty(raw("128 of 64 KiB in UTF-8", () => secretsOf(128, 21_845, "€"))),
+    raw("two million keys", () => filled(16 * mebibyte, `{"set":{`, (index) => `"${short(index)}":""`, "}}")),
+    raw("a list of keys", () => filled(16 * mebibyte, `{"delete":[`, () => `"A"`, "]}")),
+    raw("16 MiB of values", () => secretsOf(250, 65_536, "v"))
+  ],
+  [`POST ${env}/copy`]: [
+    [
+      "2,000 of 4 KiB created",
+      (about) => ({ place: { env_name: `env-${4 + (about.attempt % 80)}` }, body: { from: "full" } })
+    ],
+    ["2,000 of 4 KiB compared", () => ({ place: { env_name: "other" }, body: { from: "full", dry_run: true } })],
+    [
+      "2,000 keys by name",
+      () => ({ place: { env_name: "other" }, body: { from: "full", keys: fullKeys, dry_run: true } })
+    ],
+    raw("a list of keys", () => filled(mebibyte, `{"from":"full","keys":[`, () => `"A"`, "]}"))
+  ],
+  [`GET ${env}/revisions`]: [["100", () => ({ query: "limit=100" })]],
+  [`POST ${env}/revert`]: [["2,000 deleted, tried", () => ({ body: { to: 0, dry_run: true } })]],
+  [`GET ${env}/diff`]: [["2,000 of 4 KiB", () => ({ query: "with=other" })]],
+
+  [`GET ${secrets}`]: [["2,000", () => ({})]],
+  [`PUT ${secrets}/:key`]: [
+    ["64 KiB", () => ({ place: { env_name: "large", key: largeKeys[0]! }, body: { value: "w".repeat(65_536) } })]
+  ],
+  [`GET ${secrets}/:key`]: [["64 KiB", () => ({ place: { env_name: "large", key: largeKeys[1]! } })]],
+  [`DELETE ${secrets}/:key`]: [
+    ["", ({ attempt }) => ({ place: { env_name: "large", key: largeKeys[2 + (attempt % 20)]! } })]
+  ],
+  [`GET ${secrets}/:key/versions`]: [
+    ["100 of 1,001", () => ({ place: { env_name: "history", key: historyKeys[0]! } })]
+  ],
+  [`POST ${secrets}/:key/rollback`]: [
+    ["", () => ({ place: { env_name: "history", key: historyKeys[0]! }, body: { version: 1001 } })]
+  ],
+  [`POST ${secrets}/:key/undelete`]: [
+    ["", ({ attempt }) => ({ place: { env_name: "large", key: largeKeys[2 + (attempt % 20)]! } })]
+  ],
+  [`POST ${secrets}/:key/destroy`]: [
+    [
+      "1,000 versions",
+      (about) => ({
+        place: { env_name: "history", key: one(historyKeys, about) },
+        body: { versions: Array.from({ length: 1_000 }, (_, index) => 1 + index) }
+      })
+    ],
+    raw("a list of versions", () => filled(mebibyte, `{"versions":[`, () => "1", "]}"))
+  ],
+
+  "POST /api/orgs/:org_name/acl": [
+    body("the 1,001st of a member", ({ attempt }) => ({
+      ...{ subject_type: "user", email: "powerless@example.com", permission: "read" },
+      ...{ project_pattern: `granted-${attempt}`, env_pattern: "*" }
+    }))
+  ],
+  "GET /api/orgs/:org_name/acl": [["20,000", () => ({})]],
+  "GET /api/orgs/:org_name/acl/explain": [
+    ["1,000 rules", () => ({ query: "subject_type=user&email=powerless%40example.com&project=web&env=full" })]
+  ],
+  "DELETE /api/orgs/:org_name/acl/:rule_id": [
+    ["", (about) => ({ place: { rule_id: one(about.limits.rules, about) } })]
+  ],
+
+  "POST /api/orgs/:org_name/service-accounts": [body("", ({ attempt }) => ({ name: `created ${attempt}` }))],
+  "GET /api/orgs/:org_name/service-accounts": [["2,000", () => ({})]],
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": [body("", () => ({}))],
+  "DELETE /api/orgs/:org_name/service-accounts/:sa_id": [
+    ["with 1,000 rules", (about) => ({ place: { sa_id: one(about.limits.accounts, about) } })]
+  ],
+
+  "GET /api/orgs/:org_name/audit-logs": [
+    ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
+    ["100", () => ({ query: "limit=100&action=secret.set" })]
+  ],
+  "GET /api/orgs/:org_name/audit-logs/verify": [["20,120 entries", () => ({})]],
+  "GET /api/audit-logs": [
+    ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
+    ["100", () => ({ query: "limit=100&action=secret.set" })]
+  ],
+  "GET /api/audit-logs/verify": [["20,120 entries", ({ limits }) => ({ query: `org_id=${limits.orgId}` })]],
+
+  "POST /api/backups": [plain],
+  "GET /api/backups": [plain],
+  "POST /api/backups/:backup_id/restore": [["", async ({ backup }) => ({ place: { backup_id: await backup() } })]],
+
+  "GET /health": [plain],
+  "GET /health/ready": [plain],
+  "GET /openapi.json": [plain],
+  "GET /docs": [plain],
+  "GET /llms.txt": [plain],
+  "GET /llms-full.txt": [plain]
+}
