@@ -4,7 +4,7 @@ import { parentPort } from "node:worker_threads"
 import { faultsOf } from "./Faults.js"
 
 /** The tables that rows are deleted from; every other table only grows. */
-const shrinking: ReadonlySet<string> = new Set(["sessions", "login_codes", "login_failures"])
+const shrinking: ReadonlySet<string> = new Set(["sessions", "login_codes", "login_failures", "rate_events"])
 
 interface Count {
   readonly rows: number

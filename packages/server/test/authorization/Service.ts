@@ -38,8 +38,9 @@ export const word = (): string => `w${String(++words).padStart(5, "0")}`
 export class Service {
   private constructor(readonly program: Program) {}
 
+  /** With each entry of the audit log committed before its answer: what is looked for afterwards is there. */
   static async start(variables: Variables = {}): Promise<Service> {
-    return new Service(await Program.start(variables))
+    return new Service(await Program.start({ SERVICE_AUDIT_REQUIRED: "1", ...variables }))
   }
 
   async remove(): Promise<void> {
@@ -93,9 +94,8 @@ export class Service {
     return this.do(granter, "POST", `/api/orgs/${org}/acl`, { ...subjectOf(subject), ...patterns, permission })
   }
 
-  /** Every entry of a log that bears an action, newest first. Reads are written at most 50 ms after their answer. */
+  /** Every entry of a log that bears an action, newest first. */
   async entries(caller: Caller, log: string, action: string): Promise<ReadonlyArray<Json>> {
-    await new Promise((resolve) => setTimeout(resolve, 250))
     const found: Array<Json> = []
     let after: string | null = ""
     while (after !== null) {

@@ -239,19 +239,19 @@ describe("a key", () => {
     const before = Date.now()
     assert.isTrue(await isGood(account.key))
     let used: string | null = null
-    for (let attempt = 0; used === null && attempt < 50; attempt++) {
+    while (used === null) {
       await new Promise((resolve) => setTimeout(resolve, 20))
       used = (await listed(account.id)).last_used_at
     }
-    assert.isNotNull(used)
-    assert.isAtLeast(Date.parse(used ?? ""), before - 5)
+    assert.isAtLeast(Date.parse(used), before - 5)
     assert.isTrue(await isGood(account.key))
     await new Promise((resolve) => setTimeout(resolve, 100))
     assert.strictEqual((await listed(account.id)).last_used_at, used)
     onDatabase("UPDATE service_accounts SET last_used_at = ? WHERE id = ?", "2020-01-01T00:00:00.000Z", account.id)
     assert.isTrue(await isGood(account.key))
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    assert.isAbove(Date.parse((await listed(account.id)).last_used_at), before - 5)
+    while (Date.parse((await listed(account.id)).last_used_at) < before - 5) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
   })
 })
 
@@ -271,11 +271,15 @@ describe("a rotation", () => {
   it("with a grace lets the old key be good until then, and not longer", async () => {
     const account = await service.account(ada, "acme")
     await service.grant(ada, "acme", account, "read")
-    const rotated = await rotate(account.id, { grace_seconds: 2 })
+    const rotated = await rotate(account.id, { grace_seconds: 600 })
     for (const key of [account.key, rotated.api_key]) {
       assert.strictEqual(await service.status(holder(key), "GET", `${secrets}/A`), 200)
     }
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    onDatabase(
+      "UPDATE api_keys SET expires_at = ? WHERE service_account_id = ? AND replaced_at IS NOT NULL",
+      "2020-01-01T00:00:00.000Z",
+      account.id
+    )
     assert.strictEqual(await service.status(holder(account.key), "GET", `${secrets}/A`), 401)
     assert.strictEqual(await service.status(holder(rotated.api_key), "GET", `${secrets}/A`), 200)
   })

@@ -52,12 +52,11 @@ export class Post {
 
   /** The `count`-th code for an address. */
   async code(address: string, count = 1): Promise<string> {
-    for (const deadline = performance.now() + 10_000; performance.now() < deadline;) {
+    for (;;) {
       const code = this.#codes.get(address)?.[count - 1]
       if (code !== undefined) return code
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    throw new Error("a code was not mailed")
   }
 
   close(): void {

@@ -29,7 +29,8 @@ const linesIn = (text: string): ReadonlyArray<Json> =>
 
 /** Waits until something holds. */
 const until = async (holds: () => boolean, what: string): Promise<void> => {
-  const deadline = performance.now() + 30_000
+  // Shortly before the test itself is given up, to say what it waits for.
+  const deadline = performance.now() + 80_000
   while (!holds()) {
     assert.isBelow(performance.now(), deadline, `in vain for ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))

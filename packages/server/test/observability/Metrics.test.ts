@@ -112,16 +112,15 @@ describe("the metrics", () => {
 
   it("show how deep the audit queue is", async () => {
     const depth = () => value("coffer_audit_queue_depth")
-    const deadline = performance.now() + 20_000
     let deepest = 0
-    while (deepest === 0 && performance.now() < deadline) {
+    while (deepest === 0) {
       const [first, ...reads] = Array.from({ length: 20 }, () => program.call("GET", secret, { token }))
       await first
       deepest = await depth()
       await Promise.all(reads)
     }
     assert.isAbove(deepest, 0)
-    while ((await depth()) > 0) assert.isBelow(performance.now(), deadline)
+    while ((await depth()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
   })
 
   it("tell the age of the newest backup and how the last one ended", async () => {
@@ -134,8 +133,9 @@ describe("the metrics", () => {
     assert.strictEqual(valueOf(after, "coffer_backup_last_result"), 1)
     const age = valueOf(after, "coffer_backup_age_seconds") ?? -1
     assert.isTrue(age > 0 && age < 60, String(age))
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.isAbove(await value("coffer_backup_age_seconds"), age)
+    while ((await value("coffer_backup_age_seconds")) <= age) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
   })
 
   it("tell the sizes of the database and its write-ahead log", async () => {
