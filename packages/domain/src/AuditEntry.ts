@@ -25,6 +25,7 @@ export const auditActions = [
   "secret.copy",
   "secret.undelete",
   "secret.destroy",
+  "secret.decryption_failed",
   "acl.grant",
   "acl.revoke",
   "service_account.create",
@@ -33,6 +34,8 @@ export const auditActions = [
   "backup.create",
   "backup.restore",
   "backup.drill",
+  "key.rotate",
+  "audit.break",
   "access.denied"
 ] as const
 export type AuditAction = (typeof auditActions)[number]

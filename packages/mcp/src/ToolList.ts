@@ -1002,6 +1002,7 @@ export const tools: ReadonlyArray<Tool> = [
                   "secret.copy",
                   "secret.undelete",
                   "secret.destroy",
+                  "secret.decryption_failed",
                   "acl.grant",
                   "acl.revoke",
                   "service_account.create",
@@ -1010,6 +1011,8 @@ export const tools: ReadonlyArray<Tool> = [
                   "backup.create",
                   "backup.restore",
                   "backup.drill",
+                  "key.rotate",
+                  "audit.break",
                   "access.denied"
                 ]
               },

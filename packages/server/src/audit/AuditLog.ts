@@ -1,17 +1,19 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
+import { NotReady } from "@coffer/domain/Errors"
 import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient, type SqlError } from "@effect/sql"
 import { Array, Cause, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue, Runtime } from "effect"
 import { ServerConfig } from "../Config.js"
 import { failure } from "../database/Transactions.js"
 import { isDiskFull } from "../database/Reason.js"
-import { millisIn, timestamp } from "../database/Time.js"
+import { millisIn } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
 import { turn } from "../Turn.js"
-import { type Draft, genesis, type Head, headMac, link } from "./Chain.js"
-import { AuditRepo, type LinkedEntry } from "./Repo.js"
+import { appending, type Break, systemLog } from "./Append.js"
+import type { Draft } from "./Chain.js"
+import { AuditRepo } from "./Repo.js"
 
 /** What happened, as a feature tells it. Metadata holds names, numbers and keys; never a value, token or code. */
 export interface AuditEvent {
@@ -28,6 +30,18 @@ export interface AuditSource {
   readonly via?: string
 }
 
+/** The entries of one change or one read: they are in the same log, and are appended together or not at all. */
+interface Told {
+  readonly drafts: Array.NonEmptyReadonlyArray<Draft>
+  readonly millis: number
+}
+
+/** Entries that could not be appended. */
+interface Lost {
+  readonly told: Told
+  readonly error: SqlError.SqlError
+}
+
 /** Rolls an entry back that was only tried. */
 class TakenBack extends Data.TaggedError("TakenBack") {}
 
@@ -39,11 +53,16 @@ const metadataOf = ({ via }: AuditSource, { metadata = {} }: AuditEvent, client:
     ? metadata
     : { ...metadata, ...(via === "superadmin" && { via }), ...(client !== null && { client }) }
 
-/** The log of what belongs to no organization. */
-export const systemLog = "system"
+const logOf = ({ drafts: [{ log }] }: Told): string => log
+
+const entriesOf = (told: ReadonlyArray<Told>): number => told.reduce((sum, { drafts }) => sum + drafts.length, 0)
+
+const joined = (told: Array.NonEmptyReadonlyArray<Told>): Told => ({
+  drafts: Array.flatMap(told, ({ drafts }) => drafts),
+  millis: Math.max(...told.map(({ millis }) => millis))
+})
 
 const queueCapacity = 10_000
-/** How many entries are appended before other work gets its turn. */
 const batchSize = 200
 const batchWindow = "25 millis"
 
@@ -51,8 +70,11 @@ export const auditFailures = Metric.counter("coffer_audit_failures_total", { inc
 
 /**
  * The audit trail. `write` belongs in the transaction of the change that it tells of, and its entry is committed with that;
- * `read` queues an entry about a read, which is committed with others at most 50 ms later; where the operator requires it
- * (`SERVICE_AUDIT_REQUIRED`), the read waits for its entry and fails without it.
+ * `read` queues an entry about a read, which is committed with others at most 50 ms later. Where the operator requires the
+ * audit (`SERVICE_AUDIT_REQUIRED`), a read waits for its entry, and a read or change whose entry cannot be written fails.
+ *
+ * A failure reaches no further than it must: each log is appended to in a savepoint of its own. Where that fails, the entries
+ * of each change are appended in a savepoint of their own, so that one bad entry does not lose those of other changes.
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
@@ -60,11 +82,15 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const repo = yield* AuditRepo
     const { auditKey } = yield* Instance
     const { auditRequired } = yield* ServerConfig
-    const queue = yield* Queue.bounded<Draft>(queueCapacity)
+    const queue = yield* Queue.bounded<Told>(queueCapacity)
     const waiting = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
     const runtime = yield* Effect.runtime()
-    let failing = false
+    const append = appending(repo, auditKey)
+    /** The logs whose last append failed. */
+    const failing = new Set<string>()
+    /** The logs that did not end where their heads said, as far as this process has seen. */
+    const broken = new Set<string>()
 
     /** What is to be written of an event, as the request that runs in a fiber tells it. All at once: each read has one. */
     const draftIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): Draft => {
@@ -84,119 +110,167 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       }
     }
 
-    /** Appends to one log: the entries take the next numbers, each is linked to the one before, the head moves. */
-    const appendAfter = (head: Head | undefined, drafts: Array.NonEmptyReadonlyArray<Draft>, current: string): void => {
-      const [{ log }] = drafts
-      const created_at = head === undefined || head.created_at < current ? current : head.created_at
-      let seq = head?.seq ?? 0
-      let chain = head?.chain ?? genesis
-      const entries = drafts.map((entry): LinkedEntry => {
-        const stamp = { seq: ++seq, created_at }
-        chain = link(auditKey, chain, entry, stamp)
-        return { entry, stamp, chain }
-      })
-      repo.insert(entries)
-      const kinds = Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`)
-      for (const [first, ...rest] of Object.values(kinds)) repo.count(first, 1 + rest.length)
-      const moved = { log, seq, chain, created_at }
-      repo.setHead({ ...moved, mac: headMac(auditKey, moved) })
+    const toldIn = (
+      fiber: Fiber.RuntimeFiber<unknown, unknown>,
+      source: AuditSource,
+      events: Array.NonEmptyReadonlyArray<AuditEvent>
+    ): Told => ({ drafts: Array.map(events, (event) => draftIn(fiber, source, event)), millis: millisIn(fiber) })
+
+    const reportBreak = ({ head, last, log, seq }: Break): void => {
+      broken.add(log)
+      Runtime.runFork(runtime)(
+        Effect.logError(
+          `the audit log of ${log} does not end where its head says (head ${head?.seq ?? "none"}, last entry ${last?.seq ?? "none"}): ` +
+            `entry ${seq} records that; keep a copy of the database file, and verify the log`
+        )
+      )
     }
 
-    /** Inside the open transaction: all or nothing. */
-    const appendNow = (drafts: ReadonlyArray<Draft>, millis: number) =>
-      repo.savepoint(() => {
-        for (const entries of Object.values(Array.groupBy(drafts, ({ log }) => log))) {
-          appendAfter(repo.head(entries[0].log), entries, timestamp(millis))
+    /** Appends to one log, inside the open transaction: all or nothing. */
+    const appendTogether = (log: string, { drafts, millis }: Told): Either.Either<void, SqlError.SqlError> =>
+      Either.map(
+        repo.savepoint(() => append(log, drafts, millis)),
+        (found) => {
+          if (found !== null) reportBreak(found)
         }
-      })
+      )
 
-    const failed = (entries: number, cause: Cause.Cause<unknown>) => {
-      failing = true
+    /** Appends to each log alone, inside the open transaction; where that fails, each change's entries alone. */
+    const appendEach = (told: ReadonlyArray<Told>): ReadonlyArray<Lost> => {
+      const lost: Array<Lost> = []
+      for (const [log, all] of Object.entries(Array.groupBy(told, logOf))) {
+        const together = appendTogether(log, joined(all))
+        if (Either.isRight(together)) failing.delete(log)
+        else if (all.length === 1) lost.push({ told: all[0], error: together.left })
+        else {
+          for (const each of all) {
+            const alone = appendTogether(log, each)
+            if (Either.isLeft(alone)) lost.push({ told: each, error: alone.left })
+          }
+        }
+      }
+      return lost
+    }
+
+    /** Counts and logs entries that could not be written, and remembers their logs for `ready`. */
+    const reportLost = (told: ReadonlyArray<Told>, cause: Cause.Cause<unknown>) => {
+      for (const each of told) failing.add(logOf(each))
       return Effect.zipRight(
-        Metric.incrementBy(auditFailures, entries),
+        Metric.incrementBy(auditFailures, entriesOf(told)),
         isDiskFull(Cause.squash(cause))
           ? Effect.logError("audit entries could not be written: the disk with the database is full")
           : Effect.logError("audit entries could not be written", cause)
       )
     }
 
-    /** All or nothing, as a transaction. A failure is logged and counted. */
-    const appendAll = (drafts: ReadonlyArray<Draft>) =>
+    const reportEachLost = ([first, ...rest]: ReadonlyArray<Lost>) =>
+      first === undefined
+        ? Effect.void
+        : reportLost(
+            [first, ...rest].map(({ told }) => told),
+            Cause.fail(first.error)
+          )
+
+    /** Appends in a transaction of its own. Fails if nothing could be appended; what is lost is logged and counted. */
+    const commit = (told: ReadonlyArray<Told>) =>
       sql
         .withTransaction(
-          Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) =>
-            Effect.forEach(
-              Array.chunksOf(drafts, batchSize),
-              (some, index) => Effect.zipRight(index === 0 ? Effect.void : turn, appendNow(some, millisIn(fiber))),
-              { discard: true }
-            )
-          )
+          Effect.suspend(() => {
+            const lost = appendEach(told)
+            const [first] = lost
+            return first !== undefined && lost.length === told.length ? Effect.fail(first.error) : Effect.succeed(lost)
+          })
         )
         .pipe(
-          Effect.tap(() => {
-            failing = false
-          }),
-          Effect.tapErrorCause((cause) => failed(drafts.length, cause)),
+          Effect.tapErrorCause((cause) => reportLost(told, cause)),
+          Effect.tap(reportEachLost),
           Effect.uninterruptible
         )
 
-    /** As `appendAll`; a failure of the audit alone never fails what it tells of. */
-    const append = (drafts: ReadonlyArray<Draft>) => Effect.catchAllCause(appendAll(drafts), () => Effect.void)
+    /** As `commit`; fails only where the operator requires the audit. */
+    const commitOrGoOn = (told: ReadonlyArray<Told>): Effect.Effect<void> =>
+      auditRequired ? Effect.asVoid(Effect.orDie(commit(told))) : Effect.catchAllCause(commit(told), () => Effect.void)
 
-    const probing = Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) => {
-      const event = { action: "auth.login", resource_type: "server", resource_id: null } as const
-      return appendNow([draftIn(fiber, probe, event)], millisIn(fiber))
-    })
+    /** Whether a log takes entries again: one is written and taken back, then a head is written as it was. */
+    const attempt = (log: string) =>
+      sql.withTransaction(
+        Effect.gen(function* () {
+          const { head } = yield* Effect.try({ try: () => repo.end(log), catch: failure })
+          const probing = Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) => {
+            const draft = draftIn(fiber, probe, { action: "auth.login", resource_type: "server", resource_id: null })
+            return appendTogether(log, {
+              drafts: [{ ...draft, log, org_id: log === systemLog ? null : log }],
+              millis: millisIn(fiber)
+            })
+          })
+          yield* sql
+            .withTransaction(Effect.zipRight(probing, new TakenBack()))
+            .pipe(Effect.catchTag("TakenBack", () => Effect.void))
+          if (head !== null) yield* Effect.try({ try: () => repo.setHead(head), catch: failure })
+        })
+      )
 
-    /** Whether the tables take entries again: one is written and taken back, then a head is written as it was. */
-    const attempt = sql.withTransaction(
-      Effect.gen(function* () {
-        const head = yield* Effect.try({ try: () => repo.head(systemLog), catch: failure })
-        yield* sql
-          .withTransaction(Effect.zipRight(probing, new TakenBack()))
-          .pipe(Effect.catchTag("TakenBack", () => Effect.void))
-        if (head !== undefined) yield* Effect.try({ try: () => repo.setHead(head), catch: failure })
-      })
-    )
+    const notWritten = new NotReady({ message: "the audit trail cannot be written" })
+
+    const retry = (log: string) =>
+      Effect.sandbox(attempt(log)).pipe(
+        Effect.mapError(() => notWritten),
+        Effect.tap(() => {
+          failing.delete(log)
+        })
+      )
 
     /** Appends what the changes of a batch tell, once for all of them. */
-    const tellAtCommit = repo.atCommit<{ readonly draft: Draft; readonly millis: number }>((told) => {
-      const drafts = told.map(({ draft }) => draft)
-      const latest = told.reduce((last, { millis }) => Math.max(last, millis), 0)
-      const done = appendNow(drafts, latest)
-      if (Either.isLeft(done)) Runtime.runFork(runtime)(failed(drafts.length, Cause.fail(done.left)))
+    const tellAtCommit = repo.atCommit<Told>((told) => {
+      const lost = appendEach(told)
+      if (lost.length > 0) Runtime.runFork(runtime)(reportEachLost(lost))
     })
 
+    /** Leaves entries to the commit; where the audit is required, appends them now, and fails the change with them. */
+    const tell = (told: Told): void => {
+      if (!auditRequired) return tellAtCommit(told)
+      const done = appendTogether(logOf(told), told)
+      if (Either.isRight(done)) return
+      Runtime.runFork(runtime)(reportLost([told], Cause.fail(done.left)))
+      Either.getOrThrowWith(done, (error) => error)
+    }
+
     const writeIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): void => {
-      tellAtCommit({ draft: draftIn(fiber, source, event), millis: millisIn(fiber) })
+      tell(toldIn(fiber, source, [event]))
     }
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
-        // Many at the end of the transaction, at once, would hold everybody up.
-        if (
-          events.length > batchSize ||
-          Option.isNone(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
-        ) {
-          return append(events.map((event) => draftIn(fiber, source, event)))
+        if (!Array.isNonEmptyReadonlyArray(events)) return Effect.void
+        const told = toldIn(fiber, source, events)
+        // Many at once, at the end of the transaction, would hold the event loop.
+        if (events.length > batchSize) {
+          return Effect.forEach(
+            Array.chunksOf(told.drafts, batchSize),
+            (drafts, index) =>
+              Effect.zipRight(index === 0 ? Effect.void : turn, commitOrGoOn([{ drafts, millis: told.millis }])),
+            { discard: true }
+          )
         }
-        for (const event of events) writeIn(fiber, source, event)
-        return Effect.void
+        return Option.isNone(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
+          ? commitOrGoOn([told])
+          : Effect.sync(() => {
+              tell(told)
+            })
       })
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
-        const entry = draftIn(fiber, source, event)
-        if (auditRequired) return Effect.orDie(appendAll([entry]))
-        if (!queue.unsafeOffer(entry)) return append([entry])
+        const told = toldIn(fiber, source, [event])
+        if (auditRequired || !queue.unsafeOffer(told)) return commitOrGoOn([told])
         waiting.unsafeOpen()
         return Effect.void
       })
 
     /** Writes all that is queued, in its order; it ends after the batches that were begun before it. */
     const flush = Queue.takeUpTo(queue, batchSize).pipe(
-      Effect.map((entries) => [...entries]),
-      Effect.tap((entries) => (entries.length === 0 ? Effect.void : append(entries))),
+      Effect.map((told) => [...told]),
+      Effect.tap((told) => (told.length === 0 ? Effect.void : Effect.ignore(Effect.sandbox(commit(told))))),
       Effect.repeat({ while: (written) => written.length === batchSize }),
       flushing.withPermits(1),
       Effect.uninterruptible,
@@ -218,17 +292,14 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       writeIn,
       read,
       flush,
-      /** Whether entries can be written: while the last ones could, that is not tried. */
-      working: Effect.suspend(() =>
-        failing
-          ? Effect.match(Effect.sandbox(attempt), {
-              onSuccess: () => {
-                failing = false
-                return true
-              },
-              onFailure: () => false
-            })
-          : Effect.succeed(true)
+      /**
+       * Fails with NotReady while a log cannot be appended to, which is tried again for those that failed last; and from the
+       * moment that a log was found broken until the server is started again.
+       */
+      ready: Effect.suspend(() =>
+        broken.size > 0
+          ? new NotReady({ message: "an audit log was changed behind the server's back: the server's log names it" })
+          : Effect.forEach([...failing], retry, { discard: true })
       ),
       /** How many entries of reads wait to be written. */
       queued: Queue.size(queue)

@@ -49,6 +49,12 @@ export const link = (key: KeyObject, previous: string, entry: Draft, stamp: Stam
     .update(previous + canonical(entry, stamp))
     .digest("hex")
 
+/** What the first entry of a new segment is linked to, where the log's head did not verify: no entry before it has this link. */
+export const breakLink = (key: KeyObject, { log, metadata }: Draft, { seq }: Stamp): string =>
+  createHmac("sha256", key)
+    .update(JSON.stringify(["coffer/audit-break/1", log, seq, metadata]))
+    .digest("hex")
+
 export interface Head {
   readonly log: string
   readonly seq: number

@@ -1,14 +1,16 @@
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
 import { type Parameter, Statements } from "../database/Client.js"
 import { rowsBy } from "../database/Row.js"
+import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 
-const HeadRow = Schema.Struct({
-  log: Schema.String,
-  seq: Schema.Number,
-  chain: Schema.String,
-  created_at: Schema.String,
-  mac: Schema.String
+const EndRow = Schema.Struct({
+  seq: Schema.NullOr(Schema.Number),
+  chain: Schema.NullOr(Schema.String),
+  created_at: Schema.NullOr(Schema.String),
+  mac: Schema.NullOr(Schema.String),
+  last_seq: Schema.NullOr(Schema.Number),
+  last_chain: Schema.NullOr(Schema.String)
 })
 
 /** An entry as it is appended, with its link of the chain. */
@@ -40,17 +42,31 @@ const inserts = [16, 4, 1].map((rows) => ({
   rows,
   statement: `INSERT INTO audit_entries (id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
     resource_id, ip_address, metadata, created_at, chain)
-    VALUES ${Array.from({ length: rows }, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`
+    VALUES ${Array.makeBy(rows, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`
 }))
 
 /** The audit tables' statements, for use inside a transaction. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
     const { atCommit, run, savepoint } = yield* Statements
-    const heads = rowsBy(run)(HeadRow)
+    const ends = rowsBy(run)(EndRow)
 
-    const head = (log: string) =>
-      heads(`SELECT log, seq, chain, created_at, mac FROM audit_heads WHERE log = ?`, [log])[0]
+    const end = (log: string): LogEnd => {
+      const [row] = ends(
+        `SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain
+          FROM (SELECT 1) LEFT JOIN audit_heads h ON h.log = ? LEFT JOIN audit_entries e
+            ON e.log = ? AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ?)`,
+        [log, log, log]
+      )
+      const { chain = null, created_at = null, last_chain = null, last_seq = null, mac = null, seq = null } = row ?? {}
+      return {
+        head:
+          seq === null || chain === null || created_at === null || mac === null
+            ? null
+            : { log, seq, chain, created_at, mac },
+        last: last_seq === null || last_chain === null ? null : { seq: last_seq, chain: last_chain }
+      }
+    }
 
     const insert = (entries: ReadonlyArray<LinkedEntry>): void => {
       let at = 0
@@ -63,12 +79,16 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       }
     }
 
-    const count = (entry: Draft, entries: number) =>
-      run(
-        `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (log, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`,
-        [entry.log, entry.actor_id ?? "", entry.action, entry.resource_type, entries]
-      )
+    const count = (drafts: ReadonlyArray<Draft>): void => {
+      const kinds = Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`)
+      for (const [first, ...rest] of Object.values(kinds)) {
+        run(
+          `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
+          ON CONFLICT (log, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`,
+          [first.log, first.actor_id ?? "", first.action, first.resource_type, 1 + rest.length]
+        )
+      }
+    }
 
     const setHead = (head: Head & { readonly mac: string }) =>
       run(
@@ -78,6 +98,6 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         [head.log, head.seq, head.chain, head.created_at, head.mac]
       )
 
-    return { head, insert, count, setHead, savepoint, atCommit } as const
+    return { end, insert, count, setHead, savepoint, atCommit } as const
   })
 }) {}

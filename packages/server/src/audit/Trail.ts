@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import type { Everywhere, Place } from "../access/Access.js"
 import { Instance } from "../keys/Instance.js"
 import { turn } from "../Turn.js"
-import { systemLog } from "./AuditLog.js"
+import { systemLog } from "./Append.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
 import { type EntryRow, type Filters, TrailRepo } from "./TrailRepo.js"
 

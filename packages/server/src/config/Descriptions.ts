@@ -157,7 +157,7 @@ export const described: ReadonlyArray<DescribedGroup> = [
       },
       {
         variable: "SERVICE_AUDIT_REQUIRED",
-        meaning: "`1`: a read waits until its audit entry is committed, and fails when that fails",
+        meaning: "`1`: a read waits for its audit entry's commit; a read or change whose entry cannot be written fails",
         default: "0"
       },
       {

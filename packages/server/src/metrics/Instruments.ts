@@ -1,5 +1,5 @@
 import type { MetricState } from "effect"
-import { Clock, Effect, Metric } from "effect"
+import { Clock, Effect, Metric, Schema } from "effect"
 import { stat } from "node:fs/promises"
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client"
 import { AuditLog, auditFailures } from "../audit/AuditLog.js"
@@ -15,6 +15,7 @@ import {
   newestBackup
 } from "../backups/BackupMetrics.js"
 import { ServerConfig } from "../Config.js"
+import { Reader } from "../database/Reader.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
 import { requestObserver } from "./Requests.js"
@@ -51,10 +52,13 @@ const sizeOf = (path: string): Effect.Effect<number | null> =>
     () => null
   )
 
+const BreaksRow = Schema.Struct({ breaks: Schema.Number })
+
 /** What the operator can watch: how it is fed by requests, and how it is read, as Prometheus' text format. */
 export const makeInstruments = Effect.gen(function* () {
   const { backups, dbPath } = yield* ServerConfig
   const audit = yield* AuditLog
+  const breaks = (yield* Reader).rows(BreaksRow)
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const observe = requestObserver(registry)
@@ -82,6 +86,11 @@ export const makeInstruments = Effect.gen(function* () {
     registry,
     "coffer_log_lines_dropped_total",
     "Lines of the log that nobody took from standard error in time"
+  )
+  const broken = counterOf(
+    registry,
+    "coffer_audit_breaks_total",
+    "Times that an audit log did not end where its head said, over all starts"
   )
   const database = gaugeOf(registry, "coffer_database_size_bytes", "Size of the database file")
   const wal = gaugeOf(registry, "coffer_database_wal_size_bytes", "Size of the write-ahead log beside it")
@@ -143,6 +152,12 @@ export const makeInstruments = Effect.gen(function* () {
     unwritten(yield* count(auditFailures))
     unstreamed(yield* count(streamFailures))
     unlogged(standardError.dropped())
+    const [found] = yield* breaks(
+      `SELECT coalesce(sum(entries), 0) AS breaks FROM audit_totals
+        WHERE log = '' AND actor_id = '' AND action = 'audit.break'`,
+      []
+    )
+    broken(found?.breaks ?? 0)
     database(yield* sizeOf(dbPath))
     wal(yield* sizeOf(`${dbPath}-wal`))
     yield* readBackups

@@ -25,8 +25,7 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
           Effect.catchAllCause(() => new NotReady({ message: "the database does not answer" })),
           Effect.map(isWritable),
           Effect.filterOrFail(identity, () => new NotReady({ message: "another program has locked the database" })),
-          Effect.zipRight(audit.working),
-          Effect.filterOrFail(identity, () => new NotReady({ message: "the audit trail cannot be written" })),
+          Effect.zipRight(audit.ready),
           Effect.as(ok)
         )
       )

@@ -1,6 +1,7 @@
 import type { UserActor } from "@coffer/domain/Actor"
 import { SqlClient } from "@effect/sql"
 import { Access } from "@coffer/server/access/Access"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { transaction } from "@coffer/server/database/Writer"
 import { Members } from "@coffer/server/members/Members"
 import { assert, describe, it } from "@effect/vitest"
@@ -16,6 +17,7 @@ import {
   failing,
   invariants,
   member,
+  newProject,
   onDatabase,
   organization,
   orgPath,
@@ -24,8 +26,10 @@ import {
   raw,
   readBundle,
   readSecret,
+  removeSecret,
   type Services,
-  setSecret
+  setSecret,
+  writeBundle
 } from "../support/Services.js"
 
 const required = { SERVICE_AUDIT_REQUIRED: "1" }
@@ -93,20 +97,54 @@ describe("where the operator requires the audit", () => {
     )
   }
 
-  it.effect("a change does not fail by its entry alone, nor a read that answers no value", () =>
+  const changes: Readonly<Record<string, (actor: UserActor) => Effect.Effect<unknown, unknown, Services>>> = {
+    "a set": (actor) => setSecret(actor, "A", "again"),
+    "a removal": (actor) => removeSecret(actor, "A"),
+    "a bundle": (actor) => writeBundle(actor, { set: { A: "again", B: "new" }, delete: ["C"] }),
+    "a new project": (actor) => newProject(actor, "api")
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    it.effect(`${what} fails whichever statement of it fails, and leaves nothing`, () =>
+      Effect.gen(function* () {
+        const ada = yield* world
+        yield* setSecret(ada, "C", canary)
+        const before = { entries: yield* entries(), secrets: (yield* readBundle(ada)).data }
+        yield* (yield* AuditLog).flush
+        const recorded = (yield* entries()).length
+        for (let statement = 1; ; statement++) {
+          const { exit, hit } = yield* failing(statement, change(ada))
+          yield* invariants(yield* DbPath)
+          if (Exit.isSuccess(exit)) {
+            assert.isFalse(hit)
+            break
+          }
+          assert.isTrue(hit)
+          assert.strictEqual((yield* entries()).length, recorded)
+        }
+        assert.isAbove((yield* entries()).length, recorded)
+        assert.strictEqual(before.secrets?.length, 2)
+      }).pipe(onDatabase(required))
+    )
+  }
+
+  it.effect("a change fails whose entry alone cannot be written, and others in its commit do not", () =>
     Effect.gen(function* () {
       const ada = yield* world
       const { etag } = yield* readBundle(ada)
       const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TRIGGER broken BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'broken'); END`
+      yield* sql`CREATE TRIGGER broken BEFORE INSERT ON audit_entries WHEN NEW.metadata LIKE '%"A"%'
+        BEGIN SELECT RAISE(ABORT, 'broken'); END`
       assert.strictEqual(yield* outcome(readSecret(ada, "A")), "defect")
       assert.strictEqual((yield* readBundle(ada, { ifNoneMatch: etag })).data, undefined)
-      assert.strictEqual((yield* setSecret(ada, "A", "again")).version, 2)
+      const outcomes = yield* Effect.forEach(["B", "A", "C"], (name) => outcome(setSecret(ada, name, "again")), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(outcomes, ["success", "defect", "success"])
       // Who may not read is told nothing either way.
       const eve = yield* person("eve@example.com")
       assert.strictEqual(yield* outcome(readSecret(eve, "A")), "NotFound")
       yield* sql`DROP TRIGGER broken`
-      assert.deepStrictEqual(yield* readSecret(ada, "A"), { version: 2, value: "again" })
+      assert.deepStrictEqual(yield* readSecret(ada, "A"), { version: 1, value: canary })
       assert.strictEqual((yield* entries()).at(-1)?.action, "secret.read")
     }).pipe(onDatabase(required))
   )
@@ -165,14 +203,14 @@ describe("where the operator requires the audit", () => {
       }
       assertRefused(await call("POST", "/api/backups"), 500, "INTERNAL_ERROR")
       assert.strictEqual((await call("GET", `${env}/secrets`)).status, 200)
-      assert.strictEqual((await call("PUT", `${env}/secrets/A`, { value: `${canary}-2` })).status, 200)
+      assertRefused(await call("PUT", `${env}/secrets/A`, { value: `${canary}-2` }), 500, "INTERNAL_ERROR")
       assert.match(program.log, /audit entries could not be written/)
       assert.notInclude(program.log, "canary")
       await program.stop()
 
       const lenient = await Program.start({}, program.folder)
       for (const path of [`${env}/secrets/A`, `${env}/bundle`]) {
-        assert.include((await lenient.call("GET", path, { token })).text, `${canary}-2`)
+        assert.include((await lenient.call("GET", path, { token })).text, canary)
       }
       await lenient.stop()
       damage("DROP TRIGGER broken")

@@ -1,0 +1,76 @@
+import type { KeyObject } from "node:crypto"
+import type { Array } from "effect"
+import { timestamp } from "../database/Time.js"
+import { uuidV7At } from "../database/Uuid.js"
+import { breakLink, type Draft, genesis, type Head, headMac, link, sameLink } from "./Chain.js"
+import type { AuditRepo, LinkedEntry } from "./Repo.js"
+
+/** The log of the server itself: what belongs to no organization. */
+export const systemLog = "system"
+
+/** Where a log ends, by its head and by its entries. A log that nobody changed has both or neither, and they agree. */
+export interface LogEnd {
+  readonly head: (Head & { readonly mac: string }) | null
+  readonly last: { readonly seq: number; readonly chain: string } | null
+}
+
+/** A log that does not end where its head says: the number of the entry that records this, and what was found. */
+export interface Break extends LogEnd {
+  readonly log: string
+  readonly seq: number
+}
+
+/** Checks that the head is authentic and that the log's last entry is the one that the head names. */
+const isWhole = (key: KeyObject, { head, last }: LogEnd): boolean =>
+  head === null || last === null
+    ? head === last
+    : sameLink(head.mac, headMac(key, head)) && head.seq === last.seq && sameLink(head.chain, last.chain)
+
+/** The entry that records a break. It keeps the head as it was found, because the head row is overwritten. */
+const breakEntry = (log: string, { head, last }: LogEnd, millis: number): Draft => ({
+  id: uuidV7At(millis),
+  log,
+  org_id: log === systemLog ? null : log,
+  actor_type: "system",
+  actor_id: null,
+  actor_name: "audit log",
+  action: "audit.break",
+  resource_type: log === systemLog ? "server" : "org",
+  resource_id: log === systemLog ? null : log,
+  ip_address: null,
+  metadata: JSON.stringify({ head, last })
+})
+
+/**
+ * Makes the function that appends entries to one log: they get the next numbers, each is linked to its predecessor, and the
+ * head is moved. Call it inside a savepoint: it throws what a statement throws.
+ *
+ * The head is verified first. Without that, whoever cuts the newest entries off and writes a head row without a valid MAC
+ * would have the next append sign it. If the head does not verify, the log goes on behind an `audit.break` entry, whose
+ * link starts a new segment of the chain: it never fits its predecessor, so `verify` reports it for ever.
+ *
+ * @returns the break that was recorded, or null.
+ */
+export const appending =
+  (repo: AuditRepo, key: KeyObject) =>
+  (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number): Break | null => {
+    const end = repo.end(log)
+    const isBroken = !isWhole(key, end)
+    const current = timestamp(millis)
+    // Only an authentic head may hold the clock back.
+    const created_at = isBroken || end.head === null || end.head.created_at < current ? current : end.head.created_at
+    let seq = Math.max(end.last?.seq ?? 0, 0)
+    let chain = end.last?.chain ?? genesis
+    const linked = (entry: Draft): LinkedEntry => {
+      const stamp = { seq: ++seq, created_at }
+      if (entry.action === "audit.break") chain = breakLink(key, entry, stamp)
+      chain = link(key, chain, entry, stamp)
+      return { entry, stamp, chain }
+    }
+    const entries = (isBroken ? [breakEntry(log, end, millis), ...drafts] : drafts).map(linked)
+    repo.insert(entries)
+    repo.count(entries.map(({ entry }) => entry))
+    const head = { log, seq, chain, created_at }
+    repo.setHead({ ...head, mac: headMac(key, head) })
+    return isBroken ? { ...end, log, seq: seq - drafts.length } : null
+  }
