@@ -81,6 +81,8 @@ export const AuditPage = Schema.Struct({
   ...list(AuditEntry).fields,
   pagination: Schema.Struct({
     total: Count,
+    /** There are more: of a range of time, no more entries than these are counted. */
+    at_least: Schema.optionalWith(Schema.Boolean, { exact: true }),
     limit: Count,
     has_next: Schema.Boolean,
     next_cursor: Schema.NullOr(Schema.String)

@@ -906,14 +906,44 @@ export const tools: ReadonlyArray<Tool> = [
         },
         actor: {
           type: "string",
-          description: "Only this actor, by its id: actor_id of an entry",
-          pattern: "^[A-Za-z0-9_.@:-]{1,100}$"
+          description: "Only this actor: an id, an e-mail address or a service account's name",
+          pattern: "^[\\x21-\\x7e](?:[\\x20-\\x7e]{0,318}[\\x21-\\x7e])?$"
         },
         resource_type: {
           type: "string",
           description: "Only this type of resource",
           examples: ["secret"],
           pattern: "^[A-Za-z0-9_.@:-]{1,100}$"
+        },
+        in_project: {
+          type: "string",
+          description: "Only what happened in this project",
+          examples: ["webshop"],
+          pattern: "^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$"
+        },
+        in_env: {
+          type: "string",
+          description: "Only what happened in this environment",
+          examples: ["prod"],
+          pattern: "^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$"
+        },
+        key: {
+          type: "string",
+          description: "Only what happened to this key, also where a whole environment was read",
+          examples: ["DATABASE_URL"],
+          pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,99}$"
+        },
+        since: {
+          type: "string",
+          description:
+            "a string matching the pattern ^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]{1,3})?)?Z)?$",
+          pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]{1,3})?)?Z)?$"
+        },
+        until: {
+          type: "string",
+          description:
+            "a string matching the pattern ^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]{1,3})?)?Z)?$",
+          pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\\.[0-9]{1,3})?)?Z)?$"
         },
         limit: { type: "integer", minimum: 1, maximum: 100 },
         after: {
@@ -1052,6 +1082,7 @@ export const tools: ReadonlyArray<Tool> = [
               minimum: 0,
               maximum: 2147483647
             },
+            at_least: { type: "boolean" },
             limit: {
               type: "integer",
               description: "a number between 0 and 2147483647",

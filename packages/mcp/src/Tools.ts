@@ -1,4 +1,5 @@
 import { AclRule } from "@coffer/domain/AclRule"
+import { AuditActor, AuditMoment } from "@coffer/domain/api/AuditApi"
 import { AuditCursor } from "@coffer/domain/AuditCursor"
 import { AuditPage } from "@coffer/domain/AuditEntry"
 import { Environment } from "@coffer/domain/Environment"
@@ -257,8 +258,24 @@ const auditList = tool({
   hints: reads,
   parameters: parameters({
     action: optional(word.annotations({ description: "Only this action", examples: ["secret.read"] })),
-    actor: optional(word.annotations({ description: "Only this actor, by its id: actor_id of an entry" })),
+    actor: optional(
+      AuditActor.annotations({ description: "Only this actor: an id, an e-mail address or a service account's name" })
+    ),
     resource_type: optional(word.annotations({ description: "Only this type of resource", examples: ["secret"] })),
+    in_project: optional(ProjectName.annotations({ description: "Only what happened in this project" })),
+    in_env: optional(EnvName.annotations({ description: "Only what happened in this environment" })),
+    key: optional(
+      SecretKey.annotations({ description: "Only what happened to this key, also where a whole environment was read" })
+    ),
+    since: optional(
+      Schema.typeSchema(AuditMoment).annotations({ description: "Only from this moment on", examples: ["2026-01-31"] })
+    ),
+    until: optional(
+      Schema.typeSchema(AuditMoment).annotations({
+        description: "Only before this moment",
+        examples: ["2026-01-31T08:00:00Z"]
+      })
+    ),
     limit: optional(
       Schema.typeSchema(integerParameter(1, 100)).annotations({
         description: "How many entries at most; 20 if left out"
@@ -268,13 +285,18 @@ const auditList = tool({
   }),
   at: "org",
   output: AuditPage,
-  run: (call, path, { action, actor, after, limit, resource_type }) =>
+  run: (call, path, { action, actor, after, in_env, in_project, key, limit, resource_type, since, until }) =>
     call((api) =>
       api.audit.list({
         path,
         urlParams: {
           ...(action !== undefined && { action }),
-          ...(actor !== undefined && { actor_id: actor }),
+          ...(actor !== undefined && { actor }),
+          ...(in_project !== undefined && { project: in_project }),
+          ...(in_env !== undefined && { env: in_env }),
+          ...(key !== undefined && { key }),
+          ...(since !== undefined && { since }),
+          ...(until !== undefined && { until }),
           ...(resource_type !== undefined && { resource_type }),
           ...(limit !== undefined && { limit }),
           ...(after !== undefined && { after })

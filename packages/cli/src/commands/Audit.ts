@@ -1,7 +1,9 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import { AuditActor, AuditMoment } from "@coffer/domain/api/AuditApi"
 import { AuditCursor } from "@coffer/domain/AuditCursor"
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { rule } from "@coffer/domain/Rule"
 import { Effect, Option, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
@@ -31,6 +33,15 @@ const word = (name: string, description: string) =>
     Options.optional
   )
 
+const text = <A>(name: string, schema: Schema.Schema<A, string>, description: string) =>
+  Options.text(name).pipe(Options.withSchema(schema), Options.withDescription(description), Options.optional)
+
+const server = Options.boolean("server").pipe(
+  Options.withDescription(
+    "The log of the whole server, for superadmins: logins, lockouts, and every organization's entries"
+  )
+)
+
 const number = (name: string, maximum: number, description: string) =>
   Options.integer(name).pipe(
     Options.withSchema(
@@ -42,7 +53,16 @@ const number = (name: string, maximum: number, description: string) =>
 
 const filters = {
   action: word("action", "Only this action, such as secret.set"),
-  actor: word("actor", "Only what this actor did, by id"),
+  actor: text("actor", AuditActor, "Only what this actor did: an e-mail address, a service account's name, or an id"),
+  project: text(
+    "project",
+    ProjectName,
+    "Only what happened in this project; service.yml and SERVICE_PROJECT do not count"
+  ),
+  env: text("env", EnvName, "Only what happened in this environment; service.yml and SERVICE_ENV do not count"),
+  key: text("key", SecretKey, "Only what happened to this key, also where a whole environment was read"),
+  since: text("since", AuditMoment, "Only from this moment on: a date, or a time in UTC such as 2026-01-31T08:00:00Z"),
+  until: text("until", AuditMoment, "Only before this moment"),
   resourceType: word("resource-type", "Only what is about this kind of thing, such as secret"),
   after: Options.text("after").pipe(
     Options.withSchema(AuditCursor),
@@ -64,7 +84,13 @@ const printPage = (page: AuditPage, titled: boolean) => {
   return write(titled || !toTerminal() ? text : text.slice(text.indexOf("\n") + 1))
 }
 
-const list = Command.make("list", { ...atOrg, ...filters }, (options) =>
+/** A log of the whole server is of no organization, wherever `--org` stands. */
+const isOfServer = (options: { readonly server: boolean; readonly org: Option.Option<string> }) =>
+  options.server && Option.isSome(options.org)
+    ? new WrongUsage({ message: "--server is the log of every organization: leave --org out" })
+    : Effect.succeed(options.server)
+
+const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
   Effect.gen(function* () {
     if (options.all && Option.isSome(options.limit)) {
       return yield* new WrongUsage({ message: "--all lists every entry: leave --limit out" })
@@ -72,22 +98,28 @@ const list = Command.make("list", { ...atOrg, ...filters }, (options) =>
     if (options.follow && (options.all || Option.isSome(options.after))) {
       return yield* new WrongUsage({ message: "--follow goes on from the newest entries: leave --all and --after out" })
     }
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
+    const ofServer = yield* isOfServer(options)
+    // What narrows the list is given here alone: a project in service.yml must not hide the others' entries.
+    const settings = yield* settingsOf({ serverUrl: options.serverUrl, org: options.org })
+    const path = ofServer ? null : yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
-    const read = (limit: Option.Option<number>, after: Option.Option<string>) =>
-      client.call((api) =>
-        api.audit.list({
-          path,
-          urlParams: {
-            ...given("action", options.action),
-            ...given("actor_id", options.actor),
-            ...given("resource_type", options.resourceType),
-            ...given("limit", limit),
-            ...given("after", after)
-          }
-        })
+    const read = (limit: Option.Option<number>, after: Option.Option<string>) => {
+      const urlParams = {
+        ...given("action", options.action),
+        ...given("actor", options.actor),
+        ...given("resource_type", options.resourceType),
+        ...given("project", options.project),
+        ...given("env", options.env),
+        ...given("key", options.key),
+        ...given("since", options.since),
+        ...given("until", options.until),
+        ...given("limit", limit),
+        ...given("after", after)
+      }
+      return client.call((api) =>
+        path === null ? api.audit.listAll({ urlParams }) : api.audit.list({ path, urlParams })
       )
+    }
     if (options.follow) {
       const print = (entries: ReadonlyArray<AuditEntry>) =>
         options.json
@@ -100,10 +132,10 @@ const list = Command.make("list", { ...atOrg, ...filters }, (options) =>
       if (options.json) return yield* printJson(page)
       if (page.data.length === 0) return yield* note("there are no such entries")
       yield* printPage(page, true)
-      const { next_cursor, total } = page.pagination
+      const { at_least = false, next_cursor, total } = page.pagination
       if (next_cursor !== null) {
         yield* note(
-          `these are ${page.data.length} of ${total}; go on with --after ${next_cursor}, or list all with --all`
+          `these are ${page.data.length} of ${at_least ? "more than " : ""}${total}; go on with --after ${next_cursor}, or list all with --all`
         )
       }
       return
@@ -125,7 +157,7 @@ const list = Command.make("list", { ...atOrg, ...filters }, (options) =>
   })
 ).pipe(
   Command.withDescription(
-    "Read the audit log, newest first. Example: coffer audit list --action secret.read --limit 50"
+    "Read the audit log, newest first. Example: coffer audit list --project webshop --env prod --key DATABASE_URL --since 2026-01-31"
   )
 )
 
@@ -141,13 +173,15 @@ const head = {
   )
 }
 
-const verify = Command.make("verify", { ...atOrg, ...head }, (options) =>
+const verify = Command.make("verify", { ...atOrg, server, ...head }, (options) =>
   Effect.gen(function* () {
     if (Option.isSome(options.seq) !== Option.isSome(options.chain)) {
       return yield* new WrongUsage({ message: "a head is a number and a link: give both --seq and --chain" })
     }
+    const ofServer = yield* isOfServer(options)
     const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
+    const path = ofServer ? null : yield* settings.orgPath
+    const log = path === null ? "the server itself" : path.org_name
     const client = yield* connect(yield* settings.server)
     const urlParams = {
       ...given("from_seq", options.fromSeq),
@@ -155,17 +189,17 @@ const verify = Command.make("verify", { ...atOrg, ...head }, (options) =>
       ...given("chain", options.chain)
     }
     const { entries, first_invalid_seq, head, valid } = yield* client.call((api) =>
-      api.audit.verify({ path, urlParams })
+      path === null ? api.audit.verifyAll({ urlParams }) : api.audit.verify({ path, urlParams })
     )
     if (options.json) yield* printJson({ valid, entries, head, first_invalid_seq })
     if (!valid) {
       const where = first_invalid_seq === null ? "its head does not fit" : `entry ${first_invalid_seq} does not fit`
       return yield* new CannotDo({
-        message: `the audit log of ${path.org_name} was changed: ${where}; keep the database file as it is, and tell whoever runs the server`
+        message: `the audit log of ${log} was changed: ${where}; keep the database file as it is, and tell whoever runs the server`
       })
     }
     if (options.json) return
-    yield* printLine(`the audit log of ${path.org_name} is whole: ${entries} entries`)
+    yield* printLine(`the audit log of ${log} is whole: ${entries} entries`)
     if (head !== null) yield* printLine(`head to keep elsewhere: --seq ${head.seq} --chain ${head.chain}`)
   })
 ).pipe(

@@ -15,17 +15,28 @@ const passing: ReadonlySet<Failure["_tag"]> = new Set([
 
 type Read<E, R> = (limit: Option.Option<number>, after: Option.Option<string>) => Effect.Effect<AuditPage, E, R>
 
-/** The entries above a number, oldest first: page after page, back to it; and the number of the newest of all. */
-const above = <E, R>(read: Read<E, R>, seq: number) =>
+/** The newest number of each log that was seen: entries are numbered by log, and a server has one for each organization. */
+type Seen = ReadonlyMap<string, number>
+
+const logOf = ({ org_id }: AuditEntry): string => org_id ?? ""
+
+const isSeen = (seen: Seen, entry: AuditEntry): boolean => entry.seq <= (seen.get(logOf(entry)) ?? 0)
+
+/** Entries come newest first, so the first one of each log has its newest number. */
+const newestOf = (entries: ReadonlyArray<AuditEntry>): Seen =>
+  new Map(entries.toReversed().map((entry) => [logOf(entry), entry.seq]))
+
+/** The entries that are newer than every one that was seen, oldest first: page after page, back to the first of those. */
+const above = <E, R>(read: Read<E, R>, seen: Seen) =>
   Effect.gen(function* () {
     const found: Array<AuditEntry> = []
     let page = yield* read(Option.some(100), Option.none())
-    const newest = page.data[0]?.seq ?? 0
+    const [newest] = page.data
     for (;;) {
-      found.push(...page.data.filter((entry) => entry.seq > seq))
+      const known = page.data.findIndex((entry) => isSeen(seen, entry))
+      found.push(...(known < 0 ? page.data : page.data.slice(0, known)))
       const { next_cursor } = page.pagination
-      if (next_cursor === null || page.data.some((entry) => entry.seq <= seq))
-        return { entries: found.reverse(), newest }
+      if (next_cursor === null || known >= 0) return { entries: found.reverse(), newest }
       page = yield* read(Option.some(100), Option.some(next_cursor))
     }
   })
@@ -41,17 +52,19 @@ export const follow = <E extends Failure, E2 extends Failure, R, R2>(
 ): Effect.Effect<never, E | E2, R | R2> =>
   Effect.gen(function* () {
     const first = yield* read(limit, Option.none())
-    let last = first.data[0]?.seq ?? 0
+    let seen = newestOf(first.data)
     let away = false
     if (first.data.length > 0) yield* print(first.data.toReversed())
 
     const turn = Effect.gen(function* () {
-      const { entries, newest } = yield* above(read, last)
+      const { entries, newest } = yield* above(read, seen)
       if (away) yield* note("the server answers again")
       away = false
-      if (newest < last) yield* note("the log ends earlier than before, as after a restore: going on from there")
+      const isSetBack = newest === undefined ? seen.size > 0 : newest.seq < (seen.get(logOf(newest)) ?? 0)
+      if (isSetBack) yield* note("the log ends earlier than before, as after a restore: going on from there")
       if (entries.length > 0) yield* print(entries)
-      last = newest
+      if (isSetBack) seen = newestOf((yield* read(Option.some(100), Option.none())).data)
+      else seen = new Map([...seen, ...newestOf(entries.toReversed())])
     }).pipe(
       Effect.catchIf(
         (failure) => passing.has(failure._tag),

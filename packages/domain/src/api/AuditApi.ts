@@ -4,7 +4,7 @@ import { Authentication } from "../Actor.js"
 import { AuditCursor, continuesItsList, LogCursor } from "../AuditCursor.js"
 import { AuditPage, AuditVerification } from "../AuditEntry.js"
 import { Forbidden } from "../Errors.js"
-import { integerParameter, optional, OrgId } from "../Names.js"
+import { EnvName, integerParameter, optional, OrgId, ProjectName, SecretKey } from "../Names.js"
 import { rule } from "../Rule.js"
 import { at, OrgPath } from "./Paths.js"
 import { Requires } from "./Requirement.js"
@@ -12,10 +12,28 @@ import { Requires } from "./Requirement.js"
 const wordRule = rule("must be a word of at most 100 characters")
 const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordRule))
 
+const actorRule = rule("must be an id, an e-mail address or the name of a service account")
+export const AuditActor = Schema.String.pipe(
+  Schema.pattern(/^[\x21-\x7e](?:[\x20-\x7e]{0,318}[\x21-\x7e])?$/, actorRule)
+)
+
+const momentRule = rule("must be a date, or a date and time in UTC such as 2026-01-31T08:00:00Z")
+/** A date is its first moment. */
+export const AuditMoment = Schema.String.pipe(
+  Schema.pattern(/^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?Z)?$/, momentRule),
+  Schema.filter((text) => !Number.isNaN(Date.parse(text)), momentRule)
+)
+
 const filters = {
   action: optional(Word),
+  actor: optional(AuditActor),
   actor_id: optional(Word),
   resource_type: optional(Word),
+  project: optional(ProjectName),
+  env: optional(EnvName),
+  key: optional(SecretKey),
+  since: optional(AuditMoment),
+  until: optional(AuditMoment),
   limit: optional(integerParameter(1, 100))
 }
 

@@ -241,16 +241,17 @@ const access: Record<string, Call> = {
 const operations: Record<string, Call> = {
   "audit.list": {
     description:
-      "For admins and owners. `total` counts what the filters leave; `next_cursor` is the next page's `after`.",
+      "For admins and owners. `project`, `env` and `key` are names as they were when the entry was made; reads of a whole environment are found by each key that they gave. Entries that a version before these filters wrote have a key, and no other name. `since` and `until` take a date or a time in UTC. An action, a resource type or an actor that never appears is VALIDATION_ERROR, which names the nearest. `total` counts what the filters leave: with `since` or `until` to 10,000 at most, and `at_least` says that there are more. `next_cursor` is the next page's `after`.",
     answers: ok("A page of entries", records.auditPage)
   },
   "audit.verify": {
     description:
-      "With `seq` and `chain`, a head that someone kept elsewhere is checked too. Without one, a log that was cut off together with its head cannot be told from a shorter one. One verification runs at a time.",
+      "With `seq` and `chain`, a head that someone kept elsewhere is checked too. Without one, a log that was cut off together with its head cannot be told from a shorter one. One verification of a log runs at a time.",
     answers: ok("Whether the chain holds", records.verification)
   },
   "audit.listAll": {
-    description: "For superadmins: logins, backups, and every organization's entries, or those of `org_id`.",
+    description:
+      "For superadmins: logins, failed logins, lockouts, backups, and every organization's entries, or those of `org_id`. The filters are those of an organization's log.",
     answers: ok("A page of entries", records.auditPage)
   },
   "audit.verifyAll": {

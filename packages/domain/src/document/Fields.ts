@@ -78,6 +78,7 @@ export const fields: Readonly<Record<string, string>> = {
   to: "the revision to go back to; 0: the empty environment",
   token: "the session's token; good for 30 days",
   total: "how many entries the filters leave",
+  at_least: "there when more fit: of a range of time, no more than 10,000 entries are counted",
   trigger: "who made it",
   type: "whether a person or a service account",
   updated_at: "when it was last changed",
@@ -91,13 +92,19 @@ export const fields: Readonly<Record<string, string>> = {
 /** An example of each parameter of paths, queries and headers, as text. */
 export const parameters: Readonly<Record<string, { readonly description: string; readonly example: string }>> = {
   action: { description: "only entries of this action", example: "secret.set" },
-  actor_id: { description: "only entries of this actor", example: ids.user },
+  actor_id: { description: "only entries of the actor with this id", example: ids.user },
+  actor: {
+    description: "only entries of this actor: an id, an e-mail address or a service account's name",
+    example: "ada@example.com"
+  },
+  since: { description: "only entries from this moment on: a date, or a date and time in UTC", example: "2026-01-31" },
+  until: { description: "only entries before this moment", example: "2026-01-31T08:00:00Z" },
   after: { description: "the `next_cursor` of the page before", example: "s128" },
   backup_id: { description: "the backup's id", example: ids.backup },
   before: { description: "only versions or revisions below this one", example: "3" },
   chain: { description: "the link of a head that someone kept; goes with `seq`", example: chain },
   email: { description: "the person to explain", example: "grace@example.com" },
-  env: { description: "the environment to explain", example: "prod" },
+  env: { description: "the environment's name", example: "prod" },
   env_name: { description: "the environment's name", example: "prod" },
   expected_version: { description: "the version that the key must be at; any other is CONFLICT", example: "3" },
   from_seq: { description: "the first entry to check", example: "1" },
@@ -108,7 +115,7 @@ export const parameters: Readonly<Record<string, { readonly description: string;
   limit: { description: "how many records a page has at most", example: "20" },
   org_id: { description: "only this organization's", example: ids.org },
   org_name: { description: "the organization's name", example: "acme" },
-  project: { description: "the project to explain", example: "webshop" },
+  project: { description: "the project's name", example: "webshop" },
   project_name: { description: "the project's name", example: "webshop" },
   resource_type: { description: "only entries about this kind of thing", example: "secret" },
   rule_id: { description: "the rule's id", example: ids.rule },

@@ -138,7 +138,7 @@ export const auditPage = {
       resource_id: ids.secret,
       org_id: ids.org,
       ip_address: "203.0.113.7",
-      metadata: { key: "DATABASE_URL", version: 3, client: "cli" },
+      metadata: { project: "webshop", env: "prod", key: "DATABASE_URL", version: 3, client: "cli" },
       created_at: updated_at
     }
   ],

@@ -2,7 +2,7 @@ import { type Actor, actorName, CurrentActor, type UserActor } from "@coffer/dom
 import { Forbidden, NotFound } from "@coffer/domain/Errors"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvId, EnvName, OrgId, OrgName, ProjectId, ProjectName } from "@coffer/domain/Names"
-import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
+import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { ResourceType } from "@coffer/domain/AuditEntry"
 import { type Action, decide, type Grant, type ScopeOf, type Subject } from "@coffer/domain/Permissions"
 import { Effect } from "effect"
@@ -96,6 +96,8 @@ type ActionOn<S extends "org" | "project" | "env"> = {
 export interface PathNames extends OrgPath {
   readonly project_name?: ProjectPath["project_name"]
   readonly env_name?: EnvPath["env_name"]
+  /** Only for the record of a refusal: which keys exist is not looked up. */
+  readonly key?: SecretPath["key"]
 }
 
 const notFound = (what: string) => new NotFound({ message: `${what} is not there, or not yours to see` })
@@ -104,6 +106,8 @@ const notFound = (what: string) => new NotFound({ message: `${what} is not there
 export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
   actor: { type: place.actor.type, id: place.actor.id, name: actorName(place.actor) },
   orgId: place.org.id,
+  ...(place instanceof ProjectPlace && { project: place.project.name }),
+  ...(place instanceof EnvPlace && { env: place.env.name }),
   via: place.via
 })
 
@@ -162,7 +166,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           : row.project_id !== null
             ? ["project", row.project_id]
             : ["org", row.org_id]
-      const { env_name: env, project_name: project } = path
+      const { env_name: env, key, project_name: project } = path
       return Effect.zipRight(
         audit.read(
           { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: row.org_id },
@@ -170,7 +174,12 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
             action: "access.denied",
             resource_type,
             resource_id,
-            metadata: { action, ...(project !== undefined && { project }), ...(env !== undefined && { env }) }
+            metadata: {
+              action,
+              ...(project !== undefined && { project }),
+              ...(env !== undefined && { env }),
+              ...(key !== undefined && { key })
+            }
           }
         ),
         new Forbidden({ message: missing })
@@ -226,8 +235,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       )
 
     /** Enters an environment. */
-    const env = <A extends ActionOn<"env">>({ env_name, org_name, project_name }: EnvPath, action: A) =>
-      enter({ org_name, project_name, env_name }, action, (place, row) =>
+    const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) =>
+      enter(path, action, (place, row) =>
         inProject(place, row, (entered) =>
           row.env_id === null || row.env_name === null
             ? Effect.dieMessage("an environment was entered that has no row")

@@ -12,22 +12,24 @@ export const systemLog = "system"
 export interface LogEnd {
   readonly head: (Head & { readonly mac: string }) | null
   readonly last: { readonly seq: number; readonly chain: string } | null
+  /** The newest position of all logs. */
+  readonly position: number
 }
 
 /** A log that does not end where its head says: the number of the entry that records this, and what was found. */
-export interface Break extends LogEnd {
+export interface Break extends Pick<LogEnd, "head" | "last"> {
   readonly log: string
   readonly seq: number
 }
 
 /** Checks that the head is authentic and that the log's last entry is the one that the head names. */
-const isWhole = (key: KeyObject, { head, last }: LogEnd): boolean =>
+const isWhole = (key: KeyObject, { head, last }: Pick<LogEnd, "head" | "last">): boolean =>
   head === null || last === null
     ? head === last
     : sameLink(head.mac, headMac(key, head)) && head.seq === last.seq && sameLink(head.chain, last.chain)
 
 /** The entry that records a break. It keeps the head as it was found, because the head row is overwritten. */
-const breakEntry = (log: string, { head, last }: LogEnd, millis: number): Draft => ({
+const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, millis: number): Draft => ({
   id: uuidV7At(millis),
   log,
   org_id: log === systemLog ? null : log,
@@ -61,14 +63,16 @@ export const appending =
     const created_at = isBroken || end.head === null || end.head.created_at < current ? current : end.head.created_at
     let seq = Math.max(end.last?.seq ?? 0, 0)
     let chain = end.last?.chain ?? genesis
+    let { position } = end
     const linked = (entry: Draft): LinkedEntry => {
       const stamp = { seq: ++seq, created_at }
       if (entry.action === "audit.break") chain = breakLink(key, entry, stamp)
       chain = link(key, chain, entry, stamp)
-      return { entry, stamp, chain }
+      return { position: ++position, entry, stamp, chain }
     }
     const entries = (isBroken ? [breakEntry(log, end, millis), ...drafts] : drafts).map(linked)
     repo.insert(entries)
+    repo.post(entries)
     repo.count(entries.map(({ entry }) => entry))
     const head = { log, seq, chain, created_at }
     repo.setHead({ ...head, mac: headMac(key, head) })

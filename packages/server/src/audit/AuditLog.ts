@@ -23,10 +23,16 @@ export interface AuditEvent {
   readonly metadata?: Record<string, unknown>
 }
 
-/** Who did it, and in which organization's log it belongs; `via` is a superadmin's right, where it alone allowed it. */
+/**
+ * Who did it, and where. The names of the project and the environment go into the metadata as they are at that moment: a
+ * name is what people look for, and the ids of removed things resolve nowhere. `via` is a superadmin's right, where it
+ * alone allowed it.
+ */
 export interface AuditSource {
   readonly actor: { readonly type: ActorType; readonly id: string | null; readonly name: string }
   readonly orgId: OrgId | null
+  readonly project?: string
+  readonly env?: string
   readonly via?: string
 }
 
@@ -47,11 +53,16 @@ class TakenBack extends Data.TaggedError("TakenBack") {}
 
 const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
 
-/** What happened, the right that alone allowed it, and the program that asked. */
-const metadataOf = ({ via }: AuditSource, { metadata = {} }: AuditEvent, client: string | null) =>
-  via !== "superadmin" && client === null
-    ? metadata
-    : { ...metadata, ...(via === "superadmin" && { via }), ...(client !== null && { client }) }
+/** Where it happened, what happened, the right that alone allowed it, and the program that asked. */
+const metadataOf = ({ env, project, via }: AuditSource, { metadata = {} }: AuditEvent, client: string | null) => {
+  const all: Record<string, unknown> = {}
+  if (project !== undefined) all["project"] = project
+  if (env !== undefined) all["env"] = env
+  Object.assign(all, metadata)
+  if (via === "superadmin") all["via"] = via
+  if (client !== null) all["client"] = client
+  return all
+}
 
 const logOf = ({ drafts: [{ log }] }: Told): string => log
 
@@ -291,6 +302,13 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       /** As `write`, at once, in a change of one step. */
       writeIn,
       read,
+      /**
+       * Queues an entry, at once and outside of any transaction: it is kept when the change that it tells of fails. Does
+       * nothing when the queue is full.
+       */
+      noteIn: (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): void => {
+        if (queue.unsafeOffer(toldIn(fiber, source, [event]))) waiting.unsafeOpen()
+      },
       flush,
       /**
        * Fails with NotReady while a log cannot be appended to, which is tried again for those that failed last; and from the

@@ -3,6 +3,7 @@ import { type Parameter, Statements } from "../database/Client.js"
 import { rowsBy } from "../database/Row.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
+import { type NamedPlace, placeKey, placesOf } from "./Places.js"
 
 const EndRow = Schema.Struct({
   seq: Schema.NullOr(Schema.Number),
@@ -10,17 +11,23 @@ const EndRow = Schema.Struct({
   created_at: Schema.NullOr(Schema.String),
   mac: Schema.NullOr(Schema.String),
   last_seq: Schema.NullOr(Schema.Number),
-  last_chain: Schema.NullOr(Schema.String)
+  last_chain: Schema.NullOr(Schema.String),
+  position: Schema.Number
 })
+
+const IdRow = Schema.Struct({ id: Schema.Number })
 
 /** An entry as it is appended, with its link of the chain. */
 export interface LinkedEntry {
+  /** In the order of commit, over all logs. */
+  readonly position: number
   readonly entry: Draft
   readonly stamp: Stamp
   readonly chain: string
 }
 
-const valuesOf = ({ chain, entry, stamp }: LinkedEntry): ReadonlyArray<Parameter> => [
+const valuesOf = ({ chain, entry, position, stamp }: LinkedEntry): ReadonlyArray<Parameter> => [
+  position,
   entry.id,
   entry.log,
   stamp.seq,
@@ -40,9 +47,9 @@ const valuesOf = ({ chain, entry, stamp }: LinkedEntry): ReadonlyArray<Parameter
 /** Several rows a statement: what may abort keeps what it changes to the side first, page by page, for each statement anew. */
 const inserts = [16, 4, 1].map((rows) => ({
   rows,
-  statement: `INSERT INTO audit_entries (id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
+  statement: `INSERT INTO audit_entries (position, id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
     resource_id, ip_address, metadata, created_at, chain)
-    VALUES ${Array.makeBy(rows, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`
+    VALUES ${Array.makeBy(rows, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`
 }))
 
 /** The audit tables' statements, for use inside a transaction. No statement updates or deletes an entry. */
@@ -53,13 +60,15 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
 
     const end = (log: string): LogEnd => {
       const [row] = ends(
-        `SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain
+        `SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
+            coalesce((SELECT max(position) FROM audit_entries), 0) AS position
           FROM (SELECT 1) LEFT JOIN audit_heads h ON h.log = ? LEFT JOIN audit_entries e
             ON e.log = ? AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ?)`,
         [log, log, log]
       )
       const { chain = null, created_at = null, last_chain = null, last_seq = null, mac = null, seq = null } = row ?? {}
       return {
+        position: row?.position ?? 0,
         head:
           seq === null || chain === null || created_at === null || mac === null
             ? null
@@ -79,9 +88,66 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       }
     }
 
+    const byKind = (drafts: ReadonlyArray<Draft>) =>
+      Object.values(Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`))
+
+    const places = rowsBy(run)(IdRow)
+
+    /** The id of a place, which is made when it is new. */
+    const placeId = (log: string, { actor_name, env, keys, members, project }: NamedPlace): number => {
+      const values = [log, project, env, keys, actor_name]
+      const find = `SELECT id FROM audit_places
+        WHERE log = ? AND project = ? AND env = ? AND keys = ? AND actor_name = ?`
+      const [found] = places(find, values)
+      if (found !== undefined) return found.id
+      run(`INSERT INTO audit_places (log, project, env, keys, actor_name) VALUES (?, ?, ?, ?, ?)`, values)
+      const [made] = places(find, values)
+      const id = made?.id ?? 0
+      for (const key of members) run(`INSERT INTO audit_place_keys (key, log, place) VALUES (?, ?, ?)`, [key, log, id])
+      return id
+    }
+
+    /** Posts entries of one log at their places, so that they are found by names. */
+    const post = (entries: ReadonlyArray<LinkedEntry>): void => {
+      const posted = new Map<string, { readonly place: NamedPlace; readonly entries: Array<LinkedEntry> }>()
+      const actors = new Map<string, Draft>()
+      for (const linked of entries) {
+        const { entry } = linked
+        actors.set(`${entry.actor_id} ${entry.actor_name}`, entry)
+        for (const place of placesOf(entry)) {
+          const key = placeKey(place)
+          const known = posted.get(key)
+          if (known === undefined) posted.set(key, { place, entries: [linked] })
+          else known.entries.push(linked)
+        }
+      }
+      for (const { actor_id, actor_name, log } of actors.values()) {
+        run(`INSERT OR IGNORE INTO audit_actors (actor_name, log, actor_id) VALUES (?, ?, ?)`, [
+          actor_name,
+          log,
+          actor_id ?? ""
+        ])
+      }
+      for (const { entries, place } of posted.values()) {
+        const id = placeId(entries[0]?.entry.log ?? "", place)
+        for (const { entry, position } of entries) {
+          run(
+            `INSERT OR IGNORE INTO audit_postings (place, actor_id, action, resource_type, position) VALUES (?, ?, ?, ?, ?)`,
+            [id, entry.actor_id ?? "", entry.action, entry.resource_type, position]
+          )
+        }
+        for (const [first, ...rest] of byKind(entries.map(({ entry }) => entry))) {
+          run(
+            `INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (place, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`,
+            [id, first.actor_id ?? "", first.action, first.resource_type, 1 + rest.length]
+          )
+        }
+      }
+    }
+
     const count = (drafts: ReadonlyArray<Draft>): void => {
-      const kinds = Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`)
-      for (const [first, ...rest] of Object.values(kinds)) {
+      for (const [first, ...rest] of byKind(drafts)) {
         run(
           `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
           ON CONFLICT (log, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`,
@@ -98,6 +164,6 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         [head.log, head.seq, head.chain, head.created_at, head.mac]
       )
 
-    return { end, insert, count, setHead, savepoint, atCommit } as const
+    return { end, insert, count, post, setHead, savepoint, atCommit } as const
   })
 }) {}

@@ -1,21 +1,40 @@
 import { cursorOf, numberOf } from "@coffer/domain/AuditCursor"
 import type { AuditEntry, AuditPage, AuditVerification } from "@coffer/domain/AuditEntry"
-import type { OrgId } from "@coffer/domain/Names"
+import { auditActions, resourceTypes } from "@coffer/domain/AuditEntry"
+import { ValidationError } from "@coffer/domain/Errors"
+import type { EnvName, OrgId, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import type { Everywhere, Place } from "../access/Access.js"
 import { Instance } from "../keys/Instance.js"
+import { timestamp } from "../database/Time.js"
+import { nearest } from "../Nearest.js"
 import { turn } from "../Turn.js"
 import { systemLog } from "./Append.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
-import { type EntryRow, type Filters, TrailRepo } from "./TrailRepo.js"
+import { type Actors, countedAtMost, type EntryRow, type Filters, type Times, TrailRepo } from "./TrailRepo.js"
 
 const defaultLimit = 20
-const stride = 500
+/** How many entries are checked in one slice: an entry can hold 2,000 keys, and a slice must not hold the event loop. */
+const stride = 25
+/** How many logs are verified at the same time. */
+const maxTogether = 16
 
 const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 const decodeMetadata = Schema.decodeUnknown(Metadata)
 
-export interface PageRequest extends Omit<Filters, "log"> {
+export interface PageRequest {
+  readonly action?: string
+  readonly actor_id?: string
+  /** An id, an e-mail address or a service account's name. */
+  readonly actor?: string
+  readonly resource_type?: string
+  readonly project?: ProjectName
+  readonly env?: EnvName
+  readonly key?: SecretKey
+  /** From this moment on. */
+  readonly since?: string
+  /** Before this moment. */
+  readonly until?: string
   readonly limit?: number
   readonly after?: string
 }
@@ -30,27 +49,91 @@ export interface VerifyRequest {
 export const recordOf = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
   Effect.map(Effect.orDie(decodeMetadata(metadata)), (decoded): AuditEntry => ({ ...entry, metadata: decoded }))
 
+/** Fails unless a word is one that entries can have; names the nearest one. */
+const known = (name: string, words: ReadonlyArray<string>, word: string | undefined) =>
+  word === undefined || words.includes(word)
+    ? Effect.void
+    : new ValidationError({ message: `${name}: there is no ${name.replace("_", " ")} ${word}${meant(word, words)}` })
+
+const meant = (word: string, words: ReadonlyArray<string>): string => {
+  const near = nearest(word, words)
+  return near === null ? "" : `: did you mean ${near}?`
+}
+
+/** A moment of a filter as the database holds it. */
+const momentOf = (text: string | undefined): string | null => (text === undefined ? null : timestamp(Date.parse(text)))
+
+/** Whether a total is counted, because no counter keeps it. */
+const isCounted = ({ since, until }: Times, { log, ...filters }: Filters): boolean =>
+  (since !== null || until !== null) && (log === undefined || Object.keys(filters).length > 0)
+
 /** Reads the audit trail and checks that it is whole. */
 export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
   effect: Effect.gen(function* () {
     const repo = yield* TrailRepo
     const { auditKey } = yield* Instance
-    const oneAtATime = yield* Effect.makeSemaphore(1)
+    const together = yield* Effect.makeSemaphore(maxTogether)
+    const oneOfALog = new Map<string, { readonly lock: Effect.Semaphore; waiting: number }>()
+    /**
+     * One verification of a log at a time. Those of other logs go on beside it, slice by slice, so that a short log does not
+     * wait for the end of a long one.
+     */
+    const inTurn = <A, E, R>(log: string, verification: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.suspend(() => {
+        const mine = oneOfALog.get(log) ?? { lock: Effect.unsafeMakeSemaphore(1), waiting: 0 }
+        oneOfALog.set(log, mine)
+        mine.waiting++
+        return Effect.ensuring(
+          mine.lock.withPermits(1)(together.withPermits(1)(verification)),
+          Effect.sync(() => {
+            if (--mine.waiting === 0) oneOfALog.delete(log)
+          })
+        )
+      })
+
+    /** The actors that a request names. Fails if one never appears in the log; names the nearest one that does. */
+    const actorsOf = Effect.fnUntraced(function* (
+      log: string | undefined,
+      actor: string | undefined,
+      id: string | undefined
+    ) {
+      if (actor === undefined) return id === undefined ? undefined : ({ ids: [id], nameless: null } satisfies Actors)
+      const name = actor.includes("@") ? actor.trim().toLowerCase() : actor
+      const found = yield* repo.actors(log, name)
+      if (found.length === 0) {
+        const names = yield* repo.actorNames(log)
+        const hint = meant(
+          name,
+          names.map(({ actor_name }) => actor_name)
+        )
+        return yield* new ValidationError({ message: `actor: nobody of that id or name is in this log${hint}` })
+      }
+      const ids = found.map(({ actor_id }) => actor_id).filter((found) => found !== "" && (id ?? found) === found)
+      const nameless = id === undefined && found.some(({ actor_id }) => actor_id === "") ? name : null
+      const actors: Actors = { ids: [...new Set(ids)], nameless }
+      return actors
+    })
 
     const page = Effect.fnUntraced(function* (
       log: string | undefined,
-      { after, limit = defaultLimit, ...rest }: PageRequest
+      { actor, actor_id, after, limit = defaultLimit, since, until, ...rest }: PageRequest
     ) {
-      const filters: Filters = { ...(log !== undefined && { log }), ...rest }
-      const below = after === undefined ? null : numberOf(after)
-      const rows = yield* repo.page(filters, below, limit + 1)
+      yield* known("action", auditActions, rest.action)
+      yield* known("resource_type", resourceTypes, rest.resource_type)
+      const actors = yield* actorsOf(log, actor, actor_id)
+      const filters: Filters = { ...(log !== undefined && { log }), ...rest, ...(actors !== undefined && { actors }) }
+      const times = { since: momentOf(since), until: momentOf(until) }
+      const range = yield* repo.rangeOf(log, times, after === undefined ? null : numberOf(after))
+      const rows = yield* repo.page(filters, range, limit + 1)
       const shown = rows.slice(0, limit)
       const last = shown.at(-1)
       const has_next = rows.length > limit
+      const total = yield* repo.total(filters, after === undefined ? range : yield* repo.rangeOf(log, times, null))
       const answer: AuditPage = {
         data: yield* Effect.forEach(shown, recordOf),
         pagination: {
-          total: yield* repo.total(filters),
+          total: Math.min(total, isCounted(times, filters) ? countedAtMost : total),
+          ...(isCounted(times, filters) && total > countedAtMost && { at_least: true }),
           limit,
           has_next,
           next_cursor:
@@ -73,25 +156,31 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       let chain = yield* before(log, from)
       let seq = from
       let above = 0
-      while (seq <= to) {
-        const rows = yield* repo.run(log, seq, to, stride)
-        for (const { chain: found, position, ...entry } of rows) {
-          const expected = link(auditKey, chain, entry, entry)
-          if (entry.seq !== seq || position <= above || !sameLink(found, expected)) {
-            return { chain, entries: seq - from, invalid: seq }
+      const checked = new Set<string>()
+      const check = Effect.map(
+        Effect.suspend(() => repo.run(log, seq, to, stride)),
+        (rows): boolean => {
+          for (const { chain: found, position, ...entry } of rows) {
+            const expected = link(auditKey, chain, entry, entry)
+            const fits = entry.seq === seq && position > above && sameLink(found, expected)
+            if (!fits || !repo.isFound({ ...entry, chain: found, position }, checked)) return false
+            chain = expected
+            above = position
+            seq++
           }
-          chain = expected
-          above = position
-          seq++
+          return rows.length === stride || seq > to
         }
-        if (rows.length < stride && seq <= to) return { chain, entries: seq - from, invalid: seq }
+      )
+      while (seq <= to) {
+        if (!(yield* check)) return { chain, entries: seq - from, invalid: seq }
         yield* turn
       }
       return { chain, entries: seq - from, invalid: null }
     })
 
     const verify = (log: string, { chain, from_seq = 1, seq }: VerifyRequest) =>
-      oneAtATime.withPermits(1)(
+      inTurn(
+        log,
         Effect.gen(function* () {
           const end = yield* repo.end(log)
           const first_seq = end?.first_seq ?? 1

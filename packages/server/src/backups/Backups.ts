@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises"
 import type { Backup, BackupList, Restore } from "@coffer/domain/Backup"
 import { BackupFailed, BackupsDisabled, Conflict, NotFound } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Names"
-import { Clock, Effect, Exit, Fiber, Option, Order, Array } from "effect"
+import { Clock, Effect, Exit, Fiber, Metric, Option, Order, Array } from "effect"
 import type { Everywhere } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { sourceOfActor } from "../auth/Sessions.js"
@@ -12,7 +12,7 @@ import { ServerConfig } from "../Config.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { Instance } from "../keys/Instance.js"
-import { Keyring, nonceBytes } from "../keys/Keyring.js"
+import { decryptionFailures, Keyring, nonceBytes } from "../keys/Keyring.js"
 import { overheadBytes, sealBackup } from "./BackupFile.js"
 import { noteDrill, noteNewest, noteOutcome } from "./BackupMetrics.js"
 import { countBackup, drillBackup, drillLine } from "./Drill.js"
@@ -179,6 +179,17 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
           Effect.bind("counts", ({ path }) => countBackup(path)),
           Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
           Effect.tap(() => audit.write(sourceOf(everywhere), event("backup.restore", backup))),
+          Effect.tapErrorTag("DecryptionFailed", () =>
+            Effect.all([
+              Metric.increment(decryptionFailures),
+              Effect.logError(`backup ${id} does not decrypt: the object in the store is not what was put there`),
+              audit.write(sourceOf(everywhere), {
+                action: "secret.decryption_failed",
+                resource_type: "backup",
+                resource_id: id
+              })
+            ])
+          ),
           oneRestore.withPermits(1),
           Effect.catchTags(failed("the restore"))
         )

@@ -73,6 +73,9 @@ const open = (dbPath: string) =>
  */
 export const openDatabase = (dbPath: string) => Effect.map(open(dbPath), ({ client }) => client)
 
+/** As `openDatabase`, with the bare statements of the connection too. */
+export const openConnection = open
+
 /**
  * The one connection that writes: owned by this process alone, its settings asserted, its schema up to date. Closed last.
  */

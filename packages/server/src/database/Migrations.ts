@@ -11,6 +11,7 @@ import { auditPages } from "./migrations/0002_audit_pages.js"
 import { secretChanges } from "./migrations/0003_secret_changes.js"
 import { rateLimits } from "./migrations/0004_rate_limits.js"
 import { backupRecords } from "./migrations/0005_backup_records.js"
+import { auditPlaces } from "./migrations/0006_audit_places.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
@@ -18,7 +19,8 @@ export const migrations = {
   "0002_audit_pages": auditPages,
   "0003_secret_changes": secretChanges,
   "0004_rate_limits": rateLimits,
-  "0005_backup_records": backupRecords
+  "0005_backup_records": backupRecords,
+  "0006_audit_places": auditPlaces
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

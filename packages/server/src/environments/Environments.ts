@@ -32,7 +32,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
             action: "env.create",
             resource_type: "env",
             resource_id: id,
-            metadata: { name, project: project.name }
+            metadata: { env: name, name }
           })
         }).pipe(
           Effect.catchIf(
@@ -60,7 +60,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
             action: "env.delete",
             resource_type: "env",
             resource_id: id,
-            metadata: { name, project: place.project.name }
+            metadata: { name }
           })
         })
       )

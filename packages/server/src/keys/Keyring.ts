@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
 import { DecryptionFailed } from "@coffer/domain/Errors"
-import { Context, Data, Effect, Either, Layer, Redacted } from "effect"
+import { Context, Data, Effect, Either, Layer, Metric, Redacted } from "effect"
 import { ServerConfig } from "../Config.js"
 
 /** What the master key is turned into. The key objects hold 32 bytes each, and do not show them when printed. */
@@ -58,6 +58,9 @@ export const makeKeyring = (masterKey: Redacted.Redacted): Effect.Effect<Subkeys
     bytes.fill(0)
     return Effect.succeed(subkeys)
   })
+
+/** Counts each time that something of the database or a backup does not decrypt. */
+export const decryptionFailures = Metric.counter("coffer_decryption_failures_total", { incremental: true })
 
 export const nonceBytes = 12
 export const tagBytes = 16

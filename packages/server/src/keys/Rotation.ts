@@ -1,12 +1,19 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient, type SqlError } from "@effect/sql"
 import type { Redacted } from "effect"
-import { Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
+import { createSecretKey, type KeyObject } from "node:crypto"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { openDatabase } from "../database/Database.js"
+import { appending, systemLog } from "../audit/Append.js"
+import type { Draft } from "../audit/Chain.js"
+import { AuditRepo } from "../audit/Repo.js"
+import { Statements } from "../database/Client.js"
+import { openConnection, openDatabase } from "../database/Database.js"
 import { requireCurrentSchema } from "../database/Migrations.js"
 import { reasonOf } from "../database/Reason.js"
+import { failure } from "../database/Transactions.js"
+import { uuidV7At } from "../database/Uuid.js"
 import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { isSqlError, rowsOf } from "../database/Writer.js"
 import { StartupError } from "../StartupError.js"
@@ -61,17 +68,42 @@ const incomplete = new StartupError({
 
 const wrappedKeys = (sql: SqlClient.SqlClient) => sql`SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys`
 
+/** Wraps the check text and the audit key anew; returns the audit key. */
 const rewrapItems = (from: Subkeys, to: Subkeys) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const rows = yield* rowsOf(WrappedRow)(wrappedKeys(sql))
     if (!rows.some(({ name }) => name === "check")) return yield* wrongKey
+    let auditKey: Uint8Array | null = null
     for (const row of rows) {
       const bytes = yield* unwrapBytes(from, row.name, row).pipe(Effect.catchTag("DecryptionFailed", () => wrongKey))
+      if (row.name === "audit") auditKey = bytes
       const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(to, row.name, bytes)
       yield* sql`UPDATE wrapped_keys SET format = ${format}, kek_id = ${kek_id}, nonce = ${nonce},
         ciphertext = ${ciphertext} WHERE name = ${row.name}`
     }
+    return auditKey === null ? yield* wrongKey : createSecretKey(auditKey)
+  })
+
+/** Records the rotation in the log of the server, inside its transaction. */
+const record = (auditKey: KeyObject, from: Subkeys, to: Subkeys, versions: number) =>
+  Effect.gen(function* () {
+    const append = appending(yield* AuditRepo, auditKey)
+    const millis = yield* Clock.currentTimeMillis
+    const entry: Draft = {
+      id: uuidV7At(millis),
+      log: systemLog,
+      org_id: null,
+      actor_type: "system",
+      actor_id: null,
+      actor_name: "coffer master-key rotate",
+      action: "key.rotate",
+      resource_type: "server",
+      resource_id: null,
+      ip_address: null,
+      metadata: JSON.stringify({ old_fingerprint: from.fingerprint, new_fingerprint: to.fingerprint, versions })
+    }
+    yield* Effect.try({ try: () => append(systemLog, [entry], millis), catch: failure })
   })
 
 const rewrapVersions = (from: Subkeys, to: Subkeys, tick: Effect.Effect<void>) =>
@@ -165,7 +197,7 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
     if (from.fingerprint === to.fingerprint) {
       return yield* new StartupError({ message: "the new master key is the old one: nothing was changed" })
     }
-    const client = yield* openDatabase(dbPath)
+    const { client, statements } = yield* openConnection(dbPath)
     return yield* Effect.gen(function* () {
       yield* requireCurrentSchema
       const [{ count } = { count: 0 }] = yield* rowsOf(CountRow)(
@@ -178,10 +210,11 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
         client
           .withTransaction(
             Effect.gen(function* () {
-              yield* rewrapItems(from, to)
+              const auditKey = yield* rewrapItems(from, to)
               const rewrapped = yield* rewrapVersions(from, to, tick)
               const verified = yield* verify(to, tick)
               if (rewrapped !== count || verified !== count) return yield* incomplete
+              yield* record(auditKey, from, to, rewrapped)
               yield* publish(newKey)
               return rewrapped
             })
@@ -201,5 +234,10 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
         underOldKey: copies(dbPath, "restore.", "replaced-")
       }
       return rotated
-    }).pipe(Effect.catchIf(isSqlError, unchanged), Effect.provideService(SqlClient.SqlClient, client))
+    }).pipe(
+      Effect.provide(AuditRepo.Default),
+      Effect.catchIf(isSqlError, unchanged),
+      Effect.provideService(SqlClient.SqlClient, client),
+      Effect.provideService(Statements, statements)
+    )
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))

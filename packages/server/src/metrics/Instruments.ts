@@ -16,6 +16,7 @@ import {
 } from "../backups/BackupMetrics.js"
 import { ServerConfig } from "../Config.js"
 import { Reader } from "../database/Reader.js"
+import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
 import { requestObserver } from "./Requests.js"
@@ -92,6 +93,11 @@ export const makeInstruments = Effect.gen(function* () {
     "coffer_audit_breaks_total",
     "Times that an audit log did not end where its head said, over all starts"
   )
+  const undecrypted = counterOf(
+    registry,
+    "coffer_decryption_failures_total",
+    "Times that a secret or a backup did not decrypt"
+  )
   const database = gaugeOf(registry, "coffer_database_size_bytes", "Size of the database file")
   const wal = gaugeOf(registry, "coffer_database_wal_size_bytes", "Size of the write-ahead log beside it")
 
@@ -158,6 +164,7 @@ export const makeInstruments = Effect.gen(function* () {
       []
     )
     broken(found?.breaks ?? 0)
+    undecrypted(yield* count(decryptionFailures))
     database(yield* sizeOf(dbPath))
     wal(yield* sizeOf(`${dbPath}-wal`))
     yield* readBackups

@@ -44,7 +44,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
             action: "project.create",
             resource_type: "project",
             resource_id: id,
-            metadata: { name, environments: firstEnvironments }
+            metadata: { project: name, name, environments: firstEnvironments }
           })
         }).pipe(Effect.catchIf(isUniqueViolation, () => taken(name)))
       )

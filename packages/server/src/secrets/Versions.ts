@@ -6,9 +6,10 @@ import type { Place } from "../access/Access.js"
 import { type Binding, openEither, seal, type Sealed, wrappedKeyBytes } from "../keys/Envelope.js"
 import { Keyring, nonceBytes } from "../keys/Keyring.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
+import { makeFailureReports } from "./DecryptionFailures.js"
 import { SecretsRepo } from "./Repo.js"
 
-type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy">
+export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy">
 
 export type Value = Redacted.Redacted<SecretValue>
 
@@ -69,6 +70,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const repo = yield* SecretsRepo
     const keyring = yield* Keyring
     const wraps = yield* WrapBudget
+    const reportFailure = yield* makeFailureReports
 
     /**
      * Seals a value as a version of a secret and makes that version the current one: the first version makes the secret.
@@ -104,9 +106,13 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
       row: SealedColumns | undefined
     ): Either.Either<Value, DecryptionFailed> => {
       const sealed = row === undefined ? null : sealedOf(row)
+      const failed = () => {
+        reportFailure(place, of)
+        return altered(of.key)
+      }
       return sealed === null
-        ? Either.left(altered(of.key))
-        : Either.mapLeft(openEither(keyring, bindingOf(place, of), sealed), () => altered(of.key))
+        ? Either.left(failed())
+        : Either.mapLeft(openEither(keyring, bindingOf(place, of), sealed), failed)
     }
 
     return { write, open } as const

@@ -63,7 +63,9 @@ describe("entering a place", () => {
       const root = yield* person("root@example.com", { superadmin: true })
       assert.strictEqual(yield* may(root), "true true true")
       yield* setSecret(root, "A", "x")
-      assert.deepInclude((yield* entries()).at(-1), { metadata: { key: "A", version: 1, via: "superadmin" } })
+      assert.deepInclude((yield* entries()).at(-1), {
+        metadata: { project: "webshop", env: "prod", key: "A", version: 1, via: "superadmin" }
+      })
     }).pipe(onDatabase())
   )
 

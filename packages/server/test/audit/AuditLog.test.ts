@@ -62,12 +62,12 @@ describe("the audit log", () => {
         all.map(({ action, metadata, seq }) => [seq, action, metadata]),
         [
           [1, "org.create", { name: "acme" }],
-          [2, "project.create", { name: "webshop", environments: ["dev", "staging", "prod"] }],
-          [3, "project.create", { name: "api", environments: ["dev", "staging", "prod"] }],
-          [4, "secret.set", { key: "A", version: 1 }],
-          [5, "secret.set", { key: "A", version: 2 }],
-          [6, "secret.delete", { key: "A", version: 2 }],
-          [7, "secret.read", { key: "A", version: 1 }]
+          [2, "project.create", { project: "webshop", name: "webshop", environments: ["dev", "staging", "prod"] }],
+          [3, "project.create", { project: "api", name: "api", environments: ["dev", "staging", "prod"] }],
+          [4, "secret.set", { project: "webshop", env: "prod", key: "A", version: 1 }],
+          [5, "secret.set", { project: "webshop", env: "prod", key: "A", version: 2 }],
+          [6, "secret.delete", { project: "webshop", env: "prod", key: "A", version: 2 }],
+          [7, "secret.read", { project: "webshop", env: "prod", key: "A", version: 1 }]
         ]
       )
       for (const entry of all) {
@@ -85,7 +85,7 @@ describe("the audit log", () => {
       yield* setSecret(ada, "A", "x").pipe(Effect.provideService(RequestInfo, request))
       assert.deepInclude((yield* entries()).at(-1), {
         ip_address: "192.0.2.7",
-        metadata: { key: "A", version: 1, client: "coffer/1.0" }
+        metadata: { project: "webshop", env: "prod", key: "A", version: 1, client: "coffer/1.0" }
       })
     }).pipe(onDatabase())
   )
@@ -99,8 +99,8 @@ describe("the audit log", () => {
       assert.deepStrictEqual(
         (yield* entries()).slice(2).map(({ actor, metadata }) => [actor, metadata]),
         [
-          ["ada@example.com", { key: "A", version: 1 }],
-          ["root@example.com", { key: "A", version: 2, via: "superadmin" }]
+          ["ada@example.com", { project: "webshop", env: "prod", key: "A", version: 1 }],
+          ["root@example.com", { project: "webshop", env: "prod", key: "A", version: 2, via: "superadmin" }]
         ]
       )
     }).pipe(onDatabase())
@@ -338,7 +338,10 @@ describe("an entry that cannot be written", () => {
       yield* setSecret(ada, "A", "after")
       const after = yield* entries()
       assert.deepStrictEqual(after.slice(0, -1), before)
-      assert.deepInclude(after.at(-1), { seq: before.length + 1, metadata: { key: "A", version: 3 } })
+      assert.deepInclude(after.at(-1), {
+        seq: before.length + 1,
+        metadata: { project: "webshop", env: "prod", key: "A", version: 3 }
+      })
     }).pipe(onDatabase())
   )
 

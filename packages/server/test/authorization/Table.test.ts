@@ -607,7 +607,7 @@ describe("a refusal", () => {
     assert.strictEqual(entry.actor_name, "refused@example.com")
     assert.strictEqual(entry.ip_address, "203.0.113.9")
     assert.strictEqual(entry.resource_type, "env")
-    assert.deepStrictEqual(entry.metadata, { action: "secret.read", project: "webshop", env: "prod" })
+    assert.deepStrictEqual(entry.metadata, { action: "secret.read", project: "webshop", env: "prod", key: "SHARED" })
   })
 
   it("is recorded with the client's address, without the zone that may follow it", async () => {
@@ -652,6 +652,7 @@ describe("a refusal", () => {
     const superadmin = await service.person(emailFor("superadmin", "write"))
     await service.do(superadmin, "PUT", `${prod}/secrets/BY_RIGHT`, { value: "x" })
     const [entry] = await service.entries(ada, `${acme}/audit-logs`, "secret.set")
-    assert.deepStrictEqual(entry.metadata, { key: "BY_RIGHT", version: 1, via: "superadmin" })
+    const at = { project: "webshop", env: "prod", key: "BY_RIGHT" }
+    assert.deepStrictEqual(entry.metadata, { ...at, version: 1, via: "superadmin" })
   })
 })

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { PageRequest } from "@coffer/server/audit/Trail"
 import { openDatabase } from "@coffer/server/database/Database"
 import { migrate, migrations } from "@coffer/server/database/Migrations"
@@ -60,7 +61,12 @@ const requests: ReadonlyArray<PageRequest> = [
   { actor_id: "ada", action: "secret.set" },
   { action: "secret.delete", resource_type: "secret" },
   { actor_id: "bob", action: "acl.grant", resource_type: "acl_rule" },
-  { actor_id: "nobody", action: "secret.set" }
+  { actor_id: "nobody", action: "secret.set" },
+  { key: SecretKey.make("A") },
+  { key: SecretKey.make("A"), action: "secret.set", actor: "ada@example.com" },
+  { project: ProjectName.make("webshop") },
+  { env: EnvName.make("prod"), since: "1970-01-01" },
+  { since: "1970-01-01", until: "2999-01-01T00:00Z" }
 ]
 
 const everyPage = (log: Log) =>

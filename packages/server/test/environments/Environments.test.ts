@@ -55,8 +55,8 @@ describe("an environment", () => {
           .filter(({ action }) => action.startsWith("env."))
           .map(({ action, actor, metadata }) => ({ action, actor, metadata })),
         [
-          { action: "env.create", actor: "ada@example.com", metadata: { name: "qa", project: "webshop" } },
-          { action: "env.delete", actor: "admin@example.com", metadata: { name: "qa", project: "webshop" } }
+          { action: "env.create", actor: "ada@example.com", metadata: { project: "webshop", env: "qa", name: "qa" } },
+          { action: "env.delete", actor: "admin@example.com", metadata: { project: "webshop", env: "qa", name: "qa" } }
         ]
       )
     }).pipe(onDatabase())

@@ -295,8 +295,8 @@ describe("a copy that is only tried", () => {
       assert.deepStrictEqual(
         after.slice(before.all.entries.length).map(({ action, metadata }) => [action, metadata]),
         [
-          ["secret.copy", { key: "B", version: 2, from: "staging", from_version: 1 }],
-          ["secret.copy", { key: "C", version: 1, from: "staging", from_version: 1 }]
+          ["secret.copy", { project: "webshop", env: "prod", key: "B", version: 2, from: "staging", from_version: 1 }],
+          ["secret.copy", { project: "webshop", env: "prod", key: "C", version: 1, from: "staging", from_version: 1 }]
         ]
       )
       assert.strictEqual((yield* readSecret(ada, "ONLY")).value, "here")

@@ -75,7 +75,10 @@ describe("a version that is destroyed", () => {
         (yield* changeEntries)
           .slice(before)
           .map(({ action, actor, metadata, resource_type }) => [action, actor, resource_type, metadata]),
-        [3, 1].map((version) => ["secret.destroy", "ada@example.com", "secret", { key: "A", version }])
+        [3, 1].map((version) => [
+          ...["secret.destroy", "ada@example.com", "secret"],
+          { project: "webshop", env: "prod", key: "A", version }
+        ])
       )
       assert.strictEqual((yield* readBundle(ada)).etag, etag, "the environment is as it was")
 

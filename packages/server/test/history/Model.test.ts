@@ -301,7 +301,10 @@ const historyAgrees = (actor: Actor, model: Model) =>
 
     const found = yield* changeEntries
     assert.deepStrictEqual<unknown>(
-      found.map(({ action, actor, metadata }) => ({ action, actor, metadata })),
+      found.map(({ action, actor, metadata }) => {
+        const { env: _env, project: _project, ...rest } = { ...(metadata as Record<string, unknown>) }
+        return { action, actor, metadata: rest }
+      }),
       model.entries.map(({ action, actor, metadata }) => ({ action, actor, metadata }))
     )
     // One id a life of a key, and one life an id.

@@ -58,6 +58,31 @@ const columns = (path: string) => {
 class PipeClosed extends Data.TaggedError("PipeClosed") {}
 
 describe("a rotation of the master key", () => {
+  it.scoped("is recorded in the log of the server with both fingerprints, and the chain goes on", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* filled(path)
+      const { newFingerprint, oldFingerprint, versions } = yield* rotated(path)
+      yield* invariants(path, newKey)
+      const db = yield* rawAt(path, { readonly: true })
+      const entry = db
+        .prepare<[], { log: string; actor_type: string; metadata: string }>(
+          "SELECT log, actor_type, metadata FROM audit_entries WHERE action = 'key.rotate'"
+        )
+        .all()
+      assert.deepStrictEqual(
+        entry.map(({ metadata, ...rest }) => ({ ...rest, metadata: JSON.parse(metadata) as unknown })),
+        [
+          {
+            log: "system",
+            actor_type: "system",
+            metadata: { old_fingerprint: oldFingerprint, new_fingerprint: newFingerprint, versions }
+          }
+        ]
+      )
+    })
+  )
+
   it.scoped("gives every value back under the new key, and nothing under the old one", () =>
     Effect.gen(function* () {
       const path = yield* freshPath

@@ -105,7 +105,7 @@ describe("a project", () => {
       assert.strictEqual((yield* readSecret(ada, "A", { path: envPath("prod", "shop") })).value, "x")
       assert.deepInclude((yield* entries()).at(-2), {
         action: "project.update",
-        metadata: { name: "shop", before: "webshop" }
+        metadata: { project: "webshop", name: "shop", before: "webshop" }
       })
     }).pipe(onDatabase())
   )

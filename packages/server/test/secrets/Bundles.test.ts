@@ -115,6 +115,8 @@ describe("a bundle", () => {
         [
           {
             metadata: {
+              project: "webshop",
+              env: "prod",
               revision: 2,
               keys: [
                 { key: "A", version: 1 },
@@ -123,7 +125,10 @@ describe("a bundle", () => {
             },
             resource_type: "env"
           },
-          { metadata: { revision: 2, keys: [{ key: "A", version: 1 }] }, resource_type: "env" }
+          {
+            metadata: { project: "webshop", env: "prod", revision: 2, keys: [{ key: "A", version: 1 }] },
+            resource_type: "env"
+          }
         ]
       )
     }).pipe(onDatabase())
@@ -226,9 +231,9 @@ describe("a write of a bundle", () => {
       assert.deepStrictEqual(
         audited.map(({ action, metadata }) => [action, metadata]),
         [
-          ["secret.set", { key: "CHANGED", version: 2 }],
-          ["secret.delete", { key: "GONE", version: 1 }],
-          ["secret.set", { key: "NEW", version: 1 }]
+          ["secret.set", { project: "webshop", env: "prod", key: "CHANGED", version: 2 }],
+          ["secret.delete", { project: "webshop", env: "prod", key: "GONE", version: 1 }],
+          ["secret.set", { project: "webshop", env: "prod", key: "NEW", version: 1 }]
         ],
         "one entry a changed key"
       )

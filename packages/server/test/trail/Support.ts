@@ -57,18 +57,22 @@ interface Happening {
   readonly action?: AuditAction
   readonly resource_type?: ResourceType
   readonly n?: number
+  /** Instead of a number. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** That the actor has no id. */
+  readonly nameless?: boolean
 }
 
-const sourceOf = (orgId: OrgId | null, { actor = "ada" }: Happening): AuditSource => ({
-  actor: { type: "user", id: actor, name: `${actor}@example.com` },
+const sourceOf = (orgId: OrgId | null, { actor = "ada", nameless = false }: Happening): AuditSource => ({
+  actor: { type: "user", id: nameless ? null : actor, name: `${actor}@example.com` },
   orgId
 })
 
-const eventOf = ({ action = "secret.set", n = 0, resource_type = "secret" }: Happening) => ({
+const eventOf = ({ action = "secret.set", metadata, n = 0, resource_type = "secret" }: Happening) => ({
   action,
   resource_type,
   resource_id: `thing-${n}`,
-  metadata: { n }
+  metadata: metadata ?? { n }
 })
 
 /** Appends entries, as a change does. */

@@ -2,9 +2,10 @@ import { createHmac } from "node:crypto"
 import type { OrgId } from "@coffer/domain/Names"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import fc from "fast-check"
 import { hasty, holds, long, onDamagedFile, onFile } from "../model/Support.js"
+import { turn } from "@coffer/server/Turn"
 import { raw } from "../support/Services.js"
 import { listAll, newOrganization, verify, verifyAll, write } from "./Support.js"
 
@@ -15,7 +16,9 @@ type Database = Sqlite.Database
 /** Someone with the file: drops the triggers and whatever index stands in the way. */
 const opened = Effect.map(raw, (db) => {
   const triggers = db
-    .prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name LIKE 'audit%'")
+    .prepare<[], { name: string }>(
+      "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name LIKE 'audit%' AND name NOT LIKE 'audit_times%'"
+    )
     .all()
   for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`)
   db.exec("DROP INDEX audit_entries_by_seq")
@@ -368,6 +371,22 @@ describe("verify", () => {
         assert.deepInclude(yield* verify(acme), { valid: true, entries: 501 })
       }).pipe(onFile),
     60_000
+  )
+
+  it.live("of a short log does not wait for the end of a long one's; of the same log, one runs at a time", () =>
+    Effect.gen(function* () {
+      yield* hasty
+      const [long, short] = [yield* newOrganization("long"), yield* newOrganization("short")]
+      yield* write(long.id, ...Array.from({ length: 3_000 }, (_, n) => ({ n })))
+      const first = yield* Effect.fork(verify(long))
+      const second = yield* Effect.fork(verify(long))
+      for (let n = 0; n < 10; n++) yield* turn
+      assert.isTrue((yield* verify(short)).valid)
+      assert.isNull(first.unsafePoll(), "the long one is still under way")
+      assert.deepInclude(yield* Fiber.join(first), { valid: true, entries: 3_001 })
+      assert.isNull(second.unsafePoll())
+      assert.isTrue((yield* Fiber.join(second)).valid)
+    }).pipe(onFile)
   )
 
   it.live("lets timers and sockets have their turn while it walks", () =>

@@ -1,0 +1,57 @@
+import { Array, Option, Predicate, Schema } from "effect"
+import { createHash } from "node:crypto"
+
+/**
+ * What entries of one log have in common, and are found by: names of a project and an environment, these and a set of keys,
+ * or the name of an actor who has no id. What a place lacks is ''.
+ */
+export interface Place {
+  readonly project: string
+  readonly env: string
+  /** One key as it is; of several, their digest. */
+  readonly keys: string
+  readonly actor_name: string
+}
+
+/** A place with the keys of its set. */
+export interface NamedPlace extends Place {
+  readonly members: ReadonlyArray<string>
+}
+
+const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+const decode = Schema.decodeUnknownOption(Metadata)
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
+
+const keysOf = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.map((each) => (Predicate.hasProperty(each, "key") ? textOf(each.key) : "")) : []
+
+const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const digest = (keys: ReadonlyArray<string>): string => {
+  const [first = "", ...rest] = keys
+  return rest.length === 0 ? first : `#${createHash("sha256").update(keys.join("\n")).digest("base64url")}`
+}
+
+/** The places of an entry: a function of what its chain vouches for, and of nothing else. */
+export const placesOf = (entry: {
+  readonly actor_id: string | null
+  readonly actor_name: string
+  readonly metadata: string
+}): ReadonlyArray<NamedPlace> => {
+  const metadata = Option.getOrElse(decode(entry.metadata), (): Readonly<Record<string, unknown>> => ({}))
+  const [project, env] = [textOf(metadata["project"]), textOf(metadata["env"])]
+  const found = [textOf(metadata["key"]), ...keysOf(metadata["keys"])].filter((key) => key !== "")
+  const members = Array.dedupe(found).sort(inOrder)
+  const places: Array<NamedPlace> = []
+  if (project !== "" || env !== "") places.push({ project, env, keys: "", actor_name: "", members: [] })
+  if (members.length > 0) places.push({ project, env, keys: digest(members), actor_name: "", members })
+  if (entry.actor_id === null) {
+    places.push({ project: "", env: "", keys: "", actor_name: entry.actor_name, members: [] })
+  }
+  return places
+}
+
+/** What tells a place from others of its log. */
+export const placeKey = ({ actor_name, env, keys, project }: Place): string =>
+  JSON.stringify([project, env, keys, actor_name])

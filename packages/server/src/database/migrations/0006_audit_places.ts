@@ -1,0 +1,148 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { placeKey, placesOf } from "../../audit/Places.js"
+import { rowsOf } from "../Writer.js"
+
+/**
+ * The audit log can be searched by project, environment, key, actor and time, and a page costs the same however many
+ * entries there are.
+ *
+ * Metadata is vouched for by the chain, and everything here is derived from it; `verify` compares the two. A *place* is
+ * what entries of one log have in common: the names of a project and an environment (`keys` is ''), or these and a set of
+ * keys. An entry is posted at its places. The postings of one place, actor, action and resource type are one run, and the
+ * counters name the runs, so that a page merges runs, as it does for the filters without names (0002). A bundle read of a
+ * thousand keys is two postings: its set of keys is a place, and `audit_place_keys` finds the sets that a key is in.
+ * Entries whose actor has no id, as a failed login of an unknown address, are posted at the place of the actor's name.
+ *
+ * `audit_times` holds the oldest and the newest moment of each 1,024 positions: it turns a time range into a range of
+ * positions, also where clocks went back. Within one log time never goes back, and the range is found by halving.
+ */
+const statements = [
+  `CREATE TABLE audit_places (
+    id INTEGER PRIMARY KEY,
+    log TEXT NOT NULL,
+    project TEXT NOT NULL,
+    env TEXT NOT NULL,
+    keys TEXT NOT NULL,
+    actor_name TEXT NOT NULL,
+    UNIQUE (log, project, env, keys, actor_name)
+  ) STRICT`,
+  `CREATE INDEX audit_places_by_project ON audit_places (project, log) WHERE keys = '' AND project <> ''`,
+  `CREATE INDEX audit_places_by_env ON audit_places (env, log) WHERE keys = '' AND env <> ''`,
+  `CREATE INDEX audit_places_by_actor ON audit_places (actor_name, log) WHERE actor_name <> ''`,
+  `CREATE TABLE audit_place_keys (
+    key TEXT NOT NULL,
+    log TEXT NOT NULL,
+    place INTEGER NOT NULL REFERENCES audit_places (id),
+    PRIMARY KEY (key, log, place)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE audit_postings (
+    place INTEGER NOT NULL,
+    actor_id TEXT NOT NULL,
+    action TEXT NOT NULL,
+    resource_type TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (place, actor_id, action, resource_type, position)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE audit_place_counters (
+    place INTEGER NOT NULL,
+    actor_id TEXT NOT NULL,
+    action TEXT NOT NULL,
+    resource_type TEXT NOT NULL,
+    entries INTEGER NOT NULL,
+    PRIMARY KEY (place, actor_id, action, resource_type)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE audit_actors (
+    log TEXT NOT NULL,
+    actor_name TEXT NOT NULL,
+    actor_id TEXT NOT NULL,
+    PRIMARY KEY (log, actor_name, actor_id)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE INDEX audit_actors_by_name ON audit_actors (actor_name)`,
+  `CREATE INDEX audit_actors_by_id ON audit_actors (actor_id)`,
+  `CREATE TABLE audit_times (
+    block INTEGER PRIMARY KEY,
+    oldest TEXT NOT NULL,
+    newest TEXT NOT NULL
+  ) STRICT`,
+  `CREATE TRIGGER audit_times_of_new AFTER INSERT ON audit_entries
+    BEGIN
+      INSERT INTO audit_times (block, oldest, newest) VALUES (NEW.position >> 10, NEW.created_at, NEW.created_at)
+        ON CONFLICT (block) DO UPDATE SET oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest)
+          WHERE excluded.oldest < oldest OR excluded.newest > newest;
+    END`
+]
+
+/** How many entries are posted by one statement. */
+const stride = 5_000
+const progressEvery = 100_000
+
+const EntryRow = Schema.Struct({
+  position: Schema.Number,
+  log: Schema.String,
+  actor_id: Schema.NullOr(Schema.String),
+  actor_name: Schema.String,
+  action: Schema.String,
+  resource_type: Schema.String,
+  metadata: Schema.String
+})
+const CountRow = Schema.Struct({ count: Schema.Number })
+
+/**
+ * Posts the entries of before. They name a project and an environment only where they were refusals: the others are found by
+ * the keys that they hold.
+ */
+const postAll = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [{ count } = { count: 0 }] = yield* rowsOf(CountRow)(sql`SELECT count(*) AS count FROM audit_entries`)
+  const ids = new Map<string, number>()
+  let done = 0
+  let position = -1
+  for (;;) {
+    const rows = yield* rowsOf(EntryRow)(
+      sql`SELECT position, log, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
+        WHERE position > ${position} ORDER BY position LIMIT ${stride}`
+    )
+    const places: Array<ReadonlyArray<string | number>> = []
+    const members: Array<ReadonlyArray<string | number>> = []
+    const postings: Array<ReadonlyArray<string | number>> = []
+    for (const row of rows) {
+      for (const place of placesOf(row)) {
+        const name = row.log + placeKey(place)
+        let id = ids.get(name)
+        if (id === undefined) {
+          ids.set(name, (id = ids.size + 1))
+          places.push([id, row.log, place.project, place.env, place.keys, place.actor_name])
+          for (const key of place.members) members.push([key, row.log, id])
+        }
+        postings.push([id, row.actor_id ?? "", row.action, row.resource_type, row.position])
+      }
+      position = row.position
+    }
+    yield* sql`INSERT INTO audit_places (id, log, project, env, keys, actor_name)
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5
+      FROM json_each(${JSON.stringify(places)})`
+    yield* sql`INSERT INTO audit_place_keys (key, log, place)
+      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${JSON.stringify(members)})`
+    yield* sql`INSERT INTO audit_postings (place, actor_id, action, resource_type, position)
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4
+      FROM json_each(${JSON.stringify(postings)}) ORDER BY 1, 2, 3, 4, 5`
+    done += rows.length
+    if (Math.floor(done / progressEvery) > Math.floor((done - rows.length) / progressEvery)) {
+      yield* Effect.logInfo(`the audit log is made searchable: ${done} of ${count} entries`)
+    }
+    if (rows.length < stride) break
+  }
+  yield* sql`INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries)
+    SELECT place, actor_id, action, resource_type, count(*) FROM audit_postings GROUP BY 1, 2, 3, 4`
+  yield* sql`INSERT INTO audit_actors (log, actor_name, actor_id)
+    SELECT DISTINCT log, actor_name, coalesce(actor_id, '') FROM audit_entries`
+  yield* sql`INSERT INTO audit_times (block, oldest, newest)
+    SELECT position >> 10, min(created_at), max(created_at) FROM audit_entries GROUP BY 1`
+})
+
+export const auditPlaces = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+  yield* postAll
+})

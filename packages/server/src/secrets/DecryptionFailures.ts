@@ -1,0 +1,50 @@
+import { Effect, Fiber, Metric, Option, Runtime } from "effect"
+import { sourceOf } from "../access/Access.js"
+import { AuditLog } from "../audit/AuditLog.js"
+import { millisIn } from "../database/Time.js"
+import { decryptionFailures } from "../keys/Keyring.js"
+import type { EnvironmentPlace, VersionOf } from "./Versions.js"
+
+/** One audit entry and one line of the log for each secret version in this time: a loop of reads must not flood either. */
+const quietMillis = 10 * 60 * 1000
+
+/** A damaged file can hold more versions than are worth remembering; beyond this, the oldest are reported again. */
+const maxRemembered = 10_000
+
+/**
+ * Makes the function that reports a version that does not decrypt: a metric counts each time, and the audit log and an error
+ * line say which version it was. It works inside a transaction that fails, because the entry is queued.
+ */
+export const makeFailureReports = Effect.gen(function* () {
+  const audit = yield* AuditLog
+  const runtime = yield* Effect.runtime()
+  const reported = new Map<string, number>()
+
+  const isQuiet = (version: string, millis: number): boolean => {
+    const last = reported.get(version)
+    if (last !== undefined && millis - last < quietMillis && millis >= last) return true
+    reported.delete(version)
+    reported.set(version, millis)
+    const [oldest] = reported.keys()
+    if (reported.size > maxRemembered && oldest !== undefined) reported.delete(oldest)
+    return false
+  }
+
+  return (place: EnvironmentPlace, { id, key, version }: VersionOf): void => {
+    Runtime.runSync(runtime)(Metric.increment(decryptionFailures))
+    const fiber = Fiber.getCurrentFiber()
+    if (Option.isNone(fiber) || isQuiet(`${id} ${version}`, millisIn(fiber.value))) return
+    audit.noteIn(fiber.value, sourceOf(place), {
+      action: "secret.decryption_failed",
+      resource_type: "secret",
+      resource_id: id,
+      metadata: { key, version }
+    })
+    Runtime.runFork(runtime)(
+      Effect.logError(
+        `a secret does not decrypt: organization ${place.org.id}, project ${place.project.id}, environment ${place.env.id}, ` +
+          `secret ${id}, version ${version}; restore it from a backup, and find out who can write the database file`
+      )
+    )
+  }
+})

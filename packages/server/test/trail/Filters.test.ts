@@ -1,0 +1,231 @@
+import type { AuditEntry } from "@coffer/domain/AuditEntry"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import type { PageRequest } from "@coffer/server/audit/Trail"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, TestClock } from "effect"
+import fc from "fast-check"
+import { hasty, holds, long, onDamagedFile, onFile } from "../model/Support.js"
+import { raw } from "../support/Services.js"
+import { list, listAll, type Log, newOrganization, read, verify, write } from "./Support.js"
+
+const start = Date.UTC(2026, 0, 31, 8)
+const moment = (millis: number) => new Date(millis).toISOString()
+
+const happening = fc.record({
+  actor: fc.constantFrom("ada", "bob"),
+  action: fc.constantFrom("secret.set", "secret.read", "env.create"),
+  resource_type: fc.constantFrom("secret", "env"),
+  nameless: fc.boolean(),
+  minutes: fc.integer({ min: -2, max: 3 }),
+  metadata: fc.record(
+    {
+      project: fc.constantFrom("web", "api"),
+      env: fc.constantFrom("prod", "dev"),
+      key: fc.constantFrom("A", "B"),
+      keys: fc.subarray(["A", "B", "C"], { minLength: 1 }).map((keys) => keys.map((key) => ({ key, version: 1 })))
+    },
+    { requiredKeys: [] }
+  )
+})
+
+const request = fc.record(
+  {
+    actor: fc.constantFrom("ada", "ada@example.com", "Bob@Example.com"),
+    action: fc.constantFrom("secret.set", "secret.read"),
+    resource_type: fc.constantFrom("secret", "env"),
+    project: fc.constantFrom("web", "api", "never"),
+    env: fc.constantFrom("prod", "dev"),
+    key: fc.constantFrom("A", "B", "C", "NEVER"),
+    since: fc.integer({ min: -1, max: 12 }),
+    until: fc.integer({ min: -1, max: 12 })
+  },
+  { requiredKeys: [] }
+)
+
+type Wanted = Parameters<Parameters<typeof request.map>[0]>[0]
+
+const requestOf = ({ env, key, project, since, until, ...rest }: Wanted): PageRequest => ({
+  ...rest,
+  ...(project !== undefined && { project: ProjectName.make(project) }),
+  ...(env !== undefined && { env: EnvName.make(env) }),
+  ...(key !== undefined && { key: SecretKey.make(key) }),
+  ...(since !== undefined && { since: moment(start + since * 60_000) }),
+  ...(until !== undefined && { until: moment(start + until * 60_000) })
+})
+
+const keysOf = ({ metadata }: AuditEntry): ReadonlyArray<unknown> => [
+  metadata.key,
+  ...((metadata.keys ?? []) as ReadonlyArray<{ key: string }>).map(({ key }) => key)
+]
+
+/** What a request means, entry by entry. Who has no id does nothing at a place. */
+const fits =
+  ({ action, actor, env, key, project, resource_type, since, until }: PageRequest) =>
+  (entry: AuditEntry): boolean => {
+    const isAtPlace = project !== undefined || env !== undefined || key !== undefined
+    const isActor =
+      actor === undefined ||
+      entry.actor_id === actor ||
+      (entry.actor_name === actor.toLowerCase() && (entry.actor_id !== null || !isAtPlace))
+    return (
+      isActor &&
+      (action === undefined || entry.action === action) &&
+      (resource_type === undefined || entry.resource_type === resource_type) &&
+      (project === undefined || entry.metadata.project === project) &&
+      (env === undefined || entry.metadata.env === env) &&
+      (key === undefined || keysOf(entry).includes(key)) &&
+      (since === undefined || entry.created_at >= since) &&
+      (until === undefined || entry.created_at < until)
+    )
+  }
+
+const walk = <E, R>(
+  page: (request: PageRequest) => Effect.Effect<Effect.Effect.Success<ReturnType<typeof list>>, E, R>,
+  request: PageRequest
+) =>
+  Effect.gen(function* () {
+    const found: Array<AuditEntry> = []
+    let after: string | null = null
+    do {
+      const { data, pagination }: Effect.Effect.Success<ReturnType<typeof list>> = yield* page({
+        ...request,
+        ...(after !== null && { after })
+      })
+      found.push(...data)
+      assert.isUndefined(pagination.at_least)
+      after = pagination.next_cursor
+    } while (after !== null)
+    return found
+  })
+
+const refusal = (log: Log, request: PageRequest) =>
+  Effect.map(Effect.flip(list(log, request)), (error) => [error._tag, error.message])
+
+describe("the filters of the audit log", () => {
+  it.effect(
+    "find exactly what fits, in one log and in all, page by page, and total is its count",
+    () =>
+      Effect.gen(function* () {
+        yield* hasty
+        let runs = 0
+        yield* holds(
+          fc.record({
+            happenings: fc.array(happening, { maxLength: 20 }),
+            wanted: request,
+            limit: fc.integer({ min: 1, max: 5 })
+          }),
+          ({ happenings, limit, wanted }) =>
+            Effect.gen(function* () {
+              let time = start
+              yield* TestClock.setTime(time)
+              const acme = yield* newOrganization(`acme-${++runs}`)
+              const other = yield* newOrganization(`other-${runs}`)
+              // Everybody who may be asked for has done something.
+              for (const actor of ["ada", "bob"]) yield* write(acme.id, { actor })
+              for (const [n, { minutes, ...one }] of happenings.entries()) {
+                // The clock goes back at times.
+                time = Math.max(start, time + minutes * 60_000)
+                yield* TestClock.setTime(time)
+                if (n % 3 === 0) yield* read(acme.id, one)
+                else yield* write(n % 3 === 1 ? acme.id : other.id, one)
+                yield* (yield* AuditLog).flush
+              }
+              const request = requestOf(wanted)
+              const everything = yield* walk((page) => list(acme, page), { limit: 100 })
+              const expected = everything.filter(fits(request))
+              const told = JSON.stringify(wanted)
+              assert.deepStrictEqual(yield* walk((page) => list(acme, page), { ...request, limit }), expected, told)
+              assert.strictEqual((yield* list(acme, request)).pagination.total, expected.length, told)
+              const all = (yield* walk((page) => listAll(page), { limit: 100 })).filter(fits(request))
+              assert.deepStrictEqual(yield* walk((page) => listAll(page), { ...request, limit: 20 }), all, told)
+              assert.strictEqual((yield* listAll(request)).pagination.total, all.length, told)
+              assert.isTrue((yield* verify(acme)).valid)
+            }),
+          { numRuns: long ? 400 : 25 }
+        )
+      }).pipe(onFile),
+    long ? 600_000 : 90_000
+  )
+
+  it.effect("name the nearest action, kind of thing or actor when there is none of that name", () =>
+    Effect.gen(function* () {
+      const acme = yield* newOrganization("acme")
+      const other = yield* newOrganization("other", "grace@example.com")
+      yield* write(acme.id, { actor: "bob" })
+      assert.deepStrictEqual(yield* refusal(acme, { action: "secret.raed" }), [
+        "ValidationError",
+        "action: there is no action secret.raed: did you mean secret.read?"
+      ])
+      assert.deepStrictEqual(yield* refusal(acme, { resource_type: "secrets" }), [
+        "ValidationError",
+        "resource_type: there is no resource type secrets: did you mean secret?"
+      ])
+      assert.deepStrictEqual(yield* refusal(acme, { actor: "bop@example.com" }), [
+        "ValidationError",
+        "actor: nobody of that id or name is in this log: did you mean bob@example.com?"
+      ])
+      // Who is in another organization's log alone is not named, and not found.
+      for (const actor of ["grace@example.com", "grade@example.com", other.actor.id]) {
+        const [code, message = ""] = yield* refusal(acme, { actor })
+        assert.strictEqual(code, "ValidationError")
+        assert.notInclude(message, "grace")
+      }
+      assert.strictEqual((yield* listAll({ actor: "grace@example.com" })).pagination.total, 1)
+    }).pipe(onFile)
+  )
+
+  it.effect("find a failed login of an address that nobody has", () =>
+    Effect.gen(function* () {
+      yield* write(null, { actor: "eve", nameless: true, action: "auth.verify_failed", resource_type: "user" })
+      yield* write(null, { actor: "bob", nameless: true, action: "auth.verify_failed", resource_type: "user" })
+      yield* write(null, { actor: "eve", action: "auth.verify", resource_type: "session" })
+      const found = yield* listAll({ actor: "eve@example.com" })
+      assert.deepStrictEqual(
+        found.data.map(({ action }) => action),
+        ["auth.verify", "auth.verify_failed"]
+      )
+      assert.strictEqual(found.pagination.total, 2)
+    }).pipe(onFile)
+  )
+
+  it.effect("count 10,000 entries of a range of time, and say that there are more", () =>
+    Effect.gen(function* () {
+      yield* hasty
+      const acme = yield* newOrganization("acme")
+      yield* write(acme.id, {}, ...Array.from({ length: 10_000 }, () => ({})))
+      const since = "1970-01-01"
+      const counted = yield* list(acme, { since, action: "secret.set" })
+      assert.deepInclude(counted.pagination, { total: 10_000, at_least: true })
+      assert.strictEqual((yield* list(acme, { since })).pagination.total, 10_002, "a whole log is not counted")
+      assert.strictEqual((yield* list(acme, { action: "secret.set" })).pagination.total, 10_001)
+    }).pipe(onFile)
+  )
+
+  const damages: Readonly<Record<string, string>> = {
+    "a posting removed": "DELETE FROM audit_postings WHERE position = 4",
+    "a posting moved to another place":
+      "UPDATE audit_postings SET place = (SELECT min(id) FROM audit_places WHERE env = 'dev') WHERE position = 4 AND place IN (SELECT id FROM audit_places WHERE keys = '')",
+    "a place renamed": "UPDATE audit_places SET env = 'staging' WHERE keys = 'A' AND env = 'prod'",
+    "a key taken out of a set": "DELETE FROM audit_place_keys WHERE key = 'B'",
+    "an actor renamed": "UPDATE audit_actors SET actor_name = 'eve@example.com' WHERE actor_name = 'bob@example.com'",
+    "a time narrowed": "UPDATE audit_times SET newest = oldest"
+  }
+  for (const [what, damage] of Object.entries(damages)) {
+    it.effect(`are verified: ${what} is found`, () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(start)
+        const acme = yield* newOrganization("acme")
+        yield* TestClock.adjust("1 minute")
+        const at = { project: "web", env: "prod" }
+        yield* write(acme.id, { actor: "bob", metadata: { ...at, env: "dev", key: "A" } })
+        yield* write(acme.id, { actor: "bob", metadata: { ...at, keys: [{ key: "A" }, { key: "B" }] } })
+        yield* write(acme.id, { actor: "bob", metadata: { ...at, key: "A" } })
+        assert.isTrue((yield* verify(acme)).valid)
+        const db = yield* raw
+        assert.isAbove(db.prepare(damage).run().changes, 0)
+        assert.isFalse((yield* verify(acme)).valid)
+      }).pipe(onDamagedFile)
+    )
+  }
+})
