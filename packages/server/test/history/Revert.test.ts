@@ -2,7 +2,16 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { entries, organization, readBundle, removeSecret, setSecret, writeBundle } from "../support/Services.js"
-import { changeEntries, destroy, everything, listRevisions, onHistory, revert, undelete } from "./Support.js"
+import {
+  changeEntries,
+  destroy,
+  everything,
+  listRevisions,
+  onDamagedHistory,
+  onHistory,
+  revert,
+  undelete
+} from "./Support.js"
 
 const valuesOf = (actor: Parameters<typeof readBundle>[0]) =>
   Effect.map(readBundle(actor), ({ data }): Readonly<Record<string, string>> =>
@@ -121,6 +130,18 @@ describe("a revert", () => {
       assert.deepStrictEqual(yield* everything, before)
       yield* revert(ada, 1, { ifMatch: (yield* readBundle(ada)).etag })
     }).pipe(onHistory)
+  )
+
+  it.effect("of a secret that was set back in the file is refused", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["one", "two"]) yield* setSecret(ada, "A", text)
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE secrets SET version = 1`
+      for (const to of [0, 1, 2]) {
+        assert.strictEqual((yield* Effect.flip(revert(ada, to)))._tag, "DecryptionFailed", `revision ${to}`)
+      }
+    }).pipe(onDamagedHistory)
   )
 
   it.live("of everything that fits lets others have their turn", () =>

@@ -9,7 +9,16 @@ import { Promotion } from "@coffer/server/secrets/Promotion"
 import { Revisions } from "@coffer/server/secrets/Revisions"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer } from "effect"
-import { asActor, entries, envPath, key, onDatabase, projectPath, servicesAt } from "../support/Services.js"
+import {
+  asActor,
+  entries,
+  envPath,
+  key,
+  onDamagedDatabase,
+  onDatabase,
+  projectPath,
+  servicesAt
+} from "../support/Services.js"
 
 /** Whether the long form of the property tests was asked for. */
 export const long = process.env.COFFER_LONG === "1"
@@ -21,6 +30,10 @@ export const historyAt = (path: string) => Layer.provideMerge(historyLayer, serv
 
 /** As `onDatabase`, with history and promotion. */
 export const onHistory = <A, E, R>(test: Effect.Effect<A, E, R>) => onDatabase()(Effect.provide(test, historyLayer))
+
+/** As `onHistory`, for a test that damages the database by raw SQL. */
+export const onDamagedHistory = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  onDamagedDatabase()(Effect.provide(test, historyLayer))
 
 type EnvAction = { [A in Action]: ScopeOf<A> extends "env" ? A : never }[Action]
 
