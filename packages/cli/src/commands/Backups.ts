@@ -49,7 +49,8 @@ const moment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
 const Moment = Schema.String.pipe(
   Schema.filter((text) => moment.test(text) && !Number.isNaN(Date.parse(text)), {
-    message: () => "must be a moment such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31 (its begin in UTC)"
+    message: () =>
+      "--before must be a moment such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31 (its first moment, in UTC)"
   })
 )
 

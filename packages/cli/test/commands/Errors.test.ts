@@ -363,6 +363,33 @@ const cases: ReadonlyArray<Case> = [
     says: /BACKUP_S3_ENDPOINT/
   },
   {
+    what: "a moment that is none",
+    args: ["backup", "restore", "--before", "yesterday"],
+    code: 2,
+    names: /--before must be a moment/,
+    says: /2026-01-31T12:00:00Z/
+  },
+  {
+    what: "a damaged backup, found by a drill",
+    args: ["backup", "drill"],
+    env: async () => {
+      const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90"
+      const backup = {
+        id,
+        created_at: "2026-01-31T12:00:00.000Z",
+        size_bytes: 1,
+        trigger: "manual",
+        key_fingerprint: "0",
+        instance: "i"
+      }
+      const problems = [`version 2 of secret ${id} does not open`]
+      return to(await listen(json(200, { backup, valid: false, problems, age_seconds: 60, seconds: 1, counts: null })))
+    },
+    code: 1,
+    names: /backup 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90, made 2026-01-31T12:00:00.000Z, is damaged/,
+    says: /version 2 of secret 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90 does not open/
+  },
+  {
     what: "an answer of a newer server",
     args: ["backup", "create"],
     env: async () => to(await listen(json(418, { error: { code: "TEAPOT", message: "short and stout" } }))),
