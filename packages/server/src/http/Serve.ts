@@ -152,7 +152,8 @@ const calls = Effect.gen(function* () {
     onEndpoint: ({ endpoint, group, mergedAnnotations, middleware }) => {
       const handle = handlers.get(endpoint)
       const requires = Option.getOrElse(Context.getOption(mergedAnnotations, Requires), () => "superadmin" as const)
-      const check = entry(access, requires, `${group.identifier}.${endpoint.name}`)
+      // A refusal is recorded by the handler's word for the action: `backup.drill` of the group `backups`.
+      const check = entry(access, requires, `${group.identifier.replace(/s$/, "")}.${endpoint.name}`)
       if (handle === undefined) untold.push(endpoint.name)
       else found.push(callOf(endpoint, middleware, mergedAnnotations, check, handle))
     }
