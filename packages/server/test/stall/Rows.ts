@@ -236,6 +236,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
 
   "POST /api/backups": [plain],
   "GET /api/backups": [plain],
+  "POST /api/backups/drill": [plain],
   "POST /api/backups/:backup_id/restore": [["", async ({ backup }) => ({ place: { backup_id: await backup() } })]],
   "POST /api/backups/drill": [["", async ({ backup }) => ({ body: { backup_id: await backup() } })]],
 

@@ -31,6 +31,7 @@ const known: Readonly<Record<string, number>> = {
   "GET /api/audit-logs": 500,
   "GET /api/audit-logs/verify": 500,
   "POST /api/backups": 500,
+  "POST /api/backups/drill": 500,
   "POST /api/backups/:backup_id/restore": 500
 }
 
