@@ -49,9 +49,9 @@ describe("a revert", () => {
         found.map(({ action, metadata, resource_type }) => [action, resource_type, metadata]),
         [
           ["env.revert", "env", { project: "webshop", env: "prod", to: 2, revision: 4 }],
-          ["secret.set", "secret", { key: "A", version: 3, reverted_to: 2 }],
-          ["secret.set", "secret", { key: "GONE", version: 1, reverted_to: 2 }],
-          ["secret.delete", "secret", { key: "NEW", version: 1 }]
+          ["secret.set", "secret", { project: "webshop", env: "prod", key: "A", version: 3, reverted_to: 2 }],
+          ["secret.set", "secret", { project: "webshop", env: "prod", key: "GONE", version: 1, reverted_to: 2 }],
+          ["secret.delete", "secret", { project: "webshop", env: "prod", key: "NEW", version: 1 }]
         ]
       )
 
