@@ -93,6 +93,7 @@ $ coffer acl list
 $ coffer acl explain --email grace@example.com
 $ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
 $ coffer member remove grace@example.com --yes
+Service accounts that somebody made go on when they are removed or disabled: the client names them, for the person may know their keys.
 
 # Service accounts
 $ coffer service-account create ci --project webshop --expires-in-days 90
@@ -121,6 +122,13 @@ $ coffer session end 00000000-0000-7000-8000-000000000000
 $ coffer trust https://coffer.example.com
 
 # Whoever runs the server
+$ coffer user list
+$ coffer user list --disabled
+$ coffer user show grace@example.com
+$ coffer user disable grace@example.com
+$ coffer user disable grace@example.com --yes
+$ coffer user enable grace@example.com
+$ coffer user end-sessions grace@example.com --yes
 $ coffer backup create
 $ coffer backup list
 $ coffer backup drill

@@ -22,6 +22,7 @@ import { secretCommand } from "./commands/Secrets.js"
 import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
 import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/Setup.js"
+import { userCommand } from "./commands/Users.js"
 import { describe, exitCodes } from "./Failures.js"
 import { colours, note, noteDefect, warnings } from "./Output.js"
 import { markVerbatim } from "./Verbatim.js"
@@ -40,6 +41,7 @@ const commands = [
   runCommand,
   aclCommand,
   serviceAccountCommand,
+  userCommand,
   auditCommand,
   backupCommand,
   masterKeyCommand

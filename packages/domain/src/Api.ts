@@ -11,6 +11,7 @@ import { ProjectsApi } from "./api/ProjectsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
 import { ServiceAccountsApi } from "./api/ServiceAccountsApi.js"
 import { SystemApi } from "./api/SystemApi.js"
+import { UsersApi } from "./api/UsersApi.js"
 import {
   InternalError,
   MethodNotAllowed,
@@ -51,6 +52,7 @@ export class Api extends HttpApi.make("coffer")
   .add(SecretsApi)
   .add(AclApi)
   .add(ServiceAccountsApi)
+  .add(UsersApi)
   .add(AuditApi)
   .add(BackupsApi)
   .add(SystemApi)

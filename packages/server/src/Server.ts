@@ -34,6 +34,7 @@ import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
 import { ServiceAccountsHttp } from "./service-accounts/Http.js"
 import { SystemHttp } from "./system/Http.js"
+import { UsersHttp } from "./users/Http.js"
 import { TracingLive } from "./tracing/Tracing.js"
 
 /** Every group of the contract with its handlers. */
@@ -47,6 +48,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     SecretsHttp,
     AclHttp,
     ServiceAccountsHttp,
+    UsersHttp,
     AuditHttp,
     BackupsHttp,
     SystemHttp

@@ -10,6 +10,7 @@ import { NotThere } from "../Failures.js"
 import { printDone, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
 import { argument, atOrg, connect, settingsOf, yes } from "./Shared.js"
+import { noteAccount } from "./Subjects.js"
 
 const columns = {
   email: (member: Member) => member.email,
@@ -95,6 +96,8 @@ const remove = Command.make("remove", { ...atOrg, email, yes }, (options) =>
     )
     yield* client.call((api) => api.members.remove({ path: { ...path, user_id } }))
     yield* printDone(`${options.email} removed from ${path.org_name}`, options.json)
+    const { data } = yield* client.call((api) => api.serviceAccounts.list({ path }))
+    for (const { created_by, name } of data) if (created_by === options.email) yield* noteAccount(name, path.org_name)
   })
 ).pipe(
   Command.withDescription(

@@ -1,10 +1,11 @@
 import * as Options from "@effect/cli/Options"
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import type { OrgPath } from "@coffer/domain/api/Paths"
-import { Email, ServiceAccountId, ServiceAccountName } from "@coffer/domain/Names"
+import { Email, type OrgName, ServiceAccountId, ServiceAccountName } from "@coffer/domain/Names"
 import { rule } from "@coffer/domain/Rule"
 import { Effect, Option, Schema } from "effect"
 import { NotThere, WrongUsage } from "../Failures.js"
+import { note } from "../Output.js"
 
 /** A service account, as people name it. Its name is never of an id's form. */
 export const NameOrId = Schema.Union(ServiceAccountId, ServiceAccountName).annotations(
@@ -24,6 +25,12 @@ export const accountId = Effect.fnUntraced(function* (client: CofferClient, path
     message: `there is no service account ${account} in ${path.org_name}; coffer service-account list shows them`
   })
 })
+
+/** Tells of a service account that goes on when the person who made it goes. Its name needs no escapes inside quotes. */
+export const noteAccount = (name: ServiceAccountName, org: OrgName) =>
+  note(
+    `service account ${name} was made by this person and goes on; to replace the key, which they may know: coffer service-account rotate '${name}' --org ${org}`
+  )
 
 export const email = Options.text("email").pipe(
   Options.withSchema(Email),

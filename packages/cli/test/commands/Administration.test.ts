@@ -161,3 +161,55 @@ describe("every command that destroys", () => {
     assert.strictEqual((await ok("secret", "get", "API_KEY")).stdout, "first")
   })
 })
+
+describe("somebody who leaves", () => {
+  const signed = { code: 0 }
+
+  beforeAll(async () => {
+    await ok("member", "invite", "mallory@example.com", "--role", "admin")
+    const mallory = await server.login("mallory@example.com")
+    const made = await mallory.coffer(["service-account", "create", "her bot", "--org", "acme"])
+    assert.include(made, signed, made.stderr)
+    mallory.remove()
+  })
+
+  it("is removed with a word about the service accounts that they made", async () => {
+    const { stderr, stdout } = await ok("member", "remove", "mallory@example.com", "--yes")
+    assert.strictEqual(stdout, "mallory@example.com removed from acme\n")
+    assert.match(
+      stderr,
+      /^coffer: service account her bot was made by this person and goes on; .*: coffer service-account rotate 'her bot' --org acme\n$/
+    )
+    const { data } = await json("audit", "list", "--action", "org.member_remove", "--limit", "1")
+    assert.include(data[0].metadata, { email: "mallory@example.com", service_accounts: 1 })
+  })
+
+  it("is disabled, enabled and logged out everywhere by a superadmin, who is asked before", async () => {
+    const away = await server.login("mallory@example.com")
+    assert.include(await away.coffer(["whoami"]), signed)
+    const unasked = await desk.coffer(["user", "disable", "mallory@example.com"])
+    assert.deepStrictEqual([unasked.code, unasked.stdout], [2, ""])
+    assert.include(await away.coffer(["whoami"]), signed)
+
+    const { stderr, stdout } = await ok("user", "disable", "mallory@example.com", "--yes")
+    assert.match(stdout, /^mallory@example\.com is disabled/)
+    assert.match(stderr, /service account her bot .* rotate 'her bot' --org acme\n$/)
+    assert.strictEqual((await away.coffer(["whoami"])).code, 3)
+    assert.deepStrictEqual(
+      (await json("user", "list", "--disabled")).data.map((user: { email: string }) => user.email),
+      ["mallory@example.com"]
+    )
+    assert.isString((await json("user", "show", "mallory@example.com")).disabled_at)
+    assert.strictEqual((await desk.coffer(["user", "show", "mallory@example.co"])).code, 4)
+    assert.strictEqual((await desk.coffer(["user", "disable", "root@example.com", "--yes"])).code, 1)
+
+    await ok("user", "enable", "mallory@example.com")
+    const back = await server.login("mallory@example.com")
+    assert.include(await back.coffer(["whoami"]), signed)
+    assert.strictEqual((await back.coffer(["user", "list"])).code, 1)
+    await ok("user", "end-sessions", "mallory@example.com", "--yes")
+    assert.strictEqual((await back.coffer(["whoami"])).code, 3)
+    away.remove()
+    back.remove()
+  })
+})

@@ -20,7 +20,10 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addError(LimitExceeded)
       .annotate(Requires, "member.invite")
       .annotate(OpenApi.Summary, "Invite a person by e-mail")
-      .annotate(OpenApi.Description, "The role is `member` when left out. Only an owner may invite an owner.")
+      .annotate(
+        OpenApi.Description,
+        "The role is `member` when left out. Only an owner may invite an owner. A person whom a superadmin disabled is taken in and still cannot log in."
+      )
   )
   .add(
     HttpApiEndpoint.get("list", `${at.org}/members`)
@@ -48,6 +51,10 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addError(LastOwner)
       .annotate(Requires, "member.remove")
       .annotate(OpenApi.Summary, "Remove a member, with the access rules about it")
+      .annotate(
+        OpenApi.Description,
+        "Service accounts that the person made go on, and the person may know their keys: list them by `created_by`, and rotate."
+      )
   )
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Members")

@@ -42,6 +42,7 @@ export const makeApiClient = Effect.fnUntraced(function* (options: {
   const secrets = lazily(HttpApiClient.group(Api, { ...options, group: "secrets" }))
   const acl = lazily(HttpApiClient.group(Api, { ...options, group: "acl" }))
   const serviceAccounts = lazily(HttpApiClient.group(Api, { ...options, group: "serviceAccounts" }))
+  const users = lazily(HttpApiClient.group(Api, { ...options, group: "users" }))
   const audit = lazily(HttpApiClient.group(Api, { ...options, group: "audit" }))
   const backups = lazily(HttpApiClient.group(Api, { ...options, group: "backups" }))
   const system = lazily(HttpApiClient.group(Api, { ...options, group: "system" }))
@@ -69,6 +70,9 @@ export const makeApiClient = Effect.fnUntraced(function* (options: {
     },
     get serviceAccounts() {
       return serviceAccounts()
+    },
+    get users() {
+      return users()
     },
     get audit() {
       return audit()

@@ -28,8 +28,9 @@ const describeErrors = (content: unknown, components: unknown): string | undefin
   return sentences.length === 0 ? undefined : sentences.join(". ")
 }
 
-const describeParameter = (parameter: Node): Node => {
-  const known = parameters[textOf(parameter["name"]) ?? ""]
+const describeParameter = (parameter: Node, id: string): Node => {
+  const name = textOf(parameter["name"]) ?? ""
+  const known = parameters[`${id}.${name}`] ?? parameters[name]
   if (known === undefined) return parameter
   const schema = nodeOf(parameter["schema"])
   const isNumber = schema["type"] === "integer"
@@ -52,7 +53,7 @@ const describeOperation = (operation: Node, components: unknown): Node => {
   return {
     ...operation,
     ...(call.description !== undefined && { description: call.description }),
-    parameters: nodesOf(operation["parameters"]).map(describeParameter),
+    parameters: nodesOf(operation["parameters"]).map((parameter) => describeParameter(parameter, id)),
     ...(request !== undefined && {
       requestBody: {
         ...nodeOf(operation["requestBody"]),

@@ -258,6 +258,30 @@ const operations: Record<string, Call> = {
     description: "For superadmins: the chain of the entries without an organization, or that of `org_id`.",
     answers: ok("Whether the chain holds", records.verification)
   },
+  "users.list": {
+    description:
+      "By e-mail. `email` is the beginning of an address, `disabled` true or false; `next_cursor` is the next page's `after`. For superadmins.",
+    answers: ok("A page of people", {
+      data: [records.userRecord],
+      pagination: { limit: 50, has_next: false, next_cursor: null }
+    })
+  },
+  "users.disable": {
+    answers: ok("The person, and the live service accounts that they made", {
+      ...records.userRecord,
+      disabled_at: records.serviceAccount.created_at,
+      sessions: 0,
+      service_accounts: [records.createdAccount]
+    })
+  },
+  "users.enable": {
+    description: "Sessions and codes that ended stay ended. For superadmins.",
+    answers: ok("The person", records.userRecord)
+  },
+  "users.endSessions": {
+    description: "The person may log in again at once. For superadmins.",
+    answers: ok("The person", { ...records.userRecord, sessions: 0 })
+  },
   "backups.create": {
     description: "Snapshots the database, checks the snapshot, encrypts it and stores it. For superadmins.",
     answers: created("The new backup", { ...records.backup, trigger: "manual" })

@@ -18,8 +18,10 @@ export const named: Readonly<Record<string, string>> = {
   BundleWritten: "what became of each key of a write",
   Change: "what became of a key",
   Diff: "how two environments differ, without values",
+  DisabledUser: "a person who was just disabled, and the service accounts that they made",
   Difference: "how a key differs between two environments",
   Drill: "what was found in a backup that was opened in a scratch file",
+  CreatedAccount: "a live service account, as who made it is told of it",
   Email: "an e-mail address",
   Erased: "whether what was destroyed is gone from the database's files",
   Environment: "a stage of a project, with secrets of its own",
@@ -53,5 +55,7 @@ export const named: Readonly<Record<string, string>> = {
   Session: "a login that still holds, without its token",
   SubjectType: "the kind of who a rule is about",
   Timestamp: "a time in UTC, to the millisecond",
-  User: "a person"
+  User: "a person",
+  UserPage: "a part of the list of people, by e-mail",
+  UserRecord: "a person whom the server knows"
 }

@@ -166,3 +166,23 @@ export const restore = {
 }
 
 export const drill = { backup, valid: true, problems: [], age_seconds: 7_200, seconds: 1.4, counts: backupCounts }
+export const userRecord = {
+  id: ids.other,
+  email: "grace@example.com",
+  name: "grace",
+  is_superadmin: false,
+  disabled_at: null,
+  created_at,
+  last_seen_at: updated_at,
+  organizations: 1,
+  sessions: 2
+}
+
+export const createdAccount = {
+  id: ids.account,
+  name: "deploy pipeline",
+  org: "acme",
+  project: "webshop",
+  created_at,
+  last_used_at: null
+}

@@ -36,7 +36,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       const row = repo.findSession(hashToken(token), timestamp(millis - sessionMillis))
       if (row === undefined) return null
       if (isStale(row.last_used_at, millis)) {
-        touches.unsafeOffer(repo.touchSession(row.session_id, timestamp(millis)))
+        touches.unsafeOffer(repo.touchSession(row.session_id, row.user_id, timestamp(millis)))
       }
       return {
         type: "user",

@@ -57,8 +57,10 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       orgId: null
     })
 
-    const mayLogIn = (email: Email, known: boolean): boolean =>
-      known || config.signup === "open" || config.signupDomains.some((domain) => email.endsWith(`@${domain}`))
+    const mayLogIn = (email: Email, user: { readonly disabled_at: string | null } | undefined): boolean =>
+      user === undefined
+        ? config.signup === "open" || config.signupDomains.some((domain) => email.endsWith(`@${domain}`))
+        : user.disabled_at === null
 
     /**
      * Mails a new code, which replaces a pending one. Who may not log in gets the same answer after the same work: a
@@ -80,7 +82,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           }
           yield* limits.count(requestsOfClient, network, millis)
           const user = yield* repo.findUser(email)
-          const may = mayLogIn(email, user !== undefined)
+          const may = mayLogIn(email, user)
           const mac = macCode(keyring, email, id, code)
           yield* repo.replaceCode({
             id,
@@ -142,8 +144,8 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       }
       return yield* transaction(
         Effect.gen(function* () {
-          if (!right) {
-            const user = yield* repo.findUser(email)
+          const user = yield* repo.findUser(email)
+          if (!right || !mayLogIn(email, user)) {
             const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
             if (user !== undefined || unknown.admits(actions)) {
               const about = { resource_type: "user", resource_id: user?.id ?? null } as const
@@ -155,9 +157,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             return null
           }
           yield* repo.deleteFailure(id)
-          const user = yield* users.ensure(email)
-          const session = yield* sessions.start(user.id)
-          yield* audit.write(sourceOf(email, user.id), {
+          const { id: userId } = yield* users.ensure(email)
+          const session = yield* sessions.start(userId)
+          yield* audit.write(sourceOf(email, userId), {
             action: "auth.verify",
             resource_type: "session",
             resource_id: session.id

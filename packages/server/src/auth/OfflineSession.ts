@@ -6,6 +6,7 @@ import { Reader } from "../database/Reader.js"
 import { transaction } from "../database/Writer.js"
 import { InstanceLive } from "../keys/Instance.js"
 import { KeyringLive } from "../keys/Keyring.js"
+import { StartupError } from "../StartupError.js"
 import { Sessions } from "./Sessions.js"
 import { Users } from "./Users.js"
 
@@ -21,6 +22,11 @@ export const offlineSession = (email: Email) =>
     return yield* transaction(
       Effect.gen(function* () {
         const user = yield* users.ensure(email)
+        if (user.disabled_at !== null) {
+          return yield* new StartupError({
+            message: `${email} is disabled: a superadmin has to run coffer user enable ${email}; where no other superadmin is left, name another one by SUPERADMIN_EMAIL_1 and start the server`
+          })
+        }
         const session = yield* sessions.start(user.id)
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },

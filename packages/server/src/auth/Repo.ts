@@ -43,13 +43,13 @@ const SessionRow = Schema.Struct({
 
 const CodeRow = Schema.Struct({ id: Schema.String, mac: Schema.Uint8ArrayFromSelf, created_at: Schema.String })
 const MomentRow = Schema.Struct({ created_at: Schema.String })
-const UserRow = Schema.Struct({ id: UserId, name: Schema.String })
+const UserRow = Schema.Struct({ id: UserId, name: Schema.String, disabled_at: Schema.NullOr(Schema.String) })
 
 const sessionActor = `
   SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
     s.last_used_at AS last_used_at
   FROM sessions s JOIN users u ON u.id = s.user_id
-  WHERE s.token_hash = ? AND s.created_at > ?`
+  WHERE s.token_hash = ? AND s.created_at > ? AND u.disabled_at IS NULL`
 
 // A removed project still scopes its accounts: they reach nothing then, rather than everything.
 const keyActor = `
@@ -69,6 +69,7 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
     const sessionActors = reader.rowsNow(SessionActorRow)
     const keyActors = reader.rowsNow(KeyActorRow)
     const sessionRows = reader.manyRows(SessionRow)
+    const touchUser = (id: UserId, now: string) => sql`UPDATE users SET last_seen_at = ${now} WHERE id = ${id}`
 
     return {
       /** At once: it is asked for on each request. */
@@ -77,7 +78,13 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       /** As `findSession`. */
       findKey: (hash: string, now: string) => keyActors(keyActor, [hash, now])[0],
 
-      touchSession: (id: string, now: string) => sql`UPDATE sessions SET last_used_at = ${now} WHERE id = ${id}`,
+      /** Notes that a session is used, and its user seen. */
+      touchSession: (id: string, userId: UserId, now: string) =>
+        sql.withTransaction(
+          Effect.zipRight(sql`UPDATE sessions SET last_used_at = ${now} WHERE id = ${id}`, touchUser(userId, now))
+        ),
+
+      touchUser,
 
       touchAccount: (id: string, now: string) =>
         sql`UPDATE service_accounts SET last_used_at = ${now} WHERE id = ${id}`,
@@ -152,7 +159,10 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       deleteFailure: (id: string) => sql`DELETE FROM login_failures WHERE id = ${id}`,
 
       findUser: (email: Email) =>
-        Effect.map(rowsOf(UserRow)(sql`SELECT id, name FROM users WHERE email = ${email}`), (rows) => rows[0]),
+        Effect.map(
+          rowsOf(UserRow)(sql`SELECT id, name, disabled_at FROM users WHERE email = ${email}`),
+          (rows) => rows[0]
+        ),
 
       insertUser: (row: {
         readonly id: UserId

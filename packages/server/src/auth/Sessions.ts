@@ -43,6 +43,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
         created_at,
         last_used_at: created_at
       })
+      yield* repo.touchUser(userId, created_at)
       return { id, token }
     })
 

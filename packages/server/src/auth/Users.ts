@@ -15,7 +15,7 @@ export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
       if (found !== undefined) return found
       const user = { id: UserId.make(yield* uuidV4), name: email.slice(0, email.indexOf("@")) }
       yield* repo.insertUser({ ...user, email, created_at: yield* now })
-      return user
+      return { ...user, disabled_at: null }
     })
 
     return { ensure } as const

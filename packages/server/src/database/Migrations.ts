@@ -12,6 +12,7 @@ import { secretChanges } from "./migrations/0003_secret_changes.js"
 import { rateLimits } from "./migrations/0004_rate_limits.js"
 import { backupRecords } from "./migrations/0005_backup_records.js"
 import { auditPlaces } from "./migrations/0006_audit_places.js"
+import { disabledUsers } from "./migrations/0007_disabled_users.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
@@ -20,7 +21,8 @@ export const migrations = {
   "0003_secret_changes": secretChanges,
   "0004_rate_limits": rateLimits,
   "0005_backup_records": backupRecords,
-  "0006_audit_places": auditPlaces
+  "0006_audit_places": auditPlaces,
+  "0007_disabled_users": disabledUsers
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -106,7 +106,9 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       )
     })
 
-    /** Puts a person out, with the access rules about it, so that a later invitation starts with nothing. */
+    /** Puts a person out, with the access rules about it, so that a later invitation starts with nothing. Service accounts that
+     * the person made go on: the entry says how many there are.
+     */
     const remove = Effect.fn("Members.remove")(
       function* (place: Place<"member.remove">, userId: UserId) {
         const removed_at = yield* now
@@ -119,11 +121,12 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
             yield* keepAnOwner(place, member)
             yield* repo.remove(place.org.id, userId, removed_at)
             const rules = yield* repo.removeRules(place.org.id, userId, removed_at)
+            const service_accounts = yield* repo.countAccountsOf(place.org.id, member.email)
             yield* audit.write(source, {
               action: "org.member_remove",
               resource_type: "member",
               resource_id: userId,
-              metadata: { email: member.email, role: member.role, rules_removed: rules.length }
+              metadata: { email: member.email, role: member.role, rules_removed: rules.length, service_accounts }
             })
           })
         )

@@ -53,6 +53,13 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/M
             WHERE org_id = ${orgId} AND role = 'owner' AND removed_at IS NULL`
         ),
 
+      /** How many live service accounts of an organization a person made. */
+      countAccountsOf: (orgId: OrgId, email: Email) =>
+        counted(
+          sql`SELECT count(*) AS count FROM service_accounts
+            WHERE org_id = ${orgId} AND created_by = ${email} AND removed_at IS NULL`
+        ),
+
       insert: (row: {
         readonly id: string
         readonly org_id: OrgId

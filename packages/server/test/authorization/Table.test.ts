@@ -358,6 +358,10 @@ const table: Readonly<Record<string, Row>> = {
   "GET /api/audit-logs/verify": row(200, superadmins, "audit.verify"),
 
   // This server has no S3 settings.
+  "GET /api/users": row(200, superadmins, "user.list"),
+  "POST /api/users/:user_id/disable": row(200, superadmins, "user.disable"),
+  "POST /api/users/:user_id/enable": row(200, superadmins, "user.enable"),
+  "POST /api/users/:user_id/end-sessions": row(200, superadmins, "user.end_sessions"),
   "POST /api/backups": row(503, superadmins, "backup.create"),
   "GET /api/backups": row(503, superadmins, "backup.list"),
   "POST /api/backups/:backup_id/restore": row(503, superadmins, "backup.restore"),

@@ -169,8 +169,10 @@ describe("the named schemas", () => {
       Object.keys(fields).filter((name) => !seen.has(name.split(".").at(-1) ?? "")),
       []
     )
-    const inUse = new Set(endpoints.flatMap(({ operation }) => operation.parameters.map(({ name }: Json) => name)))
-    assert.sameMembers(Object.keys(parameters), [...inUse])
+    const inUse = endpoints.flatMap(({ id, operation }) =>
+      operation.parameters.map(({ name }: Json) => (`${id}.${name}` in parameters ? `${id}.${name}` : name))
+    )
+    assert.sameMembers(Object.keys(parameters), [...new Set(inUse)])
   })
 
   it("close the bodies of requests and leave answers open", () => {

@@ -234,6 +234,10 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   "GET /api/audit-logs/verify": [["20,120 entries", ({ limits }) => ({ query: `org_id=${limits.orgId}` })]],
 
+  "GET /api/users": [["a page of 100", () => ({ query: "limit=100" })]],
+  "POST /api/users/:user_id/disable": [plain],
+  "POST /api/users/:user_id/enable": [plain],
+  "POST /api/users/:user_id/end-sessions": [plain],
   "POST /api/backups": [plain],
   "GET /api/backups": [plain],
   "POST /api/backups/drill": [plain],

@@ -1,0 +1,60 @@
+import { Schema } from "effect"
+import {
+  Count,
+  Email,
+  list,
+  OrgName,
+  ProjectName,
+  ServiceAccountId,
+  ServiceAccountName,
+  Timestamp,
+  UserId
+} from "./Names.js"
+
+/** Organizations and sessions of one user are counted up to here, so that a page of users costs the same for any number. */
+export const maxCounted = 100
+
+const counted = Count.annotations({ description: `counted up to ${maxCounted}` })
+
+const fields = {
+  id: UserId,
+  email: Email,
+  name: Schema.String,
+  is_superadmin: Schema.Boolean,
+  disabled_at: Schema.NullOr(Timestamp),
+  created_at: Timestamp,
+  last_seen_at: Schema.NullOr(Timestamp),
+  organizations: counted,
+  sessions: counted
+}
+
+/** A person whom the server knows, as superadmins see them. */
+export const UserRecord = Schema.Struct(fields).annotations({ identifier: "UserRecord" })
+export type UserRecord = typeof UserRecord.Type
+
+export const UserPage = Schema.Struct({
+  ...list(UserRecord).fields,
+  pagination: Schema.Struct({
+    limit: Count,
+    has_next: Schema.Boolean,
+    next_cursor: Schema.NullOr(Schema.String)
+  })
+}).annotations({ identifier: "UserPage" })
+export type UserPage = typeof UserPage.Type
+
+/** A live service account that a person made: its key goes on when the person is disabled. */
+export const CreatedAccount = Schema.Struct({
+  id: ServiceAccountId,
+  name: ServiceAccountName,
+  org: OrgName,
+  project: Schema.NullOr(ProjectName),
+  created_at: Timestamp,
+  last_used_at: Schema.NullOr(Timestamp)
+}).annotations({ identifier: "CreatedAccount" })
+export type CreatedAccount = typeof CreatedAccount.Type
+
+export const DisabledUser = Schema.Struct({
+  ...fields,
+  service_accounts: Schema.Array(CreatedAccount)
+}).annotations({ identifier: "DisabledUser" })
+export type DisabledUser = typeof DisabledUser.Type

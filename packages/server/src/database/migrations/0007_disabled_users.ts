@@ -1,0 +1,16 @@
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+
+/** Who is disabled, and when somebody was last seen, which outlives their sessions. */
+const statements = [
+  `ALTER TABLE users ADD COLUMN disabled_at TEXT`,
+  `ALTER TABLE users ADD COLUMN last_seen_at TEXT`,
+  `UPDATE users SET last_seen_at = (SELECT max(last_used_at) FROM sessions WHERE user_id = users.id)`,
+  `CREATE INDEX users_disabled ON users (email) WHERE disabled_at IS NOT NULL`,
+  `CREATE INDEX service_accounts_by_creator ON service_accounts (created_by) WHERE removed_at IS NULL`
+]
+
+export const disabledUsers = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+})
