@@ -37,7 +37,7 @@ describe("a body", () => {
   )
 
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
-  it.effect.each([
+  it.effect.each<readonly [string, string, string]>([
     ["no JSON", "{", "the body: is not well-formed JSON"],
     ["a lone surrogate", String.raw`["\ud800"]`, "the body: holds a lone surrogate, which is no text"],
     ["a lone surrogate as a key", String.raw`{"\ud800":1}`, "the body: holds a lone surrogate, which is no text"],

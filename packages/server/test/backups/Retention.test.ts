@@ -160,7 +160,7 @@ describe("the retention", () => {
       const good = backups.filter(
         (backup) => backup.instance === instance && made(backup) <= now && !known.damaged.has(backup.id)
       )
-      const gone = new Set(removedOf(given).map(({ backup }) => backup.id))
+      const gone = new Set<string>(removedOf(given).map(({ backup }) => backup.id))
       const newestOf = (name: (moment: number) => string, period: string) =>
         good
           .filter((backup) => name(made(backup)) === period)
@@ -238,7 +238,7 @@ describe("the retention", () => {
     const days = Array.from({ length: 30 }, (_, index) => at(now + (index + 1) * day))
     const { kept, removed } = retain([...today, after, ...days], now + 30 * day, rule, known)
     assert.includeDeepMembers(
-      kept,
+      [...kept],
       today.map((backup) => ({ backup, by: "restored" }))
     )
     assert.include(

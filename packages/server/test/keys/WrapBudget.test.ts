@@ -22,13 +22,9 @@ import {
 const budgetOf = (versions: number) => {
   const rowsNow: Reader["rowsNow"] = (row) => (statement) =>
     Schema.decodeUnknownSync(Schema.Array(row))(statement.includes("count(*)") ? [{ versions }] : [])
+  const rows: Reader["rows"] = (row) => (statement) => Effect.sync(() => rowsNow(row)(statement, []))
   return Layer.fresh(WrapBudget.Default).pipe(
-    Layer.provide(
-      Layer.succeed(
-        Reader,
-        Reader.make({ rowsNow, rows: (row) => (statement) => Effect.sync(() => rowsNow(row)(statement, [])) })
-      )
-    )
+    Layer.provide(Layer.succeed(Reader, Reader.make({ rowsNow, rows, manyRows: rows })))
   )
 }
 

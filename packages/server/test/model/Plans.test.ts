@@ -37,13 +37,11 @@ const onWatchedFile = <A, E, R>(
             return run(statement, parameters)
           }
         }
-        return Reader.make({
-          rowsNow,
-          rows: (schema) => {
-            const run = rowsNow(schema)
-            return (statement, parameters) => Effect.sync(() => run(statement, parameters))
-          }
-        })
+        const rows: Reader["rows"] = (schema) => {
+          const run = rowsNow(schema)
+          return (statement, parameters) => Effect.sync(() => run(statement, parameters))
+        }
+        return Reader.make({ rowsNow, rows, manyRows: rows })
       })
     ).pipe(Layer.provide(Reader.Default))
     const file = yield* freshPath

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
-import { RequestInfo } from "@coffer/server/http/RequestInfo"
 import { seal } from "@coffer/server/keys/Envelope"
 import { makeKeyring } from "@coffer/server/keys/Keyring"
 import { hashToken, keyHint, mintToken } from "@coffer/server/keys/Token"
@@ -253,7 +252,9 @@ export const fill = async (path: string): Promise<Limits> => {
     20_000,
     (index) =>
       ({
-        ...{ action: "secret.set", resource_type: "secret", resource_id: randomUUID() },
+        action: "secret.set",
+        resource_type: "secret",
+        resource_id: randomUUID(),
         metadata: { key: `KEY_${index}`, version: 1 }
       }) as const
   )
@@ -261,7 +262,9 @@ export const fill = async (path: string): Promise<Limits> => {
     120,
     () =>
       ({
-        ...{ action: "secret.read", resource_type: "env", resource_id: randomUUID() },
+        action: "secret.read",
+        resource_type: "env",
+        resource_id: randomUUID(),
         metadata: { revision: 1, keys: fullKeys.map((key) => ({ key, version: 1 })) }
       }) as const
   )

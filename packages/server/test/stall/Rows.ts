@@ -240,7 +240,6 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/users/:user_id/end-sessions": [plain],
   "POST /api/backups": [plain],
   "GET /api/backups": [plain],
-  "POST /api/backups/drill": [plain],
   "POST /api/backups/:backup_id/restore": [["", async ({ backup }) => ({ place: { backup_id: await backup() } })]],
   "POST /api/backups/drill": [["", async ({ backup }) => ({ body: { backup_id: await backup() } })]],
 

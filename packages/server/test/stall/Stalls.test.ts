@@ -50,7 +50,6 @@ HttpApi.reflect(Api, {
 
 let program: Program
 let limits: Limits
-let backups = 0
 let asked = 0
 let measured = 0
 

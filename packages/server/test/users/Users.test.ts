@@ -26,7 +26,6 @@ import {
   outcome,
   person,
   rawAt,
-  servicesAt,
   uuid
 } from "../support/Services.js"
 
@@ -186,7 +185,7 @@ describe("a disabled person", () => {
       ])}`
       const { service_accounts } = yield* disable(id)
       assert.deepStrictEqual(
-        service_accounts.map(({ name, org, project }) => ({ name, org, project })),
+        service_accounts.map(({ name, org, project }): Record<string, string | null> => ({ name, org, project })),
         [{ name: "live", org: "acme", project: null }]
       )
     }).pipe(onServer)
