@@ -14,8 +14,8 @@ const project = (name: string) => ({
     include: ["test/**/*.test.ts"],
     fakeTimers: { toFake: [] },
     ...(name === "server" ? { globalSetup: "./test/backups/StartStore.ts" } : {}),
-    testTimeout: 90_000,
-    hookTimeout: 90_000
+    testTimeout: 300_000,
+    hookTimeout: 300_000
   }
 })
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const account = await createAccount("offline")
   apiKey = account.key
   accountId = account.id
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   await bridge?.close()

@@ -39,7 +39,7 @@ beforeAll(async () => {
     const { code, stderr } = await desk.coffer(args)
     assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
   }
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   desk?.remove()
@@ -237,7 +237,7 @@ describe("a signal to the client", () => {
       assert.strictEqual((await end).stdout, `ready\n${signal}\n`)
     }
     await Promise.all((["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const).map(send))
-  }, 60_000)
+  }, 300_000)
 
   it("ends the client with that signal before there is a command", async () => {
     for (const after of [60, 100, 140, 180, 240]) {

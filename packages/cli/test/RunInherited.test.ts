@@ -21,7 +21,7 @@ beforeAll(async () => {
     const { code, stderr } = await desk.coffer(args)
     assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
   }
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   desk?.remove()
@@ -151,5 +151,5 @@ describe("on a terminal with job control", () => {
       desk.spawn("python3", ["-c", jobControl, `${node} ${coffer} run -- python3 resumable.py`])
     )
     assert.strictEqual(result.stdout, "ok\n", result.stderr)
-  }, 60_000)
+  }, 300_000)
 })

@@ -14,7 +14,7 @@ beforeAll(async () => {
   session = JSON.parse(readFileSync(join(desk.home, ".config/coffer/session"), "utf8"))[server.url]
   await call("POST", "", { name: "acme" })
   await call("POST", "/acme/projects", { name: "webshop" })
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   desk?.remove()

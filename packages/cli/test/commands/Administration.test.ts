@@ -19,7 +19,7 @@ beforeAll(async () => {
   await ok("project", "create", "webshop", "--org", "acme")
   await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
   await ok("secret", "set", "API_KEY", "first")
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   desk?.remove()

@@ -64,7 +64,7 @@ beforeAll(async () => {
   urls["loopback"] = server.url
   urls["TLS"] = `https://localhost:${await listen(createHttps(tls, forward), "localhost")}`
   if (outside !== undefined) urls["clear text"] = `http://${outside}:${await listen(createHttp(forward), outside)}`
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   for (const front of fronts) {

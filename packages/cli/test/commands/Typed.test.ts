@@ -13,7 +13,7 @@ beforeAll(async () => {
   await ok("org", "create", "acme")
   await ok("project", "create", "webshop", "--org", "acme")
   await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
-}, 60_000)
+}, 300_000)
 
 afterAll(async () => {
   desk?.remove()

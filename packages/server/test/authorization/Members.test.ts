@@ -197,7 +197,12 @@ describe("a removal", () => {
     assert.strictEqual(await service.status(grace, "GET", org), 404)
     assert.deepStrictEqual((await service.do(ada, "GET", `${org}/acl`)).data, [])
     const [entry] = await service.entries(ada, `${org}/audit-logs`, "org.member_remove")
-    assert.deepStrictEqual(entry.metadata, { email: grace.email, role: "developer", rules_removed: 2 })
+    assert.deepStrictEqual(entry.metadata, {
+      email: grace.email,
+      role: "developer",
+      rules_removed: 2,
+      service_accounts: 0
+    })
 
     await invite(ada, grace.email, "developer")
     assert.strictEqual(await service.status(grace, "GET", secret), 403)

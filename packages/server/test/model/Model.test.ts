@@ -483,7 +483,7 @@ describe("authorization", () => {
         }
         if (process.env.COFFER_SHOW === "1") console.log(Object.fromEntries([...outcomes].sort()))
       }).pipe(onFile),
-    long ? 1_200_000 : 60_000
+    long ? 1_200_000 : 300_000
   )
 })
 
