@@ -18,7 +18,7 @@ import {
 import { rule } from "../Rule.js"
 import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { at, EnvPath, ProjectPath } from "./Paths.js"
-import { BodyLimit, Requires } from "./Requirement.js"
+import { BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
 
 /** The most keys that one write of a bundle may name, and the most secrets of an environment. */
 export const maxBundleKeys = maxKeys
@@ -78,6 +78,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
+      .annotate(LargeAnswer, 8 * 1024 * 1024)
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(
         OpenApi.Description,

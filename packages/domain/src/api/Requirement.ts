@@ -14,3 +14,6 @@ export class Requires extends Context.Tag("@coffer/domain/Requires")<Requires, R
 export class BodyLimit extends Context.Tag("@coffer/domain/BodyLimit")<BodyLimit, number>() {}
 
 export const defaultBodyLimit = 1024 * 1024
+
+/** How large an answer of an endpoint may well be, in bytes, where that is megabytes. */
+export class LargeAnswer extends Context.Tag("@coffer/domain/LargeAnswer")<LargeAnswer, number>() {}

@@ -1,5 +1,5 @@
 import { type Actor, Authentication, CurrentActor } from "@coffer/domain/Actor"
-import { BodyLimit, defaultBodyLimit } from "@coffer/domain/api/Requirement"
+import { BodyLimit, defaultBodyLimit, LargeAnswer } from "@coffer/domain/api/Requirement"
 import { type Forbidden, type NotFound, Overloaded, ValidationError } from "@coffer/domain/Errors"
 import { HttpApiError, type HttpApiMiddleware, type HttpMethod, HttpServerResponse } from "@effect/platform"
 import { Context, Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
@@ -36,13 +36,10 @@ export interface Call {
    * only then its body; then the handler, and its answer encoded. What is neither a check, the body nor the handler happens
    * at once, without a step of the fiber for each.
    */
-  readonly answer: (
-    request: NodeRequest,
-    parameters: object,
-    query: object,
-    caller: Caller
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, CallServices>
+  readonly answer: (request: NodeRequest, parameters: object, query: object, caller: Caller) => Answered
 }
+
+type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, CallServices>
 
 /** Who makes a call, and the account on which its body and its answer are held. */
 export interface Caller {
@@ -126,6 +123,7 @@ export const callOf = (
       (answer): Either.Either<HttpServerResponse.HttpServerResponse, Overloaded> => {
         const { body } = answer
         const size = body._tag === "Raw" || body._tag === "Uint8Array" ? (body.contentLength ?? 0) : 0
+        hold.release()
         // What was changed is told in any case: that it was not done would be wrong.
         return size <= smallAnswer || hold.take(size) || endpoint.method !== "GET"
           ? Either.right(answer)
@@ -133,6 +131,21 @@ export const callOf = (
       }
     )
   }
+
+  /**
+   * Large answers are made in slices, one at a time and only where there is room for one: else many callers would each have
+   * one in the making, or one made for nothing.
+   */
+  const oneAtATime = Effect.unsafeMakeSemaphore(1).withPermits(1)
+  const making = Option.match(Context.getOption(annotations, LargeAnswer), {
+    onNone: () => (answer: Answered) => answer,
+    onSome: (size) => (answer: Answered, hold: Hold) =>
+      oneAtATime(
+        Effect.suspend(() =>
+          hold.take(size) ? Effect.onError(answer, () => Effect.sync(hold.release)) : Effect.fail(tooManyAnswers)
+        )
+      )
+  })
 
   return {
     method: endpoint.method,
@@ -150,7 +163,7 @@ export const callOf = (
         if (Either.isLeft(urlParams)) return refuse(urlParams.left)
         const withPayload = (payload: unknown) => {
           const decoded = { request, path: path.right, payload, headers: headers.right, urlParams: urlParams.right }
-          return Effect.flatMap(handle(decoded), admitted(held.answer))
+          return making(Effect.flatMap(handle(decoded), admitted(held.answer)), held.answer)
         }
         if (!hasPayload) return withPayload(undefined)
         const answered = Effect.ensuring(
