@@ -63,7 +63,6 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           const current = repo.findLive(place.env.id, key)
           if (current === undefined) return yield* missing(key)
           yield* checkNewest(key, current)
-          yield* checkNewest(key, current)
           yield* checkExpected(key, request.expected_version, current.version)
           const earlier = yield* repo.findVersion(current.id, request.version)
           if (earlier === undefined) return yield* noVersion(key, request.version)

@@ -253,6 +253,20 @@ const bundlesAgree = (actor: Actor, model: Model, seen: Contents) =>
     { discard: true }
   )
 
+/** An entry without the names of its project and environment, which are the same throughout. */
+const withoutPlace = ({
+  action,
+  actor,
+  metadata
+}: {
+  readonly action: string
+  readonly actor: string
+  readonly metadata: unknown
+}) => {
+  const { env: _env, project: _project, ...rest } = { ...(metadata as Record<string, unknown>) }
+  return { action, actor, metadata: rest }
+}
+
 /** Everything that the service tells of the past agrees with the model. */
 const historyAgrees = (actor: Actor, model: Model) =>
   Effect.gen(function* () {
@@ -300,13 +314,7 @@ const historyAgrees = (actor: Actor, model: Model) =>
     }
 
     const found = yield* changeEntries
-    assert.deepStrictEqual<unknown>(
-      found.map(({ action, actor, metadata }) => {
-        const { env: _env, project: _project, ...rest } = { ...(metadata as Record<string, unknown>) }
-        return { action, actor, metadata: rest }
-      }),
-      model.entries.map(({ action, actor, metadata }) => ({ action, actor, metadata }))
-    )
+    assert.deepStrictEqual<unknown>(found.map(withoutPlace), model.entries.map(withoutPlace))
     // One id a life of a key, and one life an id.
     const pairs = found.map(({ resource }, index) => `${String(resource)} ${model.entries[index]!.life}`)
     const ids = new Set(found.map(({ resource }) => String(resource)))
