@@ -9,7 +9,7 @@ import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInTurns, turn } from "../Turn.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, namesETag } from "./ETag.js"
 import { type CurrentSecret, missingEnvironment, SecretsRepo } from "./Repo.js"
@@ -103,6 +103,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const write = traced("Bundles.write")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, request: BundleWrite, ifMatch: string | undefined) {
         const wanted = yield* wantedOf(request)
+        // Decoding 2,000 keys and reading 2,000 secrets take a turn each.
+        if (wanted.size > 200) yield* turn
         const at = yield* now
         return yield* transaction(
           Effect.gen(function* () {
@@ -110,6 +112,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
             if (contents === undefined) return yield* missingEnvironment(place.env.name)
             const { secrets, totals } = contents
             yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
+            if (secrets.length > 200) yield* turn
             const steps = yield* changes.plan(place, secrets, wanted)
             return yield* changes.apply(place, totals, steps, {
               at,
