@@ -85,6 +85,8 @@ export interface Settings {
   readonly orgCreation: "anyone" | "superadmin"
   readonly auditStream: null | "stdout" | { readonly file: string }
   readonly auditRequired: boolean
+  /** Whether invitations to organizations are mailed. */
+  readonly invitationMail: boolean
   /** `headers` is as OTEL_EXPORTER_OTLP_HEADERS has it: `name=value,name=value`. */
   readonly tracing: null | {
     readonly endpoint: string
@@ -334,6 +336,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
           settings.optional("SERVICE_AUDIT_STREAM", { ...file, rule: "must be stdout or the path of a file" }),
           (stream) => (stream === null || stream === "stdout" ? stream : { file: stream })
         ),
+        invitationMail: settings.withDefault("SERVICE_INVITATION_MAIL", word({ 0: false, 1: true }), true),
         auditRequired: settings.withDefault("SERVICE_AUDIT_REQUIRED", word({ 0: false, 1: true }), false),
         tracing: tracing(settings)
       },

@@ -83,6 +83,7 @@ describe("the settings", () => {
         orgCreation: "anyone",
         auditStream: null,
         auditRequired: false,
+        invitationMail: true,
         tracing: null
       })
     })
@@ -120,6 +121,7 @@ describe("the settings", () => {
         SERVICE_ORG_CREATION: "superadmin",
         SERVICE_AUDIT_STREAM: "/var/log/coffer/audit.jsonl",
         SERVICE_AUDIT_REQUIRED: "1",
+        SERVICE_INVITATION_MAIL: "0",
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
         OTEL_SERVICE_NAME: "coffer-eu",
         OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer abc,x-tenant=7"
@@ -163,6 +165,7 @@ describe("the settings", () => {
         orgCreation: "superadmin",
         auditStream: { file: "/var/log/coffer/audit.jsonl" },
         auditRequired: true,
+        invitationMail: false,
         tracing: {
           endpoint: "http://collector:4318",
           serviceName: "coffer-eu",
@@ -433,6 +436,7 @@ describe("a setting that breaks its rule", () => {
     SERVICE_ORG_CREATION: ["nobody"],
     SERVICE_AUDIT_STREAM: ["/var/log/"],
     SERVICE_AUDIT_REQUIRED: ["true", "2"],
+    SERVICE_INVITATION_MAIL: ["no", "2"],
     OTEL_EXPORTER_OTLP_ENDPOINT: ["collector:4318"],
     OTEL_SERVICE_NAME: ["a\tb"],
     OTEL_EXPORTER_OTLP_HEADERS: ["Bearer abc"]

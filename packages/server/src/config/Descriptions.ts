@@ -75,6 +75,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         variable: "SMTP_TLS",
         meaning: "`none` lets mail go unencrypted when the server offers no STARTTLS; on loopback that is always so",
         default: "required"
+      },
+      {
+        variable: "SERVICE_INVITATION_MAIL",
+        meaning: "`0`: an invitation to an organization is not mailed to whoever is invited",
+        default: "1"
       }
     ]
   },

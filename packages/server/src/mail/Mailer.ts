@@ -1,16 +1,18 @@
-import type { Email } from "@coffer/domain/Names"
+import type { Role } from "@coffer/domain/Member"
+import type { Email, OrgName } from "@coffer/domain/Names"
 import { Clock, Data, Duration, Effect, Fiber, Mailbox, Metric, Predicate, Redacted, Schedule } from "effect"
 import type { SMTPTransportOptions } from "nodemailer"
 import type { SmtpSettings } from "../Config.js"
 import { ServerConfig } from "../Config.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 
-/** Login codes that did not reach the mail server. */
+/** Mails that did not reach the mail server. */
 export const mailFailures = Metric.counter("coffer_mail_failures_total", { incremental: true })
 
-interface LoginMail {
+interface Mail {
   readonly to: Email
-  readonly code: Redacted.Redacted
+  readonly subject: string
+  readonly text: Redacted.Redacted
   /** The id of the request that asked for it, for the log. */
   readonly request: string
   /** Milliseconds since the epoch. */
@@ -24,9 +26,24 @@ export class SmtpFailure extends Data.TaggedError("SmtpFailure")<{
   readonly permanent: boolean
 }> {}
 
-const queueCapacity = 1_000
-const connections = 4
-const lifetime = Duration.minutes(10)
+/** One sort of mails, with a queue of its own: no other sort makes login codes wait. */
+interface Sort {
+  /** What the log calls one. */
+  readonly name: string
+  readonly queueCapacity: number
+  readonly connections: number
+  /** How long one is of use. */
+  readonly lifetime: Duration.Duration
+}
+
+const loginCodes: Sort = {
+  name: "a login code",
+  queueCapacity: 1_000,
+  connections: 4,
+  lifetime: Duration.minutes(10)
+}
+const invitations: Sort = { name: "an invitation", queueCapacity: 200, connections: 1, lifetime: Duration.hours(1) }
+
 const drainTime = Duration.seconds(5)
 /** The timeouts below end a silent connection; this one ends a server that keeps talking. */
 const attemptTime = Duration.seconds(60)
@@ -78,7 +95,31 @@ It is good for 10 minutes and for one login. Nobody from Coffer will ever ask yo
 If you did not try to log in, ignore this mail: without the code nobody gets in.
 `
 
-const smtpSender = (smtp: SmtpSettings) =>
+/** An invitation to an organization, as its mail tells of it. */
+export interface Invitation {
+  readonly to: Email
+  readonly inviter: string
+  readonly org: OrgName
+  readonly role: Role
+}
+
+// No address is in a command: one that somebody else chose may hold what a shell takes for its own.
+const invitationText = ({
+  inviter,
+  org,
+  role
+}: Invitation) => `${inviter} invites you to the organization ${org} on Coffer, with the role ${role}.
+
+Coffer keeps secrets for programs. To begin, ask ${inviter} for the server's address, and run:
+
+  coffer login --server-url ADDRESS
+  coffer project list --server-url ADDRESS --org ${org}
+
+The login asks for your e-mail address, this one, and mails you a code.
+If you do not know ${inviter}, ignore this mail.
+`
+
+const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapacity }: Sort) =>
   Effect.gen(function* () {
     // A server in dev mode does without.
     const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
@@ -86,9 +127,9 @@ const smtpSender = (smtp: SmtpSettings) =>
       Effect.sync(() => createTransport(transportOptions(smtp))),
       (transport) => Effect.sync(() => transport.close())
     )
-    const queue = yield* Mailbox.make<LoginMail>({ capacity: queueCapacity, strategy: "dropping" })
+    const queue = yield* Mailbox.make<Mail>({ capacity: queueCapacity, strategy: "dropping" })
 
-    const attempt = ({ code, to }: LoginMail) =>
+    const attempt = ({ subject, text, to }: Mail) =>
       Effect.tryPromise({
         try: (signal) =>
           transport.sendMail({
@@ -96,8 +137,8 @@ const smtpSender = (smtp: SmtpSettings) =>
             envelope: { from: smtp.from.address, to: [to] },
             from: { name: smtp.from.name ?? "", address: smtp.from.address },
             to: { address: to },
-            subject: "Your Coffer login code",
-            text: body(Redacted.value(code)),
+            subject,
+            text: Redacted.value(text),
             // Keeps holiday notices from answering (RFC 3834).
             headers: { "Auto-Submitted": "auto-generated" },
             signal
@@ -110,17 +151,17 @@ const smtpSender = (smtp: SmtpSettings) =>
         })
       )
 
-    const deliver = (mail: LoginMail) =>
+    const deliver = (mail: Mail) =>
       Effect.gen(function* () {
         const age = (yield* Clock.currentTimeMillis) - mail.queuedAt
         if (age > Duration.toMillis(lifetime)) {
           yield* Metric.increment(mailFailures)
-          return yield* Effect.logError("a login code was not mailed: it expired while the mail server was slow")
+          return yield* Effect.logError(`${name} was not mailed: it expired while the mail server was slow`)
         }
         yield* attempt(mail).pipe(Effect.retry({ schedule: retries, while: (failure) => !failure.permanent }))
       }).pipe(
         Effect.catchAll(({ code, responseCode }) =>
-          Effect.logError("a login code was not mailed").pipe(
+          Effect.logError(`${name} was not mailed`).pipe(
             Effect.annotateLogs({
               smtp_error: code,
               ...(responseCode === null ? {} : { smtp_response: responseCode })
@@ -146,19 +187,20 @@ const smtpSender = (smtp: SmtpSettings) =>
         Effect.timeoutTo({
           duration: drainTime,
           onSuccess: () => Effect.void,
-          onTimeout: () => Effect.logWarning("the mail server was too slow: login codes were not mailed before the end")
+          onTimeout: () =>
+            Effect.logWarning(`the mail server was too slow: what is queued like ${name} was not mailed before the end`)
         }),
         Effect.flatten
       )
     )
 
-    return (to: Email, code: Redacted.Redacted) =>
+    return (mail: Pick<Mail, "subject" | "text" | "to">) =>
       Effect.gen(function* () {
         const { id } = yield* RequestInfo
-        const taken = yield* queue.offer({ to, code, request: id, queuedAt: yield* Clock.currentTimeMillis })
+        const taken = yield* queue.offer({ ...mail, request: id, queuedAt: yield* Clock.currentTimeMillis })
         if (!taken) {
           yield* Metric.increment(mailFailures)
-          yield* Effect.logError("a login code was not mailed: too many mails wait for the mail server")
+          yield* Effect.logError(`${name} was not mailed: too many mails wait for the mail server`)
         }
       })
   })
@@ -169,17 +211,39 @@ const printedSender = (to: Email, code: Redacted.Redacted) =>
     process.stderr.write(`login code for ${to}: ${Redacted.value(code)}\n`)
   })
 
-/** Brings login codes to people, by SMTP (RFC 5321) or, in dev mode, on stderr. */
+const printedInvitation = ({ inviter, org, role, to }: Invitation) =>
+  Effect.logInfo(`invitation for ${to}: ${inviter} invites to ${org} as ${role}`)
+
+const smtpSenders = (smtp: SmtpSettings) =>
+  Effect.gen(function* () {
+    const sendCode = yield* smtpSender(smtp, loginCodes)
+    const sendInvitation = yield* smtpSender(smtp, invitations)
+    return {
+      code: (to: Email, code: Redacted.Redacted) =>
+        sendCode({ to, subject: "Your Coffer login code", text: Redacted.make(body(Redacted.value(code))) }),
+      invitation: (invitation: Invitation) =>
+        sendInvitation({
+          to: invitation.to,
+          subject: `You are invited to ${invitation.org} on Coffer`,
+          text: Redacted.make(invitationText(invitation))
+        })
+    }
+  })
+
+/** Brings login codes and invitations to people, by SMTP (RFC 5321) or, in dev mode, on stderr. */
 export class Mailer extends Effect.Service<Mailer>()("@coffer/server/Mailer", {
   scoped: Effect.gen(function* () {
     const { mail } = yield* ServerConfig
-    const send = mail._tag === "Log" ? printedSender : yield* smtpSender(mail)
+    const send = mail._tag === "Log" ? { code: printedSender, invitation: printedInvitation } : yield* smtpSenders(mail)
     return {
       /**
        * Queues the mail and returns at once, so that neither the time of a reply nor its outcome tells anything about the
        * address or waits for the mail server. What could not be mailed after 3 attempts is logged, without address and code.
        */
-      sendLoginCode: (email: Email, code: Redacted.Redacted): Effect.Effect<void> => send(email, code)
+      sendLoginCode: (email: Email, code: Redacted.Redacted): Effect.Effect<void> => send.code(email, code),
+
+      /** As `sendLoginCode`. */
+      sendInvitation: (invitation: Invitation): Effect.Effect<void> => send.invitation(invitation)
     } as const
   })
 }) {}

@@ -1,17 +1,27 @@
+import { actorName } from "@coffer/domain/Actor"
 import { Conflict, Forbidden, LastOwner, LimitExceeded, NotFound } from "@coffer/domain/Errors"
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email, UserId } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { type Place, recordDenial, sourceOf } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { Users } from "../auth/Users.js"
+import { ServerConfig } from "../Config.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { isUniqueViolation, transaction } from "../database/Writer.js"
+import { type RateLimit, RateLimits } from "../limits/RateLimits.js"
+import { Mailer } from "../mail/Mailer.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
 import { MembersRepo } from "./Repo.js"
 
 const maxMembers = 10_000
+const hour = 60 * 60 * 1000
+
+/** How often invitations are mailed, so that nobody floods an address by way of this server. */
+const mailsOfPlace: RateLimit = { kind: "invitation.place", max: 1, window: hour }
+const mailsOfAddress: RateLimit = { kind: "invitation.address", max: 5, window: hour }
+const mailsOfInviter: RateLimit = { kind: "invitation.inviter", max: 100, window: hour }
 
 type MemberPlace = Place<"member.invite" | "member.update" | "member.remove">
 
@@ -38,14 +48,37 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const organizations = yield* OrganizationsRepo
     const users = yield* Users
     const audit = yield* AuditLog
+    const mailer = yield* Mailer
+    const limits = yield* RateLimits
+    const { invitationMail } = yield* ServerConfig
 
-    /** Takes a person in, making the user if there is none. The role is `member` when none is given. */
+    /** Whether an invitation is mailed, and counts it then. Belongs in the transaction of the invitation. */
+    const mayMail = Effect.fnUntraced(function* (
+      place: Place<"member.invite">,
+      user: { readonly disabled_at: string | null },
+      email: Email
+    ) {
+      if (!invitationMail || user.disabled_at !== null) return false
+      const millis = yield* Clock.currentTimeMillis
+      const counted = [
+        [mailsOfPlace, `${place.org.id} ${email}`],
+        [mailsOfAddress, email],
+        [mailsOfInviter, place.actor.id]
+      ] as const
+      for (const [limit, subject] of counted) if ((yield* limits.wait(limit, subject, millis)) > 0) return false
+      for (const [limit, subject] of counted) yield* limits.count(limit, subject, millis)
+      return true
+    })
+
+    /** Takes a person in, making the user if there is none. The role is `member` when none is given. The invitation
+     * is mailed once it is committed; nothing waits for the mail, nor fails with it.
+     */
     const invite = Effect.fn("Members.invite")(
       function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
         const source = role === "owner" ? yield* asOwner(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
-        return yield* transaction(
+        const { mailed, member } = yield* transaction(
           Effect.gen(function* () {
             if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
             if ((yield* repo.count(place.org.id)) >= maxMembers) {
@@ -62,9 +95,13 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
               metadata: { email, role }
             })
             const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
-            return member
+            return { member, mailed: yield* mayMail(place, user, email) }
           })
         )
+        if (mailed) {
+          yield* mailer.sendInvitation({ to: email, inviter: actorName(place.actor), org: place.org.name, role })
+        }
+        return member
       },
       (effect, place) => recordDenial(audit, place)(effect)
     )
@@ -136,5 +173,5 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
 
     return { invite, list, setRole, remove } as const
   }),
-  dependencies: [MembersRepo.Default, OrganizationsRepo.Default, Users.Default]
+  dependencies: [MembersRepo.Default, OrganizationsRepo.Default, RateLimits.Default, Users.Default]
 }) {}

@@ -75,7 +75,11 @@ export const makeInstruments = Effect.gen(function* () {
     "coffer_login_refusals_total",
     "Requests for a code that a limit refused, and verifications for addresses that are locked out"
   )
-  const unmailed = counterOf(registry, "coffer_mail_failures_total", "Login codes that the mail server did not take")
+  const unmailed = counterOf(
+    registry,
+    "coffer_mail_failures_total",
+    "Login codes and invitations that the mail server did not take"
+  )
   const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads that wait to be written")
   const unwritten = counterOf(registry, "coffer_audit_write_failures_total", "Audit entries that could not be written")
   const unstreamed = counterOf(

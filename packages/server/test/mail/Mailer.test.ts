@@ -1,10 +1,10 @@
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
-import { Email } from "@coffer/domain/Names"
+import { Email, OrgName } from "@coffer/domain/Names"
 import { assert, describe, it } from "@effect/vitest"
 import type { Settings, SmtpSettings } from "@coffer/server/Config"
 import { ServerConfig, loadConfig } from "@coffer/server/Config"
-import { Mailer, transportOptions } from "@coffer/server/mail/Mailer"
+import { type Invitation, Mailer, transportOptions } from "@coffer/server/mail/Mailer"
 import {
   Clock,
   Deferred,
@@ -138,7 +138,8 @@ const makeMailer = (mail: Settings["mail"], level: LogLevel.LogLevel = LogLevel.
     return {
       logged,
       close: Scope.close(scope, Exit.void),
-      send: (to: Email, code: Redacted.Redacted) => quiet(mailer.sendLoginCode(to, code))
+      send: (to: Email, code: Redacted.Redacted) => quiet(mailer.sendLoginCode(to, code)),
+      invite: (invitation: Invitation) => quiet(mailer.sendInvitation(invitation))
     }
   })
 
@@ -387,6 +388,45 @@ describe("a code that has expired in the queue", () => {
       yield* logs(logged)
       assert.include(logged[0], "it expired")
       assert.strictEqual(yield* Queue.size(server.connected), 0)
+    })
+  )
+})
+
+describe("an invitation", () => {
+  const invitation: Invitation = { to: ada, inviter: "grace@example.com", org: OrgName.make("acme"), role: "developer" }
+
+  it.scopedLive("is mailed in plain text: who invites, to what, and how to begin", () =>
+    Effect.gen(function* () {
+      const server = yield* mailServer()
+      const { invite } = yield* makeMailer(smtp(server.port))
+      yield* invite(invitation)
+      const mail = yield* Queue.take(server.received)
+      assert.deepStrictEqual(mail.to, ["ada@example.com"])
+      assert.match(mail.text, /^Subject: You are invited to acme on Coffer\r$/m)
+      assert.match(mail.text, /^Content-Type: text\/plain/m)
+      for (const part of ["grace@example.com invites you", "acme", "developer", "coffer login --server-url"]) {
+        assert.include(mail.text.replace(/=\r\n/g, ""), part)
+      }
+    })
+  )
+
+  it.scopedLive("that is not taken is logged without the addresses, and holds nobody up", () =>
+    Effect.gen(function* () {
+      const server = yield* mailServer({}, [550])
+      const { invite, logged } = yield* makeMailer(smtp(server.port))
+      yield* invite(invitation)
+      yield* logs(logged)
+      assert.include(logged[0], "an invitation was not mailed")
+      assert.notMatch(logged.join(), /ada|grace/)
+    })
+  )
+
+  it.scopedLive("is a line in the log in dev mode", () =>
+    Effect.gen(function* () {
+      const { invite, logged } = yield* makeMailer({ _tag: "Log" })
+      yield* invite(invitation)
+      assert.lengthOf(logged, 1)
+      assert.include(logged[0], "invitation for ada@example.com: grace@example.com invites to acme as developer")
     })
   )
 })

@@ -85,7 +85,10 @@ export class Outbox extends Context.Tag("test/Outbox")<
 const MailerDouble = Layer.effect(
   Mailer,
   Effect.map(Outbox, (outbox) =>
-    Mailer.make({ sendLoginCode: (to, code) => Effect.sync(() => void outbox.push({ to, code })) })
+    Mailer.make({
+      sendLoginCode: (to, code) => Effect.sync(() => void outbox.push({ to, code })),
+      sendInvitation: () => Effect.void
+    })
   )
 )
 
