@@ -8,6 +8,7 @@ export const fields: Readonly<Record<string, string>> = {
   actor_type: "the kind of who did it",
   allowed: "what the subject may do, the least first",
   api_key: "the key: in this answer and nowhere else",
+  backup_id: "the backup; where it is left out, the newest one of this server",
   because: "the grounds, each of which gives a permission",
   by: "the kind of ground",
   chain: "the last link: 64 hexadecimal digits",

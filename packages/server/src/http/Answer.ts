@@ -1,5 +1,6 @@
 import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
-import { Data, Effect, Either, ParseResult, Predicate, Schema, SchemaAST } from "effect"
+import type { SchemaAST } from "effect"
+import { Data, Effect, Either, ParseResult, Predicate, Schema } from "effect"
 import { forEachInTurns } from "../Turn.js"
 import { encoding, unfit } from "./Encode.js"
 

@@ -207,8 +207,10 @@ describe("where the operator requires the audit", () => {
       assert.match(program.log, /audit entries could not be written/)
       assert.notInclude(program.log, "canary")
       await program.stop()
+      damage("DROP TRIGGER broken")
 
       const lenient = await Program.start({}, program.folder)
+      damage("CREATE TRIGGER broken BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'broken'); END")
       for (const path of [`${env}/secrets/A`, `${env}/bundle`]) {
         assert.include((await lenient.call("GET", path, { token })).text, canary)
       }

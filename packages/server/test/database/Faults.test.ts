@@ -75,7 +75,7 @@ describe("a statement that fails, whichever it is,", () => {
     )
   }
 
-  it.effect("of the hourly maintenance tidies all or nothing", () =>
+  it.effect("of the hourly maintenance leaves the rest as it is, for the next one", () =>
     Effect.gen(function* () {
       const login = yield* Login
       const db = yield* raw
@@ -83,7 +83,9 @@ describe("a statement that fails, whichever it is,", () => {
       yield* login.request(email("ada@example.com"))
       yield* Effect.flip(login.verify(email("ada@example.com"), Redacted.make("000000")))
       yield* TestClock.adjust("31 days")
-      const before = contents(db)
+      const rows = () =>
+        ["sessions", "login_codes", "login_failures"].map((table) => db.prepare(`SELECT * FROM ${table}`).all().length)
+      const before = rows()
       const { sweep } = yield* Maintenance
       const seen = { undone: 0, done: 0 }
       for (let at = 1; ; at++) {
@@ -93,18 +95,17 @@ describe("a statement that fails, whichever it is,", () => {
           assert.isTrue(Exit.isSuccess(exit), String(exit))
           break
         }
-        const left = ["sessions", "login_codes", "login_failures"].map(
-          (table) => db.prepare(`SELECT * FROM ${table}`).all().length
-        )
-        if (left.every((rows) => rows === 0)) seen.done++
+        const left = rows()
+        if (left.every((count) => count === 0)) seen.done++
         else {
-          assert.deepStrictEqual(contents(db), before, statement ?? "")
+          // Few rows are one transaction a table.
+          for (const [index, count] of left.entries()) assert.include([0, before[index]], count, statement)
           seen.undone++
         }
       }
       assert.isAbove(seen.undone, 4)
       assert.isAbove(seen.done, 3, "what comes after it may fail and leaves it as it is")
-      assert.strictEqual((yield* (yield* SqlClient.SqlClient)`PRAGMA busy_timeout`)[0]?.timeout, 5000)
+      assert.strictEqual((yield* (yield* SqlClient.SqlClient)`PRAGMA busy_timeout`)[0]?.timeout, 0)
     }).pipe(withPeople, Effect.provide(Maintenance.Default), onDatabase())
   )
 

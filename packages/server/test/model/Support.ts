@@ -17,6 +17,7 @@ import { InstanceLive } from "@coffer/server/keys/Instance"
 import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
 import { mintToken } from "@coffer/server/keys/Token"
 import { WrapBudget } from "@coffer/server/keys/WrapBudget"
+import { Mailer } from "@coffer/server/mail/Mailer"
 import { Members } from "@coffer/server/members/Members"
 import { Organizations } from "@coffer/server/organizations/Organizations"
 import { Projects } from "@coffer/server/projects/Projects"
@@ -53,6 +54,7 @@ export const everythingAt = (path: string, ReaderLive: typeof Reader.Default = R
     Authenticator.Default,
     AuthRepo.Default
   ).pipe(
+    Layer.provide(Mailer.Default),
     Layer.provideMerge(Access.Default),
     Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
     Layer.provideMerge(InstanceLive),

@@ -162,7 +162,7 @@ export const fill = async (path: string): Promise<Limits> => {
       return id
     })
     const accounts = Array.makeBy(limits.accounts - 20, account)
-    const ruled = accounts[0]!
+    const ruled = accounts[0]
 
     const subjects = [
       ["service_account", ruled.id],

@@ -176,7 +176,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
 
   [`GET ${secrets}`]: [["2,000", () => ({})]],
   [`PUT ${secrets}/:key`]: [
-    ["64 KiB", () => ({ place: { env_name: "large", key: largeKeys[0]! }, body: { value: "w".repeat(65_536) } })]
+    ["64 KiB", () => ({ place: { env_name: "large", key: largeKeys[0] }, body: { value: "w".repeat(65_536) } })]
   ],
   [`GET ${secrets}/:key`]: [["64 KiB", () => ({ place: { env_name: "large", key: largeKeys[1]! } })]],
   [`DELETE ${secrets}/:key`]: [

@@ -199,7 +199,7 @@ describe("a disabled person", () => {
       const database = yield* rawAt(path)
       database.exec("UPDATE users SET disabled_at = '2026-01-31T12:00:00.000Z'")
       const error = yield* Effect.flip(Effect.provide(offlineSession(grace), configAt(path)))
-      assert.match(String(error.message), /grace@example\.com is disabled: .*coffer user enable grace@example\.com/)
+      assert.match(error.message, /grace@example\.com is disabled: .*coffer user enable grace@example\.com/)
       assert.strictEqual(database.prepare("SELECT count(*) FROM sessions").pluck().get(), 1)
     })
   )
