@@ -287,7 +287,7 @@ describe("failures", () => {
     ]) {
       await person.refused("audit_list", parameters, "VALIDATION_ERROR")
     }
-    await person.use("audit_list", { action: "Aa0_.@:-", actor: "no-one", resource_type: "x", limit: 1 })
+    await person.use("audit_list", { action: "secret.read", resource_type: "secret", limit: 1 })
   })
 
   it("of a place that is not there say how to find one", async () => {

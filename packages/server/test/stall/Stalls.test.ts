@@ -22,8 +22,17 @@ import { malicious, type Row, rows } from "./Rows.js"
 const budget = 50
 const calibrated = 20
 const attempts = 4
-/** The short form asks as fewer callers. */
 const long = process.env.COFFER_LONG === "1"
+/**
+ * The short form measures few calls, for fewer callers, and fails only far beyond the budget: the whole table takes minutes of
+ * a processor that nothing else uses.
+ */
+const inShort: ReadonlySet<string> = new Set([
+  "PATCH /api/orgs/:org_name/projects/:project_name/envs/:env_name/bundle",
+  "GET /api/orgs/:org_name/members",
+  "GET /api/orgs/:org_name/acl"
+])
+const tolerance = long ? 1 : 10
 
 /** Calls that are over the budget still, and what they may take. */
 const known: Readonly<Record<string, number>> = {
@@ -148,7 +157,7 @@ const table: Array<Line> = []
 
 const measure = async (call: string, caller: Caller, row: Row): Promise<void> => {
   let best: Stall | undefined
-  for (let tries = 0; tries < attempts && (best === undefined || best.cpu > budget); tries++) {
+  for (let tries = 0; tries < attempts && (best === undefined || best.cpu > budget * tolerance); tries++) {
     const stall = await attempt(call, caller, row)
     if (best === undefined || stall.cpu < best.cpu) best = stall
   }
@@ -168,7 +177,7 @@ describe("no call holds the event loop for longer than its budget", () => {
     assert.deepStrictEqual(Object.keys(rows).sort(), endpoints.map(({ call }) => call).sort())
   })
 
-  for (const { call, requires } of endpoints) {
+  for (const { call, requires } of endpoints.filter(({ call }) => long || inShort.has(call))) {
     it(
       call,
       async () => {
@@ -178,7 +187,7 @@ describe("no call holds the event loop for longer than its budget", () => {
         for (const row of [...inputs, ...bodies]) {
           for (const caller of callersOf(requires, row, inputs)) await measure(call, caller, row)
         }
-        const over = table.filter((line) => line.call === call && line.cpu > (known[call] ?? budget))
+        const over = table.filter((line) => line.call === call && line.cpu > (known[call] ?? budget) * tolerance)
         assert.deepStrictEqual(over, [])
       },
       600_000
