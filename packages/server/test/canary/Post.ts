@@ -22,9 +22,12 @@ export class Post {
         const chunks: Array<Buffer> = []
         stream.on("data", (chunk: Buffer) => chunks.push(chunk))
         stream.on("end", () => {
-          const code = /code is (\d{6})/.exec(Buffer.concat(chunks).toString())?.[1] ?? ""
-          for (const { address } of envelope.rcptTo) {
-            this.#codes.set(address, [...(this.#codes.get(address) ?? []), code])
+          // An invitation has none.
+          const code = /code is (\d{6})/.exec(Buffer.concat(chunks).toString())?.[1]
+          if (code !== undefined) {
+            for (const { address } of envelope.rcptTo) {
+              this.#codes.set(address, [...(this.#codes.get(address) ?? []), code])
+            }
           }
           callback()
         })

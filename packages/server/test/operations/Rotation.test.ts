@@ -121,10 +121,10 @@ describe("a rotation of the master key", () => {
           const keys = db.prepare<[], Buffer>("SELECT wrapped_key FROM secret_versions").pluck().all()
           // A stale copy in a page that is in use, as cells that move between pages leave them now and then.
           db.pragma("secure_delete = OFF")
-          db.exec("CREATE TABLE stale (bytes BLOB) STRICT")
-          for (const key of keys) db.prepare("INSERT INTO stale VALUES (?)").run(key)
-          db.exec("DELETE FROM stale WHERE rowid > 1")
-          db.exec("UPDATE stale SET bytes = x'00'")
+          const insert = db.prepare("INSERT INTO login_codes VALUES (?, 'stale@example.com', ?, 'replaced', '', '')")
+          keys.forEach((key, index) => insert.run(String(index), key))
+          db.exec("DELETE FROM login_codes WHERE id > '0'")
+          db.exec("UPDATE login_codes SET mac = x'00'")
           return keys
         })
       )
