@@ -197,7 +197,7 @@ describe.concurrent("the audit stream on standard output", () => {
       const headers = { "content-type": "application/json", ...(token !== "" && { authorization: `Bearer ${token}` }) }
       const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) })
       assert.isBelow(answer.status, 300)
-      return answer.json()
+      return (await answer.json()) as { readonly token: string }
     }
     await call("POST", "/api/auth/login", { email })
     await until(() => /login code for \S+: \d{6}/.test(log), "the code")
