@@ -123,13 +123,13 @@ const committingBadly = (broken: "" | "lock"): string => {
       const call = statement[name]
       statement[name] = function (...args) {
         const result = call.apply(this, args)
-        return this.source === "COMMIT" && !failed ? broken() : result
+        return this.source === "COMMIT" && !this.database.memory && !failed ? broken() : result
       }
     }
     const { exec, pragma } = Sqlite.prototype
     Sqlite.prototype.exec = function (text) {
       const result = exec.call(this, text)
-      return text === "COMMIT" && !failed ? broken() : result
+      return text === "COMMIT" && !this.memory && !failed ? broken() : result
     }
     Sqlite.prototype.pragma = function (...args) {
       return failed && ${JSON.stringify(broken)} === "lock" && /journal_mode/.test(args[0]) ? broken() : pragma.apply(this, args)
