@@ -37,7 +37,7 @@ const pathOf = async ({ scene, server }, { deep, ...filters }, global) => {
   // To the middle of the small log, and as far below the top in the large one as half of it.
   const { body } = await ask(server, "GET", path, { token: scene.owner })
   const number = Math.floor(body.pagination.total / 2)
-  return `${path}&after=p${number}`
+  return `${path}&after=${body.pagination.next_cursor.replace(/\d+$/, number)}`
 }
 
 /** The middle time of a page on each of the servers, asked in turn. */
