@@ -1,4 +1,5 @@
 import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
+import { editDistance, nearestBy } from "@coffer/domain/Nearest"
 import { HashMap } from "effect"
 import { unmark } from "../Verbatim.js"
 
@@ -77,20 +78,6 @@ export const lacksCommand = (names: Names, argv: ReadonlyArray<string>): boolean
 export const missingCommand = (argv: ReadonlyArray<string>): string =>
   `a command is missing: ${["coffer", ...argv.filter((word) => word !== "--")].join(" ")} COMMAND`
 
-/** How many letters are missing, too many or others, at least (Levenshtein). */
-const distance = (a: string, b: string): number => {
-  let above = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [row, letter] of [...a].entries()) {
-    const next = [row + 1]
-    for (const [column, other] of [...b].entries()) {
-      const replaced = (above[column] ?? 0) + (letter === other ? 0 : 1)
-      next.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
-    }
-    above = next
-  }
-  return above[b.length] ?? 0
-}
-
 /** The command that someone had in mind: one of a group, said without it, or one that is spelled nearly so, or cut short. */
 const meant = (names: Names, path: ReadonlyArray<string>, stray: string): string | undefined => {
   const [group] = path
@@ -101,11 +88,12 @@ const meant = (names: Names, path: ReadonlyArray<string>, stray: string): string
     if (whose !== undefined) return ["coffer", whose, stray].join(" ")
   }
   const siblings = group === undefined ? [...names.keys()] : [...(names.get(group) ?? [])]
-  const [nearest] = siblings
-    .map((name) => ({ name, far: stray.length > 1 && name.startsWith(stray) ? 0 : distance(stray, name) }))
-    .filter(({ far, name }) => far <= 2 && far < name.length / 2)
-    .sort((a, b) => a.far - b.far)
-  return nearest === undefined ? undefined : ["coffer", ...path, nearest.name].join(" ")
+  const nearest = nearestBy(siblings, (name) => {
+    if (stray.length > 1 && name.startsWith(stray)) return 0
+    const far = editDistance(stray, name)
+    return far <= 2 && far < name.length / 2 ? far : Infinity
+  })
+  return nearest === undefined ? undefined : ["coffer", ...path, nearest].join(" ")
 }
 
 /** What is wrong with a command line, in a sentence that says where to look. */

@@ -1,3 +1,4 @@
+import { editDistance, nearestBy } from "@coffer/domain/Nearest"
 import { Record } from "effect"
 import { described } from "./Descriptions.js"
 import type { Environment } from "./Variables.js"
@@ -36,39 +37,21 @@ const known: ReadonlyArray<string> = [...settings, ...clients]
 
 const isKnown = (variable: string): boolean => known.includes(variable) || superadminVariable.test(variable)
 
-/** The number of letters to insert, delete or replace (Levenshtein). */
-const distance = (a: string, b: string): number => {
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column)
-  for (const [row, letter] of [...a].entries()) {
-    const next = [row + 1]
-    for (const [column, other] of [...b].entries()) {
-      const replaced = (above[column] ?? 0) + (letter === other ? 0 : 1)
-      next.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
-    }
-    above = next
-  }
-  return above[b.length] ?? 0
-}
-
 const withoutPrefix = (name: string): string => name.slice(name.indexOf("_") + 1)
 
 /** A name that was cut short or continued counts as near: SMTP_USER means SMTP_USERNAME. */
 const farness = (variable: string, name: string): number =>
-  name.startsWith(variable) || variable.startsWith(`${name}_`) ? 1 : distance(variable, name)
+  name.startsWith(variable) || variable.startsWith(`${name}_`) ? 1 : editDistance(variable, name)
 
-const nearest = (variable: string): string | null => {
-  const [first] = known
-    .map((name) => ({ name, far: farness(variable, name) }))
-    .filter(
-      ({ far, name }) => far <= Math.max(2, Math.max(withoutPrefix(variable).length, withoutPrefix(name).length) / 2)
-    )
-    .sort((a, b) => a.far - b.far)
-  return first?.name ?? null
-}
+const nearest = (variable: string): string | null =>
+  nearestBy(known, (name) => {
+    const far = farness(variable, name)
+    return far <= Math.max(2, withoutPrefix(variable).length / 2, withoutPrefix(name).length / 2) ? far : Infinity
+  }) ?? null
 
 /** OpenTelemetry's variables belong to many programs: only what is nearly one of those that the server reads is meant for it. */
 const isNearlyOtel = (variable: string): boolean =>
-  variable.startsWith("OTEL_") && settings.some((name) => name.startsWith("OTEL_") && distance(variable, name) <= 2)
+  variable.startsWith("OTEL_") && settings.some((name) => name.startsWith("OTEL_") && editDistance(variable, name) <= 2)
 
 /** The variables with a value that look like settings and are none: misspelt, most likely. */
 export const unknownSettings = (environment: Environment): ReadonlyArray<UnknownSetting> =>
