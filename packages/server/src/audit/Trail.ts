@@ -3,12 +3,12 @@ import type { AuditEntry, AuditPage, AuditVerification } from "@coffer/domain/Au
 import { auditActions, resourceTypes } from "@coffer/domain/AuditEntry"
 import { ValidationError } from "@coffer/domain/Errors"
 import type { EnvName, OrgId, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { editDistance, nearestBy } from "@coffer/domain/Nearest"
 import { Effect, Schema } from "effect"
 import type { Everywhere, Place } from "../access/Access.js"
 import { Instance } from "../keys/Instance.js"
 import { timestamp } from "../database/Time.js"
-import { nearest } from "../Nearest.js"
-import { turn } from "../Turn.js"
+import { forEachInTurns, turn } from "../Turn.js"
 import { systemLog } from "./Append.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
 import { type Actors, countedAtMost, type EntryRow, type Filters, type Times, TrailRepo } from "./TrailRepo.js"
@@ -53,12 +53,31 @@ export const recordOf = ({ chain: _chain, log: _log, metadata, position: _positi
 const known = (name: string, words: ReadonlyArray<string>, word: string | undefined) =>
   word === undefined || words.includes(word)
     ? Effect.void
-    : new ValidationError({ message: `${name}: there is no ${name.replace("_", " ")} ${word}${meant(word, words)}` })
+    : Effect.flatMap(
+        hint(word, words),
+        (hint) => new ValidationError({ message: `${name}: there is no ${name.replace("_", " ")} ${word}${hint}` })
+      )
 
-const meant = (word: string, words: ReadonlyArray<string>): string => {
-  const near = nearest(word, words)
-  return near === null ? "" : `: did you mean ${near}?`
+/** Longer names differ within this many characters, or are not worth the time. */
+const maxCompared = 100
+
+/** The distance of two words; infinite where half of the letters differ. */
+const distanceOf = (word: string, other: string): number => {
+  if (Math.abs(other.length - word.length) > word.length / 2) return Infinity
+  const distance = editDistance(word.slice(0, maxCompared), other.slice(0, maxCompared))
+  return distance < other.length / 2 ? distance : Infinity
 }
+
+/** Asks whether the nearest of some words was meant, in slices: there may be thousands. */
+const hint = (word: string, words: ReadonlyArray<string>): Effect.Effect<string> =>
+  Effect.map(
+    forEachInTurns(words, (other) => Effect.sync(() => [other, distanceOf(word, other)] as const)),
+    (distances) => {
+      const known = new Map(distances)
+      const near = nearestBy(words, (other) => known.get(other) ?? Infinity)
+      return near === undefined ? "" : `: did you mean ${near}?`
+    }
+  )
 
 /** A moment of a filter as the database holds it. */
 const momentOf = (text: string | undefined): string | null => (text === undefined ? null : timestamp(Date.parse(text)))
@@ -91,7 +110,10 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
         )
       })
 
-    /** The actors that a request names. Fails if one never appears in the log; names the nearest one that does. */
+    /**
+     * The actors that a request names: of the log, or who could be in it and did nothing yet. Fails if there is nobody of that
+     * id or name; names the nearest one.
+     */
     const actorsOf = Effect.fnUntraced(function* (
       log: string | undefined,
       actor: string | undefined,
@@ -99,14 +121,17 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     ) {
       if (actor === undefined) return id === undefined ? undefined : ({ ids: [id], nameless: null } satisfies Actors)
       const name = actor.includes("@") ? actor.trim().toLowerCase() : actor
-      const found = yield* repo.actors(log, name)
+      const inLog = yield* repo.actors(log, name)
+      const found = inLog.length > 0 ? inLog : yield* repo.silentActors(log, name)
       if (found.length === 0) {
         const names = yield* repo.actorNames(log)
-        const hint = meant(
+        const meant = yield* hint(
           name,
           names.map(({ actor_name }) => actor_name)
         )
-        return yield* new ValidationError({ message: `actor: nobody of that id or name is in this log${hint}` })
+        return yield* new ValidationError({
+          message: `actor: there is nobody of that id or name${meant}`
+        })
       }
       const ids = found.map(({ actor_id }) => actor_id).filter((found) => found !== "" && (id ?? found) === found)
       const nameless = id === undefined && found.some(({ actor_id }) => actor_id === "") ? name : null

@@ -289,6 +289,7 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
     const totalsNow = reader.rowsNow(TotalRow)
     const numbers = reader.rowsNow(NumberRow)
     const names = reader.rowsNow(ActorRow)
+    const manyNames = reader.manyRows(ActorRow)
     const posted = reader.rowsNow(NumberRow)
 
     const numberOf = (text: string, values: ReadonlyArray<Value>): number | null =>
@@ -439,13 +440,40 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
               )
         }),
 
-      /** Names of actors in a log, or in any: as many as are worth comparing. */
-      actorNames: (log: string | undefined) =>
-        Effect.sync(() =>
-          log === undefined
-            ? names(`SELECT DISTINCT actor_name, '' AS actor_id FROM audit_actors LIMIT 5000`, [])
-            : names(`SELECT DISTINCT actor_name, '' AS actor_id FROM audit_actors WHERE log = ? LIMIT 5000`, [log])
-        ),
+      /**
+       * Who has an id or a name and could be in a log, whether or not there is an entry: whoever is or was a member or a service
+       * account of the organization; for every log, any user or service account.
+       */
+      silentActors: (log: string | undefined, actor: string) =>
+        Effect.sync(() => {
+          const [isMember, isOfOrg] =
+            log === undefined
+              ? ["", ""]
+              : [" AND EXISTS (SELECT 1 FROM members m WHERE m.user_id = u.id AND m.org_id = ?)", " AND org_id = ?"]
+          const values = log === undefined ? [actor, actor] : [actor, actor, log]
+          return names(
+            `SELECT u.email AS actor_name, u.id AS actor_id FROM users u WHERE (u.email = ? OR u.id = ?)${isMember}
+              UNION ALL SELECT name, id FROM service_accounts WHERE (name = ? OR id = ?)${isOfOrg}`,
+            [...values, ...values]
+          )
+        }),
+
+      /** Names of actors in a log, or in any, and of those who could be: as many as are worth comparing. */
+      actorNames: (log: string | undefined) => {
+        const [isOfLog, isOfOrg, values] =
+          log === undefined ? ["", "", []] : ["WHERE log = ?", "AND org_id = ?", [log, log, log]]
+        return manyNames(
+          `SELECT actor_name, '' AS actor_id FROM (SELECT DISTINCT actor_name FROM audit_actors ${isOfLog} LIMIT 5000)
+            UNION SELECT email, '' FROM (SELECT email FROM users ${
+              log === undefined
+                ? ""
+                : "WHERE id IN (SELECT user_id FROM members WHERE removed_at IS NULL AND org_id = ?)"
+            } LIMIT 5000)
+            UNION SELECT name, '' FROM (
+              SELECT name FROM service_accounts WHERE removed_at IS NULL ${isOfOrg} LIMIT 5000)`,
+          values
+        )
+      },
 
       /**
        * Whether an entry is found by what the chain vouches for: at each of its places, by its actor and by its time. The keys

@@ -1,13 +1,16 @@
 import type { AuditEntry } from "@coffer/domain/AuditEntry"
-import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/Names"
+import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import type { PageRequest } from "@coffer/server/audit/Trail"
+import { Members } from "@coffer/server/members/Members"
+import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import fc from "fast-check"
 import { hasty, holds, long, onDamagedFile, onFile } from "../model/Support.js"
-import { raw } from "../support/Services.js"
-import { list, listAll, type Log, newOrganization, read, verify, write } from "./Support.js"
+import { orgPath, person, raw } from "../support/Services.js"
+import { by, list, listAll, type Log, newOrganization, read, verify, write } from "./Support.js"
 
 const start = Date.UTC(2026, 0, 31, 8)
 const moment = (millis: number) => new Date(millis).toISOString()
@@ -163,7 +166,7 @@ describe("the filters of the audit log", () => {
       ])
       assert.deepStrictEqual(yield* refusal(acme, { actor: "bop@example.com" }), [
         "ValidationError",
-        "actor: nobody of that id or name is in this log: did you mean bob@example.com?"
+        "actor: there is nobody of that id or name: did you mean bob@example.com?"
       ])
       // Who is in another organization's log alone is not named, and not found.
       for (const actor of ["grace@example.com", "grade@example.com", other.actor.id]) {
@@ -172,6 +175,53 @@ describe("the filters of the audit log", () => {
         assert.notInclude(message, "grace")
       }
       assert.strictEqual((yield* listAll({ actor: "grace@example.com" })).pagination.total, 1)
+    }).pipe(onFile)
+  )
+
+  it.effect("of an actor who has done nothing yet find nothing, and only those who could have are known", () =>
+    Effect.gen(function* () {
+      const acme = yield* newOrganization("acme")
+      const other = yield* newOrganization("other", "grace@example.com")
+      const access = yield* Access
+      const members = yield* Members
+      const accounts = yield* ServiceAccounts
+      const invites = yield* access.org(orgPath("acme"), "member.invite").pipe(by(acme.actor))
+      for (const email of ["bob@example.com", "gone@example.com"]) {
+        yield* members.invite(invites, (yield* person(email)).email, "developer")
+      }
+      const gone = yield* person("gone@example.com")
+      yield* members.remove(yield* access.org(orgPath("acme"), "member.remove").pipe(by(acme.actor)), gone.id)
+      const creates = yield* access.org(orgPath("acme"), "service_account.create").pipe(by(acme.actor))
+      const made = yield* accounts.create(creates, { name: ServiceAccountName.make("deploy-bot"), reveal: true })
+      const bob = yield* person("bob@example.com")
+      for (const actor of ["Bob@example.com", bob.id, "gone@example.com", "deploy-bot", made.id]) {
+        for (const page of [
+          yield* list(acme, { actor }),
+          yield* listAll({ actor }),
+          yield* listAll({ actor }, acme.id)
+        ]) {
+          assert.deepStrictEqual(
+            page,
+            {
+              data: [],
+              pagination: { total: 0, limit: 20, has_next: false, next_cursor: null }
+            },
+            actor
+          )
+        }
+        assert.strictEqual(
+          (yield* list(acme, { actor, action: "secret.read", since: moment(start) })).pagination.total,
+          0
+        )
+        // Whoever reads another organization's log does not learn of them.
+        const [code, message = ""] = yield* refusal(other, { actor })
+        assert.strictEqual(code, "ValidationError")
+        assert.notMatch(message, /bob@|gone@|deploy-bot/)
+      }
+      assert.match((yield* refusal(acme, { actor: "bop@example.com" }))[1] ?? "", /did you mean bob@example\.com\?$/)
+      assert.match((yield* refusal(acme, { actor: "deploybot" }))[1] ?? "", /did you mean deploy-bot\?$/)
+      assert.strictEqual((yield* refusal(acme, { actor: "grace@example.com" }))[0], "ValidationError")
+      yield* write(acme.id, { actor: "bob" })
     }).pipe(onFile)
   )
 
