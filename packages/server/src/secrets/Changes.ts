@@ -8,7 +8,7 @@ import { forEachInTurns } from "../Turn.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { checkLimits } from "./Limits.js"
 import { type CurrentSecret, SecretsRepo, type Totals } from "./Repo.js"
-import { checkNewest, sizeOf, type Value, Versions } from "./Versions.js"
+import { sizeOf, type Value, Versions } from "./Versions.js"
 
 type Content = ReturnType<CurrentSecret["content"]>
 
@@ -157,7 +157,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         readonly eventOfAll?: (revision: number) => AuditEvent
       }
     ) {
-      for (const step of steps) if ("row" in step) yield* checkNewest(step.key, step.row)
+      for (const step of steps) if ("row" in step) yield* versions.checkNewest(place, step.row)
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)

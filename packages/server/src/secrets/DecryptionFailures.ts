@@ -1,9 +1,10 @@
+import type { Action } from "@coffer/domain/Permissions"
 import { Effect, Fiber, Metric, Option, Runtime } from "effect"
-import { sourceOf } from "../access/Access.js"
+import { type EnvPlace, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { millisIn } from "../database/Time.js"
 import { decryptionFailures } from "../keys/Keyring.js"
-import type { EnvironmentPlace, VersionOf } from "./Versions.js"
+import type { VersionOf } from "./Versions.js"
 
 /** One audit entry and one line of the log for each secret version in this time: a loop of reads must not flood either. */
 const quietMillis = 10 * 60 * 1000
@@ -12,7 +13,7 @@ const quietMillis = 10 * 60 * 1000
 const maxRemembered = 10_000
 
 /**
- * Makes the function that reports a version that does not decrypt: a metric counts each time, and the audit log and an error
+ * Makes the function that reports a version that does not decrypt, or is not the newest of its secret: a metric counts each time, and the audit log and an error
  * line say which version it was. It works inside a transaction that fails, because the entry is queued.
  */
 export const makeFailureReports = Effect.gen(function* () {
@@ -30,7 +31,7 @@ export const makeFailureReports = Effect.gen(function* () {
     return false
   }
 
-  return (place: EnvironmentPlace, { id, key, version }: VersionOf): void => {
+  return (place: EnvPlace<Action>, { id, key, version }: VersionOf): void => {
     Runtime.runSync(runtime)(Metric.increment(decryptionFailures))
     const fiber = Fiber.getCurrentFiber()
     if (Option.isNone(fiber) || isQuiet(`${id} ${version}`, millisIn(fiber.value))) return

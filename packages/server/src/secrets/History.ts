@@ -11,7 +11,7 @@ import { transaction } from "../database/Writer.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo, type VersionRow, type WholeVersionRow } from "./Repo.js"
 import { checkExpected, missing } from "./Secrets.js"
-import { checkNewest, Versions } from "./Versions.js"
+import { Versions } from "./Versions.js"
 
 const defaultLimit = 100
 
@@ -44,7 +44,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     ) {
       const current = yield* repo.currentVersion(place.env.id, key)
       if (current === undefined) return yield* missing(key)
-      yield* checkNewest(key, current)
+      yield* sealed.checkNewest(place, { ...current, key })
       const rows = yield* repo.versions(current.id, page.before ?? null, page.limit ?? defaultLimit)
       return rows.map(recordOf(current.version))
     })
@@ -62,7 +62,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           if (totals === undefined) return yield* missingEnvironment(place.env.name)
           const current = repo.findLive(place.env.id, key)
           if (current === undefined) return yield* missing(key)
-          yield* checkNewest(key, current)
+          yield* sealed.checkNewest(place, { ...current, key })
           yield* checkExpected(key, request.expected_version, current.version)
           const earlier = yield* repo.findVersion(current.id, request.version)
           if (earlier === undefined) return yield* noVersion(key, request.version)
@@ -107,7 +107,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
               message: `secret ${key} was never removed from environment ${place.env.name}`
             })
           }
-          yield* checkNewest(key, removed)
+          yield* sealed.checkNewest(place, { ...removed, key })
           if (repo.findLive(place.env.id, key) !== undefined) {
             return yield* new Conflict({
               message: `secret ${key} was set anew after it was removed: what it was before that cannot come back`
@@ -163,7 +163,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
               message: `secret ${key} is removed: undelete it first, because its versions are destroyed while it is there`
             })
           }
-          yield* checkNewest(key, current)
+          yield* sealed.checkNewest(place, { ...current, key })
           const rows: Array<WholeVersionRow> = []
           for (const version of [...new Set(wanted)].sort((a, b) => b - a)) {
             if (version === current.version) {

@@ -41,8 +41,6 @@ export interface CurrentSecret extends Schema.Schema.Type<typeof CurrentRow> {
   readonly content: () => typeof ContentRow.Type | undefined
 }
 
-const ListedRow = Schema.Struct({ key: SecretKey, version: Schema.Number, newest: Newest, updated_at: Schema.String })
-
 const LiveRow = Schema.Struct({
   id: SecretId,
   version: Schema.Number,
@@ -189,7 +187,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const readTotals = reader.rowsNow(TotalsRow)
     const lives = rowsBy(run)(LiveRow)
     const sealed = reader.rowsNow(SealedRow)
-    const listed = reader.rows(ListedRow)
+    const listed = reader.rows(CurrentRow)
     const versionsOf = reader.rows(VersionOfRow)
     const versions = reader.rows(VersionRow)
     const changes = reader.rows(ChangeRow)
@@ -228,12 +226,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       read: (envId: EnvId, key: SecretKey, version: number | null) =>
         (version === null ? sealed(currentSecret, [envId, key]) : sealed(versionOfSecret, [version, envId, key]))[0],
 
-      list: (envId: EnvId) =>
-        listed(
-          `SELECT s.key AS key, s.version AS version, ${newest} AS newest, s.updated_at AS updated_at FROM secrets s
-          WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`,
-          [envId]
-        ),
+      list: (envId: EnvId) => listed(everyCurrent, [envId]),
 
       revision: (envId: EnvId) => readTotals(totalsOf, [envId])[0]?.revision,
 

@@ -11,7 +11,7 @@ import { forEachInTurns, turn } from "../Turn.js"
 import { Changes, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
 import { type ChangeRow, type CurrentSecret, missingEnvironment, SecretsRepo } from "./Repo.js"
-import { checkNewest, type Value, Versions } from "./Versions.js"
+import { type Value, Versions } from "./Versions.js"
 
 const defaultLimit = 100
 
@@ -104,7 +104,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       revision: number,
       rows: ReadonlyArray<CurrentSecret>
     ) {
-      for (const row of rows) yield* checkNewest(row.key, row)
+      for (const row of rows) yield* versions.checkNewest(place, row)
       const state = yield* stateAt(place, revision)
       const current = new Map(rows.map((row) => [row.key, row]))
       const then = new Set(state.map(({ key }) => key))

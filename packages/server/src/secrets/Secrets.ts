@@ -11,7 +11,7 @@ import { uuidV7At } from "../database/Uuid.js"
 import { traced } from "../tracing/Traced.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo } from "./Repo.js"
-import { checkNewest, sizeOf, type Value, Versions } from "./Versions.js"
+import { sizeOf, type Value, Versions } from "./Versions.js"
 
 export const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
 
@@ -69,7 +69,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const list = traced("Secrets.list")(
       Effect.fnUntraced(function* (place: Place<"secret.list">) {
         const rows = yield* repo.list(place.env.id)
-        for (const row of rows) yield* checkNewest(row.key, row)
+        for (const row of rows) yield* versions.checkNewest(place, row)
         return rows.map(({ key, updated_at, version }) => ({ key, version, updated_at }))
       })
     )
@@ -79,7 +79,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       const totals = repo.totals(place.env.id)
       if (totals === undefined) return Either.left(missingEnvironment(place.env.name))
       const current = repo.findLive(place.env.id, key)
-      return Either.map(current === undefined ? Either.void : checkNewest(key, current), () => ({
+      return Either.map(current === undefined ? Either.void : versions.checkNewest(place, { ...current, key }), () => ({
         totals,
         revision: totals.revision + 1,
         current

@@ -1,8 +1,9 @@
 import { actorName } from "@coffer/domain/Actor"
 import { DecryptionFailed, type LimitExceeded } from "@coffer/domain/Errors"
 import { byteLength, type SecretId, type SecretKey, type SecretValue } from "@coffer/domain/Names"
+import type { Action } from "@coffer/domain/Permissions"
 import { Effect, Either, Redacted } from "effect"
-import type { Place } from "../access/Access.js"
+import type { EnvPlace, Place } from "../access/Access.js"
 import { type Binding, openEither, seal, type Sealed, wrappedKeyBytes } from "../keys/Envelope.js"
 import { Keyring, nonceBytes } from "../keys/Keyring.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
@@ -51,15 +52,8 @@ const sealedOf = ({ format, kek_id, sealed }: SealedColumns): Sealed | null =>
         ciphertext: sealed.subarray(ciphertextAt)
       }
 
-export const altered = (key: SecretKey) =>
+const altered = (key: SecretKey) =>
   new DecryptionFailed({ message: `secret ${key} does not authenticate: it was altered` })
-
-/**
- * Left with DecryptionFailed where a secret points to another version than the newest that it has: somebody set it back in the
- * file, and what it points to must not pass for the current value.
- */
-export const checkNewest = (key: SecretKey, { newest }: { readonly newest: 0 | 1 }) =>
-  newest === 1 ? Either.void : Either.left(altered(key))
 
 /** The size of a value in bytes of UTF-8. */
 export const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
@@ -115,7 +109,20 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
         : Either.mapLeft(openEither(keyring, bindingOf(place, of), sealed), failed)
     }
 
-    return { write, open } as const
+    /**
+     * Left with DecryptionFailed where a secret points to another version than the newest that it has: somebody set it back in
+     * the file, and what it points to must not pass for the current value. It is reported like a version that does not open.
+     */
+    const checkNewest = (
+      place: EnvPlace<Action>,
+      of: VersionOf & { readonly newest: 0 | 1 }
+    ): Either.Either<void, DecryptionFailed> => {
+      if (of.newest === 1) return Either.void
+      reportFailure(place, of)
+      return Either.left(altered(of.key))
+    }
+
+    return { write, open, checkNewest } as const
   }),
   dependencies: [SecretsRepo.Default]
 }) {}

@@ -17,8 +17,10 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Backups } from "@coffer/server/backups/Backups"
 import { Instance } from "@coffer/server/keys/Instance"
+import { decryptionFailures } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
+import { logged } from "../support/Logged.js"
 import { DbPath, entries, freshPath, invariants, organization, outcome, raw, setSecret } from "../support/Services.js"
 import { createBackup, listBackups, noStrays, restoreBackup, backupsAt, withBackups } from "./Support.js"
 
@@ -70,6 +72,33 @@ describe("backups in a directory", () => {
       })
     )
   )
+
+  it.live("that were edited are recorded, logged as an error and counted when they are restored", () => {
+    const { layer, lines } = logged()
+    return inDirectory()((directory) =>
+      Effect.gen(function* () {
+        const { id } = yield* createBackup
+        const path = join(directory, filesBelow(directory)[0]!)
+        const bytes = readFileSync(path)
+        bytes[5000] = (bytes[5000] ?? 0) ^ 1
+        writeFileSync(path, bytes)
+        const failures = Effect.map(Metric.value(decryptionFailures), ({ count }) => count)
+        const before = yield* failures
+        assert.strictEqual(yield* outcome(restoreBackup(id)), "DecryptionFailed")
+        assert.strictEqual((yield* failures) - before, 1)
+        assert.deepInclude((yield* entries("system")).at(-1), {
+          action: "secret.decryption_failed",
+          actor: "root@example.com",
+          resource: ["backup", id],
+          metadata: { via: "superadmin" }
+        })
+        assert.deepStrictEqual(
+          lines.filter((line) => line.startsWith("ERROR")),
+          [`ERROR backup ${id} does not decrypt: the object in the store is not what was put there`]
+        )
+      })
+    ).pipe(Effect.provide(layer))
+  })
 
   it.live("are many megabytes as well", () =>
     inDirectory()((directory) =>

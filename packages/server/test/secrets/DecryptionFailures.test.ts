@@ -1,15 +1,25 @@
+import type { UserActor } from "@coffer/domain/Actor"
+import { Access } from "@coffer/server/access/Access"
 import { decryptionFailures } from "@coffer/server/keys/Keyring"
+import { History } from "@coffer/server/secrets/History"
+import { Revisions } from "@coffer/server/secrets/Revisions"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Metric, TestClock } from "effect"
+import { Effect, Layer, Metric, TestClock } from "effect"
 import { logged } from "../support/Logged.js"
 import {
+  asActor,
+  enter,
   entries,
+  envPath,
+  key,
+  listSecrets,
   onDamagedDatabase,
   organization,
   outcome,
   raw,
   readBundle,
   readSecret,
+  removeSecret,
   setSecret,
   writeBundle
 } from "../support/Services.js"
@@ -63,5 +73,80 @@ describe("a secret that does not decrypt", () => {
       assert.lengthOf(yield* recorded, 1)
       assert.strictEqual((yield* readSecret(ada, "A")).version, 2)
     }).pipe(onDamagedDatabase())
+  )
+})
+
+describe("a secret that was set back in the file", () => {
+  const calls = {
+    "reads it": (ada: UserActor) => readSecret(ada, "A"),
+    "reads its bundle": (ada: UserActor) => readBundle(ada),
+    "lists the secrets": (ada: UserActor) => listSecrets(ada),
+    "lists its versions": (ada: UserActor) =>
+      Effect.flatMap(enter(ada, "secret.list"), (place) =>
+        Effect.flatMap(History, (history) => history.versions(place, key("A"), {}))
+      ),
+    "sets it": (ada: UserActor) => setSecret(ada, "A", "new"),
+    "removes it": (ada: UserActor) => removeSecret(ada, "A"),
+    "writes it in a bundle": (ada: UserActor) => writeBundle(ada, { set: { A: "new" } }),
+    "tries a bundle": (ada: UserActor) => writeBundle(ada, { delete: ["A"], dry_run: true }),
+    "rolls it back": (ada: UserActor) =>
+      Effect.flatMap(enter(ada, "secret.write"), (place) =>
+        Effect.flatMap(History, (history) => history.rollback(place, key("A"), { version: 1 }))
+      ),
+    "destroys a version": (ada: UserActor) =>
+      Effect.gen(function* () {
+        const place = yield* (yield* Access).env(envPath(), "secret.destroy").pipe(asActor(ada))
+        return yield* (yield* History).destroy(place, key("A"), [1])
+      }),
+    "reverts its environment": (ada: UserActor) =>
+      Effect.flatMap(enter(ada, "secret.write"), (place) =>
+        Effect.flatMap(Revisions, (revisions) => revisions.revert(place, { to: 1 }, undefined))
+      )
+  }
+  for (const [what, call] of Object.entries(calls)) {
+    it.effect(`is recorded, logged as an error and counted when somebody ${what}, each loop once`, () => {
+      const { layer, lines } = logged()
+      return Effect.gen(function* () {
+        const ada = yield* organization()
+        for (const text of ["one", "two", "three"]) yield* setSecret(ada, "A", text)
+        ;(yield* raw).exec("UPDATE secrets SET version = 2")
+        const before = yield* failures
+        for (let n = 0; n < 3; n++) {
+          assert.strictEqual(
+            yield* outcome(call(ada) as Effect.Effect<unknown, { readonly _tag: string }>),
+            "DecryptionFailed"
+          )
+        }
+        assert.strictEqual((yield* failures) - before, 3)
+        const [entry, ...rest] = yield* recorded
+        assert.lengthOf(rest, 0)
+        assert.deepInclude(entry, {
+          actor: "ada@example.com",
+          resource_type: "secret",
+          metadata: { project: "webshop", env: "prod", key: "A", version: 2 }
+        })
+        const errors = lines.filter((line) => line.startsWith("ERROR"))
+        assert.lengthOf(errors, 1)
+        assert.match(errors[0]!, new RegExp(`secret ${String(entry?.resource_id)}, version 2`))
+      }).pipe(
+        Effect.provide(Layer.merge(History.Default, Revisions.Default)),
+        onDamagedDatabase(),
+        Effect.provide(layer)
+      )
+    })
+  }
+
+  it.effect("is recorded when it is undeleted", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["one", "two"]) yield* setSecret(ada, "A", text)
+      yield* removeSecret(ada, "A")
+      ;(yield* raw).exec("UPDATE secrets SET version = 1")
+      const place = yield* enter(ada, "secret.write")
+      assert.strictEqual(yield* outcome((yield* History).undelete(place, key("A"))), "DecryptionFailed")
+      assert.deepInclude((yield* recorded)[0], {
+        metadata: { project: "webshop", env: "prod", key: "A", version: 1 }
+      })
+    }).pipe(Effect.provide(History.Default), onDamagedDatabase())
   )
 })
