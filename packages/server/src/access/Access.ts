@@ -5,7 +5,7 @@ import type { EnvId, EnvName, OrgId, OrgName, ProjectId, ProjectName } from "@co
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { ResourceType } from "@coffer/domain/AuditEntry"
 import { type Action, decide, type Grant, type ScopeOf, type Subject } from "@coffer/domain/Permissions"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { ServerConfig } from "../Config.js"
 import { AccessRepo, type PlaceRow } from "./Repo.js"
@@ -87,6 +87,26 @@ export class Everywhere {
     readonly action: string
   ) {}
 }
+
+let makeOperator: () => Operator
+
+/** The proof that a program of the operator asks, and no caller of the API: it was given the file and the master key. */
+export class Operator {
+  static {
+    makeOperator = () => new Operator()
+  }
+  protected readonly entered = true
+  protected constructor() {}
+}
+
+/** Dies where somebody asks by the API: an actor enters a place. */
+export const operator: Effect.Effect<Operator> = Effect.flatMap(
+  Effect.serviceOption(CurrentActor),
+  Option.match({
+    onNone: () => Effect.sync(makeOperator),
+    onSome: () => Effect.dieMessage("a caller of the API has to enter a place")
+  })
+)
 
 /** The actions that happen at a kind of place. */
 type ActionOn<S extends "org" | "project" | "env"> = {

@@ -5,7 +5,7 @@ import { ValidationError } from "@coffer/domain/Errors"
 import type { EnvName, OrgId, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { editDistance, nearestBy } from "@coffer/domain/Nearest"
 import { Effect, Schema } from "effect"
-import type { Everywhere, Place } from "../access/Access.js"
+import type { Everywhere, Operator, Place } from "../access/Access.js"
 import { Instance } from "../keys/Instance.js"
 import { timestamp } from "../database/Time.js"
 import { forEachInTurns, turn } from "../Turn.js"
@@ -253,8 +253,8 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       /** Whether an organization's log is whole, from a number on; and whether a head that someone kept is in it. */
       verify: (place: Place<"audit.verify">, request: VerifyRequest) => verify(place.org.id, request),
 
-      /** Whether a log is whole. For a backup that is checked, where there is no caller. */
-      verifyLog: (log: string) => verify(log, {}),
+      /** Whether a log is whole, for a program that checks a backup. */
+      verifyLog: (_operator: Operator, log: string) => verify(log, {}),
 
       /** The same for the log of what belongs to no organization, or any organization's. */
       verifyAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: VerifyRequest) =>

@@ -3,6 +3,7 @@ import { parentPort, workerData } from "node:worker_threads"
 import { SqlClient } from "@effect/sql"
 import Sqlite from "better-sqlite3"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"
+import { operator } from "../access/Access.js"
 import { Trail } from "../audit/Trail.js"
 import { loadConfig, ServerConfig } from "../Config.js"
 import { DatabaseLive } from "../database/Database.js"
@@ -42,10 +43,11 @@ const pointers = Effect.gen(function* () {
 const logs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const trail = yield* Trail
+  const proof = yield* operator
   const rows = yield* rowsOf(LogRow)(sql`SELECT log FROM audit_heads UNION SELECT log FROM audit_entries`)
   const problems: Array<string> = []
   for (const { log } of rows) {
-    const { first_invalid_seq, valid } = yield* trail.verifyLog(log)
+    const { first_invalid_seq, valid } = yield* trail.verifyLog(proof, log)
     if (!valid) problems.push(`audit log ${log} does not verify from entry ${first_invalid_seq ?? "0"} on`)
   }
   return problems

@@ -1,10 +1,10 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { Pattern } from "@coffer/domain/Pattern"
-import { Access } from "@coffer/server/access/Access"
+import { Access, operator, Operator } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/acl/Acl"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Schema } from "effect"
 import {
   account,
   asActor,
@@ -254,6 +254,16 @@ describe("entering a place", () => {
       const access = yield* Access
       const seen = yield* access.org(orgPath(), "org.read").pipe(asUser("root@example.com", { superadmin: true }))
       assert.deepStrictEqual([seen.via, seen.role], ["superadmin", null])
+    }).pipe(onDatabase())
+  )
+})
+
+describe("the proof that the operator's own program asks", () => {
+  it.effect("is made where nobody asks by the API, and for no caller, superadmins included", () =>
+    Effect.gen(function* () {
+      const root = yield* person("root@example.com", { superadmin: true })
+      assert.instanceOf(yield* operator, Operator)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(asActor(root)(operator))))
     }).pipe(onDatabase())
   )
 })
