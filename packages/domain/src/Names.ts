@@ -56,8 +56,7 @@ export const byteLength = (text: string): number => Buffer.byteLength(text)
 export const SecretValue = Schema.String.pipe(
   Schema.filter(
     (text) =>
-      !/\p{Surrogate}/u.test(text) &&
-      (text.length * 3 <= maxSecretValueBytes || byteLength(text) <= maxSecretValueBytes),
+      text.isWellFormed() && (text.length * 3 <= maxSecretValueBytes || byteLength(text) <= maxSecretValueBytes),
     {
       ...rule(secretValueRule),
       identifier: "SecretValue",

@@ -68,13 +68,35 @@ const logOf = ({ drafts: [{ log }] }: Told): string => log
 
 const entriesOf = (told: ReadonlyArray<Told>): number => told.reduce((sum, { drafts }) => sum + drafts.length, 0)
 
+const charactersOf = ({ drafts }: Told): number => drafts.reduce((sum, { metadata }) => sum + metadata.length, 0)
+
+/** What was queued, in batches that are small enough to be appended at once. */
+const inBatches = (told: ReadonlyArray<Told>): ReadonlyArray<ReadonlyArray<Told>> => {
+  const batches: Array<Array<Told>> = []
+  let size = batchCharacters
+  for (const each of told) {
+    const more = charactersOf(each)
+    const current = size + more > batchCharacters ? undefined : batches.at(-1)
+    if (current === undefined) batches.push([each])
+    else current.push(each)
+    size = current === undefined ? more : size + more
+  }
+  return batches
+}
+
 const joined = (told: Array.NonEmptyReadonlyArray<Told>): Told => ({
   drafts: Array.flatMap(told, ({ drafts }) => drafts),
   millis: Math.max(...told.map(({ millis }) => millis))
 })
 
 const queueCapacity = 10_000
+/** How many characters of metadata may wait: one entry can hold 250,000. */
+const queueCharacters = 16 * 1024 * 1024
 const batchSize = 200
+/** How many entries of one change are appended in one turn of the event loop. */
+const entriesAtOnce = 50
+/** How many characters of metadata one batch holds; a larger entry is a batch of its own. */
+const batchCharacters = 256 * 1024
 const batchWindow = "25 millis"
 
 export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
@@ -253,16 +275,19 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
         if (!Array.isNonEmptyReadonlyArray(events)) return Effect.void
-        const told = toldIn(fiber, source, events)
         // Many at once, at the end of the transaction, would hold the event loop.
-        if (events.length > batchSize) {
+        if (events.length > entriesAtOnce) {
           return Effect.forEach(
-            Array.chunksOf(told.drafts, batchSize),
-            (drafts, index) =>
-              Effect.zipRight(index === 0 ? Effect.void : turn, commitOrGoOn([{ drafts, millis: told.millis }])),
+            Array.chunksOf(events, entriesAtOnce),
+            (some, index) =>
+              Effect.zipRight(
+                index === 0 ? Effect.void : turn,
+                Effect.suspend(() => commitOrGoOn([toldIn(fiber, source, some)]))
+              ),
             { discard: true }
           )
         }
+        const told = toldIn(fiber, source, events)
         return Option.isNone(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
           ? commitOrGoOn([told])
           : Effect.sync(() => {
@@ -270,18 +295,38 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             })
       })
 
+    /** How many characters of metadata wait in the queue. */
+    let queued = 0
+
+    /** False when the queue takes no more. */
+    const enqueue = (told: Told): boolean => {
+      const more = charactersOf(told)
+      if (queued + more > queueCharacters || !queue.unsafeOffer(told)) return false
+      queued += more
+      waiting.unsafeOpen()
+      return true
+    }
+
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.withFiberRuntime((fiber) => {
         const told = toldIn(fiber, source, [event])
-        if (auditRequired || !queue.unsafeOffer(told)) return commitOrGoOn([told])
-        waiting.unsafeOpen()
-        return Effect.void
+        return auditRequired || !enqueue(told) ? commitOrGoOn([told]) : Effect.void
       })
 
     /** Writes all that is queued, in its order; it ends after the batches that were begun before it. */
     const flush = Queue.takeUpTo(queue, batchSize).pipe(
-      Effect.map((told) => [...told]),
-      Effect.tap((told) => (told.length === 0 ? Effect.void : Effect.ignore(Effect.sandbox(commit(told))))),
+      Effect.map((told) => {
+        for (const each of told) queued -= charactersOf(each)
+        return [...told]
+      }),
+      Effect.tap((told) =>
+        Effect.forEach(
+          inBatches(told),
+          (batch, index) =>
+            Effect.zipRight(index === 0 ? Effect.void : turn, Effect.ignore(Effect.sandbox(commit(batch)))),
+          { discard: true }
+        )
+      ),
       Effect.repeat({ while: (written) => written.length === batchSize }),
       flushing.withPermits(1),
       Effect.uninterruptible,
@@ -307,7 +352,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
        * nothing when the queue is full.
        */
       noteIn: (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): void => {
-        if (queue.unsafeOffer(toldIn(fiber, source, [event]))) waiting.unsafeOpen()
+        enqueue(toldIn(fiber, source, [event]))
       },
       flush,
       /**

@@ -1,11 +1,16 @@
 import { Duration, Effect, Fiber, Layer, Option } from "effect"
 import { ServerConfig, type Settings } from "../Config.js"
+import { pacing } from "../Turn.js"
 import { StreamFailure, streamTarget } from "./StreamTarget.js"
 import { streamPosition } from "./StreamPosition.js"
 import { recordOf } from "./Trail.js"
 import { type EntryRow, TrailRepo } from "./TrailRepo.js"
 
-const stride = 500
+/** How many entries one statement reads: each can hold 250 KB. */
+const stride = 25
+/** How much is written at once: so many entries, or so many characters. */
+const maxEntries = 500
+const maxCharacters = 1024 * 1024
 const pollEvery = Duration.millis(250)
 const retryEvery = Duration.seconds(5)
 /** How long the end waits for a reader that is slow: what is left goes out after the next start. */
@@ -40,15 +45,25 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
 
     /** Answers whether there may be more. */
     const batch = Effect.gen(function* () {
-      const rows = yield* repo.behind(at, stride)
-      const last = rows.at(-1)
+      const pace = pacing()
+      let last: EntryRow | undefined
+      let text = ""
+      let entries = 0
+      let more = true
+      while (more && entries < maxEntries && text.length < maxCharacters) {
+        const rows = yield* repo.behind(last?.position ?? at, stride)
+        for (const row of rows) text += yield* Effect.zipLeft(lineOf(row), pace)
+        last = rows.at(-1) ?? last
+        entries += rows.length
+        more = rows.length === stride
+      }
       if (last === undefined) return false
-      yield* write((yield* Effect.forEach(rows, lineOf)).join(""))
+      yield* write(text)
       at = last.position
       yield* memory
         .save({ target, position: last.position, id: last.id })
         .pipe(Effect.mapError(() => new StreamFailure({ reason: `${dbPath}.audit-stream cannot be written` })))
-      return rows.length === stride
+      return more
     })
 
     const drain = batch.pipe(

@@ -42,7 +42,8 @@ export const placesOf = (entry: {
   const metadata = Option.getOrElse(decode(entry.metadata), (): Readonly<Record<string, unknown>> => ({}))
   const [project, env] = [textOf(metadata["project"]), textOf(metadata["env"])]
   const found = [textOf(metadata["key"]), ...keysOf(metadata["keys"])].filter((key) => key !== "")
-  const members = Array.dedupe(found).sort(inOrder)
+  // `Array.dedupe` compares each with each: an entry can hold 2,000 keys.
+  const members = [...new Set(found)].sort(inOrder)
   const places: Array<NamedPlace> = []
   if (project !== "" || env !== "") places.push({ project, env, keys: "", actor_name: "", members: [] })
   if (members.length > 0) places.push({ project, env, keys: digest(members), actor_name: "", members })

@@ -4,18 +4,30 @@ import { auditActions, resourceTypes } from "@coffer/domain/AuditEntry"
 import { ValidationError } from "@coffer/domain/Errors"
 import type { EnvName, OrgId, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { editDistance, nearestBy } from "@coffer/domain/Nearest"
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
 import type { Everywhere, Operator, Place } from "../access/Access.js"
 import { Instance } from "../keys/Instance.js"
 import { timestamp } from "../database/Time.js"
-import { forEachInTurns, turn } from "../Turn.js"
+import { forEachInTurns, pacing } from "../Turn.js"
 import { systemLog } from "./Append.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
-import { type Actors, countedAtMost, type EntryRow, type Filters, type Times, TrailRepo } from "./TrailRepo.js"
+import {
+  type Actors,
+  countedAtMost,
+  type EntryRow,
+  type Filters,
+  type FoundRow,
+  type Times,
+  TrailRepo
+} from "./TrailRepo.js"
 
 const defaultLimit = 20
-/** How many entries are checked in one slice: an entry can hold 2,000 keys, and a slice must not hold the event loop. */
+/** How many entries one statement reads: an entry can hold 2,000 keys in 250 KB, and a statement must not hold the event loop. */
 const stride = 25
+/** How many entries of a page one statement reads. */
+const entriesAtOnce = 10
+/** How many characters of metadata a page holds; it is shorter than its limit where its entries are long. */
+const pageCharacters = 4 * 1024 * 1024
 /** How many logs are verified at the same time. */
 const maxTogether = 16
 
@@ -139,6 +151,22 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       return actors
     })
 
+    /** The entries at some positions, as many of the first ones as a page holds. */
+    const entriesAt = Effect.fnUntraced(function* (positions: ReadonlyArray<number>) {
+      const pace = pacing()
+      const found: Array<EntryRow> = []
+      let characters = 0
+      for (const some of Array.chunksOf(positions, entriesAtOnce)) {
+        for (const entry of yield* repo.at(some)) {
+          characters += entry.metadata.length
+          if (found.length > 0 && characters > pageCharacters) return found
+          found.push(entry)
+        }
+        yield* pace
+      }
+      return found
+    })
+
     const page = Effect.fnUntraced(function* (
       log: string | undefined,
       { actor, actor_id, after, limit = defaultLimit, since, until, ...rest }: PageRequest
@@ -149,13 +177,13 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       const filters: Filters = { ...(log !== undefined && { log }), ...rest, ...(actors !== undefined && { actors }) }
       const times = { since: momentOf(since), until: momentOf(until) }
       const range = yield* repo.rangeOf(log, times, after === undefined ? null : numberOf(after))
-      const rows = yield* repo.page(filters, range, limit + 1)
-      const shown = rows.slice(0, limit)
+      const positions = repo.page(filters, range, limit + 1)
+      const shown = yield* entriesAt(positions.slice(0, limit))
       const last = shown.at(-1)
-      const has_next = rows.length > limit
+      const has_next = positions.length > shown.length
       const total = yield* repo.total(filters, after === undefined ? range : yield* repo.rangeOf(log, times, null))
       const answer: AuditPage = {
-        data: yield* Effect.forEach(shown, recordOf),
+        data: yield* forEachInTurns(shown, recordOf),
         pagination: {
           total: Math.min(total, isCounted(times, filters) ? countedAtMost : total),
           ...(isCounted(times, filters) && total > countedAtMost && { at_least: true }),
@@ -182,23 +210,23 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       let seq = from
       let above = 0
       const checked = new Set<string>()
-      const check = Effect.map(
-        Effect.suspend(() => repo.run(log, seq, to, stride)),
-        (rows): boolean => {
-          for (const { chain: found, position, ...entry } of rows) {
-            const expected = link(auditKey, chain, entry, entry)
-            const fits = entry.seq === seq && position > above && sameLink(found, expected)
-            if (!fits || !repo.isFound({ ...entry, chain: found, position }, checked)) return false
-            chain = expected
-            above = position
-            seq++
-          }
-          return rows.length === stride || seq > to
-        }
-      )
+      const fits = ({ chain: found, position, ...entry }: FoundRow): boolean => {
+        const expected = link(auditKey, chain, entry, entry)
+        if (entry.seq !== seq || position <= above || !sameLink(found, expected)) return false
+        if (!repo.isFound({ ...entry, chain: found, position }, checked)) return false
+        chain = expected
+        above = position
+        seq++
+        return true
+      }
+      const pace = pacing()
       while (seq <= to) {
-        if (!(yield* check)) return { chain, entries: seq - from, invalid: seq }
-        yield* turn
+        const rows = yield* repo.run(log, seq, to, stride)
+        for (const row of rows) {
+          yield* pace
+          if (!fits(row)) return { chain, entries: seq - from, invalid: seq }
+        }
+        if (rows.length < stride && seq <= to) return { chain, entries: seq - from, invalid: seq }
       }
       return { chain, entries: seq - from, invalid: null }
     })

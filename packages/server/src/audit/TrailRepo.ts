@@ -28,7 +28,7 @@ const FoundRow = Schema.Struct({
   id: Schema.String,
   org_id: Schema.NullOr(Schema.String)
 })
-type FoundRow = typeof FoundRow.Type
+export type FoundRow = typeof FoundRow.Type
 
 const EndRow = Schema.Struct({
   head_seq: Schema.NullOr(Schema.Number),
@@ -39,6 +39,7 @@ const EndRow = Schema.Struct({
   last_seq: Schema.NullOr(Schema.Number)
 })
 
+const PositionRow = Schema.Struct({ position: Schema.Number })
 const TotalRow = Schema.Struct({ total: Schema.NullOr(Schema.Number) })
 const IdRow = Schema.Struct({ id: Schema.String })
 const NumberRow = Schema.Struct({ number: Schema.NullOr(Schema.Number) })
@@ -253,7 +254,7 @@ const newest = ({ log }: Filters, range: Range, limit: number): Fragment => {
     ...(part.text === "" ? [] : [part.text.slice(" AND ".length)])
   ]
   return {
-    text: `SELECT ${columns} FROM audit_entries e ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
+    text: `SELECT position FROM audit_entries e ${where.length === 0 ? "" : `WHERE ${where.join(" AND ")}`}
       ORDER BY ${order} DESC LIMIT ?`,
     values: [...(log === undefined ? [] : [log]), ...part.values, limit]
   }
@@ -264,7 +265,7 @@ const newest = ({ log }: Filters, range: Range, limit: number): Fragment => {
  * beside a newer entry of another.
  */
 const newestThatFit = (all: ReadonlyArray<Fragment>, limit: number): Fragment => ({
-  text: `SELECT ${columns} FROM audit_entries WHERE position IN (${
+  text: `SELECT position FROM audit_entries WHERE position IN (${
     all.length === 1
       ? (all[0]?.text ?? "")
       : `SELECT position FROM (${all.map(({ text }) => `SELECT * FROM (${text})`).join(" UNION ALL ")})
@@ -285,7 +286,7 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
     const ends = reader.rows(EndRow)
     const chains = reader.rows(ChainRow)
     const ids = reader.rows(IdRow)
-    const entriesNow = reader.rowsNow(EntryRow)
+    const positionsNow = reader.rowsNow(PositionRow)
     const totalsNow = reader.rowsNow(TotalRow)
     const numbers = reader.rowsNow(NumberRow)
     const names = reader.rowsNow(ActorRow)
@@ -388,17 +389,24 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
           }
         }),
 
-      /** Entries newest first, in a range of numbers of the log, or of positions in the order of commit. */
-      page: (filters: Filters, range: Range, limit: number) =>
-        Effect.sync(() => {
-          const { text, values } = isWhole(filters)
-            ? newest(filters, range, limit)
-            : newestThatFit(
-                runsOf(filters).map((runs) => newestOfRuns(runs, rangeFor(runs, filters, range), limit)),
-                limit
-              )
-          return entriesNow(text, values)
-        }),
+      /** The positions of entries, newest first, in a range of numbers of the log, or of positions in the order of commit. */
+      page: (filters: Filters, range: Range, limit: number): ReadonlyArray<number> => {
+        const { text, values } = isWhole(filters)
+          ? newest(filters, range, limit)
+          : newestThatFit(
+              runsOf(filters).map((runs) => newestOfRuns(runs, rangeFor(runs, filters, range), limit)),
+              limit
+            )
+        return positionsNow(text, values).map(({ position }) => position)
+      },
+
+      /** The entries at some positions, newest first. They never change: they need not be read with their positions. */
+      at: (positions: ReadonlyArray<number>) =>
+        entries(
+          `SELECT ${columns} FROM audit_entries WHERE position IN (${positions.map(() => "?").join(", ")})
+            ORDER BY position DESC`,
+          positions
+        ),
 
       /** How many entries fit; in a range of time, of more than `countedAtMost` no more are counted. */
       total: (filters: Filters, range: Range) =>
