@@ -67,7 +67,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
             const etag = tagOf(place.env.id, known)
             if (namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
           }
-          const contents = repo.contents(place.env.id)
+          const contents = yield* repo.contents(place.env.id)
           if (contents === undefined) return yield* missingEnvironment(place.env.name)
           const { revision } = contents.totals
           const opened = yield* Effect.either(
@@ -108,11 +108,10 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const at = yield* now
         return yield* transaction(
           Effect.gen(function* () {
-            const contents = repo.contentsForUpdate(place.env.id)
+            const contents = yield* repo.contentsForUpdate(place.env.id)
             if (contents === undefined) return yield* missingEnvironment(place.env.name)
             const { secrets, totals } = contents
             yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
-            if (secrets.length > 200) yield* turn
             const steps = yield* changes.plan(place, secrets, wanted)
             return yield* changes.apply(place, totals, steps, {
               at,

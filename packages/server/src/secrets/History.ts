@@ -8,6 +8,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { Erasures } from "../database/Erasure.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
+import { forEachInTurns, pacing } from "../Turn.js"
 import { checkLimits } from "./Limits.js"
 import { missingEnvironment, SecretsRepo, type VersionRow, type WholeVersionRow } from "./Repo.js"
 import { checkExpected, missing } from "./Secrets.js"
@@ -165,6 +166,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           }
           yield* sealed.checkNewest(place, { ...current, key })
           const rows: Array<WholeVersionRow> = []
+          const pace = pacing()
           for (const version of [...new Set(wanted)].sort((a, b) => b - a)) {
             if (version === current.version) {
               return yield* new Conflict({
@@ -174,13 +176,12 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             const row = yield* repo.findVersion(current.id, version)
             if (row === undefined) return yield* noVersion(key, version)
             rows.push(row)
+            yield* pace
           }
           const fresh = rows.filter((row) => row.destroyed_at === null)
           const isErasing = fresh.length > 0
           if (isErasing) yield* erasures.note
-          yield* Effect.forEach(fresh, ({ version }) => repo.destroyVersion(current.id, version, destroyed_at), {
-            discard: true
-          })
+          yield* forEachInTurns(fresh, ({ version }) => repo.destroyVersion(current.id, version, destroyed_at))
           yield* audit.write(
             sourceOf(place),
             ...fresh.map(

@@ -5,7 +5,7 @@ import type { Place } from "../access/Access.js"
 import { now } from "../database/Time.js"
 import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
-import { forEachInTurns, turn } from "../Turn.js"
+import { forEachInTurns } from "../Turn.js"
 import { narrow } from "./Bundles.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
@@ -35,10 +35,9 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       const at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
-          const target = repo.contentsForUpdate(to.env.id)
+          const target = yield* repo.contentsForUpdate(to.env.id)
           if (target === undefined) return yield* missingEnvironment(to.env.name)
-          yield* turn
-          const origin = repo.contentsForUpdate(from.env.id)
+          const origin = yield* repo.contentsForUpdate(from.env.id)
           if (origin === undefined) return yield* missingEnvironment(from.env.name)
           const tagOf = (revision: number) =>
             etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.totals.revision })
@@ -64,9 +63,8 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     })
 
     const compare = Effect.fnUntraced(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
-      const mine = repo.contents(here.env.id)?.secrets ?? []
-      yield* turn
-      const theirs = repo.contents(there.env.id)?.secrets ?? []
+      const mine = (yield* repo.contents(here.env.id))?.secrets ?? []
+      const theirs = (yield* repo.contents(there.env.id))?.secrets ?? []
       const others = new Map(theirs.map((secret) => [secret.key, secret]))
       const keysHere = new Set(mine.map(({ key }) => key))
       const statusOf = Effect.fnUntraced(function* (secret: CurrentSecret) {

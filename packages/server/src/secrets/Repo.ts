@@ -8,6 +8,7 @@ import { rowsBy } from "../database/Row.js"
 import { rowsOf } from "../database/Writer.js"
 import { type Sealed, wrappedKeyBytes } from "../keys/Envelope.js"
 import { nonceBytes } from "../keys/Keyring.js"
+import { turn } from "../Turn.js"
 
 const Bytes = Schema.Uint8ArrayFromSelf
 
@@ -34,6 +35,13 @@ const CurrentRow = Schema.Struct({
   updated_at: Schema.String
 })
 
+const EveryCurrentRow = Schema.Struct({
+  ...CurrentRow.fields,
+  revision: Schema.Number,
+  secret_count: Schema.Number,
+  value_bytes: Schema.Number
+})
+
 const WholeRow = Schema.Struct({ ...CurrentRow.fields, ...ContentRow.fields })
 
 /** The current version of a secret. What it holds is read when it is asked for: undefined when that version is gone. */
@@ -56,6 +64,12 @@ const TotalsRow = Schema.Struct({
   value_bytes: Schema.Number
 })
 export type Totals = typeof TotalsRow.Type
+
+/** An environment at one moment. */
+export interface Contents {
+  readonly totals: Totals
+  readonly secrets: ReadonlyArray<CurrentSecret>
+}
 
 const VersionRow = Schema.Struct({
   version: Schema.Number,
@@ -126,9 +140,17 @@ const currentSecret = `
 
 const currentColumns = "s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at"
 
-const everyCurrent = `
+/** A page of the secrets of an environment, behind a key. */
+const pageOfCurrent = `
   SELECT ${currentColumns}, ${newest} AS newest
-  FROM secrets s WHERE s.env_id = ? AND s.removed_at IS NULL ORDER BY s.key`
+  FROM secrets s WHERE s.env_id = ? AND s.removed_at IS NULL AND s.key > ? ORDER BY s.key LIMIT ?`
+
+/** The secrets of an environment, each with the totals, so that both are of one moment. */
+const everyCurrent = `
+  SELECT ${currentColumns}, ${newest} AS newest, e.revision AS revision, e.secret_count AS secret_count,
+    e.value_bytes AS value_bytes
+  FROM environments e CROSS JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL
+  WHERE e.id = ? AND e.removed_at IS NULL ORDER BY s.key`
 
 const everyWhole = `
   SELECT ${currentColumns}, v.version IS NOT NULL AS newest, coalesce(v.value_bytes, 0) AS value_bytes,
@@ -146,6 +168,9 @@ const totalsOf = `SELECT revision, secret_count, value_bytes FROM environments W
 
 /** An environment of no more is read with all that it holds: a statement for each secret would take longer. */
 const small = { secrets: 200, bytes: 256 * 1024 }
+
+/** How many secrets of a larger one a statement reads. A row of a secret costs as much as the values around it are large. */
+const secretsAtOnce = 100
 
 export const missingEnvironment = (name: EnvName) =>
   new NotFound({ message: `environment ${name} is not there, or not yours to see` })
@@ -201,25 +226,67 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
         [row.env_id, row.revision, row.key, row.secret_id, row.version, change, row.created_by, row.created_at]
       )
 
-    /**
-     * The secrets of an environment and its revision, read at once and so as they are at one moment. None when the environment
-     * is removed.
-     */
-    const contentsBy = (rows: typeof reader.rowsNow) => {
-      const [totals, currents, wholes, contents] = [rows(TotalsRow), rows(CurrentRow), rows(WholeRow), rows(ContentRow)]
+    /** The totals of an environment, and its secrets where they are few. None when the environment is removed. */
+    const smallBy = (rows: typeof reader.rowsNow) => {
+      const [totals, wholes] = [rows(TotalsRow), rows(WholeRow)]
       return (envId: EnvId) => {
         const [found] = totals(totalsOf, [envId])
         if (found === undefined) return undefined
-        const secrets =
-          found.secret_count <= small.secrets && found.value_bytes <= small.bytes
-            ? wholes(everyWhole, [envId]).map((row): CurrentSecret => ({ ...row, content: () => row }))
-            : currents(everyCurrent, [envId]).map((row): CurrentSecret => ({
-                ...row,
-                content: () => (row.newest === 1 ? contents(oneContent, [row.id, row.version])[0] : undefined)
-              }))
+        const isSmall = found.secret_count <= small.secrets && found.value_bytes <= small.bytes
+        const secrets = isSmall
+          ? wholes(everyWhole, [envId]).map((row): CurrentSecret => ({ ...row, content: () => row }))
+          : null
         return { totals: found, secrets }
       }
     }
+
+    const currentBy = (rows: typeof reader.rowsNow) => {
+      const contents = rows(ContentRow)
+      return ({ id, key, newest, updated_at, version }: typeof CurrentRow.Type): CurrentSecret => ({
+        ...{ id, key, newest, updated_at, version },
+        content: () => (newest === 1 ? contents(oneContent, [id, version])[0] : undefined)
+      })
+    }
+
+    const smallContents = smallBy(reader.rowsNow)
+    const readCurrent = currentBy(reader.rowsNow)
+    const everyOne = reader.manyRows(EveryCurrentRow)
+
+    const contents = (envId: EnvId): Effect.Effect<Contents | undefined> =>
+      Effect.suspend(() => {
+        const found = smallContents(envId)
+        if (found === undefined) return Effect.succeed(undefined)
+        const { secrets, totals } = found
+        if (secrets !== null) return Effect.succeed({ totals, secrets })
+        return Effect.flatMap(everyOne(everyCurrent, [envId]), (rows) => {
+          const [first] = rows
+          if (first === undefined) {
+            // The secrets were deleted between the two statements.
+            const emptied = smallContents(envId)
+            return Effect.succeed(emptied && { totals: emptied.totals, secrets: emptied.secrets ?? [] })
+          }
+          const { revision, secret_count, value_bytes } = first
+          return Effect.succeed({ totals: { revision, secret_count, value_bytes }, secrets: rows.map(readCurrent) })
+        })
+      })
+
+    const smallForUpdate = smallBy(rowsBy(run))
+    const currentForUpdate = currentBy(rowsBy(run))
+    const currentPage = rowsBy(run)(CurrentRow)
+
+    const contentsForUpdate = Effect.fnUntraced(function* (envId: EnvId) {
+      const found = smallForUpdate(envId)
+      if (found === undefined) return undefined
+      const { secrets, totals } = found
+      if (secrets !== null) return { totals, secrets } satisfies Contents
+      const read: Array<CurrentSecret> = []
+      for (;;) {
+        const rows = currentPage(pageOfCurrent, [envId, read.at(-1)?.key ?? "", secretsAtOnce])
+        for (const row of rows) read.push(currentForUpdate(row))
+        if (rows.length < secretsAtOnce) return { totals, secrets: read } satisfies Contents
+        yield* turn
+      }
+    })
 
     return {
       /** At once: it is what most requests ask for. */
@@ -230,10 +297,14 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
 
       revision: (envId: EnvId) => readTotals(totalsOf, [envId])[0]?.revision,
 
-      contents: contentsBy(reader.rowsNow),
+      /**
+       * The secrets of an environment and its totals, as they are at one moment; many are read in slices. None when the
+       * environment is removed.
+       */
+      contents,
 
       /** As `contents`, inside a transaction of the writing connection. */
-      contentsForUpdate: contentsBy(rowsBy(run)),
+      contentsForUpdate,
 
       // What a change to a secret takes is done at once, and so belongs inside a transaction.
 

@@ -133,7 +133,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       const at = yield* now
       return yield* transaction(
         Effect.gen(function* () {
-          const contents = repo.contentsForUpdate(id)
+          const contents = yield* repo.contentsForUpdate(id)
           if (contents === undefined) return yield* missingEnvironment(name)
           const { secrets, totals } = contents
           if (to > totals.revision) {
