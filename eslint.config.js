@@ -8,7 +8,12 @@ const tests = ["packages/*/test/**/*.ts", "packages/*/bench/**/*.ts", "vitest.wo
 const typescript = [...sources, ...tests]
 
 /** Only programs and threads may run an effect: everything else returns one. */
-const entries = ["packages/*/src/main.ts", "packages/cli/src/run/main.ts", "packages/server/src/**/*Worker.ts"]
+const entries = [
+  "packages/*/src/main.ts",
+  "packages/cli/src/Cli.ts",
+  "packages/cli/src/run/main.ts",
+  "packages/server/src/**/*Worker.ts"
+]
 /** Only these may read the environment: everything else is given its settings. */
 const settings = ["packages/*/src/main.ts", "packages/*/src/**/Config.ts", "packages/*/src/**/Settings.ts"]
 

@@ -2,8 +2,12 @@
  * Bundles the programs so that they start fast: one small entry file each, and chunks for what they import lazily. Then
  * makes the server's documents. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
  */
-import { readFile, readdir, rm } from "node:fs/promises"
-import { extname, join, resolve } from "node:path"
+import { spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { basename, dirname, extname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 
@@ -12,13 +16,18 @@ const root = new URL("../", import.meta.url)
 /** Names of `effect` that are not modules. */
 const functions = new Set(["absurd", "flow", "hole", "identity", "pipe", "unsafeCoerce"])
 
+/** An `import()` of what stays outside of a bundle. */
+const importOf = (external) =>
+  new RegExp(`\\bimport\\("((?:${external.map((name) => name.replace("*", '[^"]*')).join("|")}))"\\)`, "g")
+
 /**
  * `import { Effect } from "effect"` reaches every module of the package, and a chunk loads all that it reaches: so each
  * module is imported by its own name here.
  */
 const deepImports = {
   name: "deep-imports",
-  setup({ onLoad }) {
+  setup({ initialOptions, onLoad }) {
+    const { external, format } = initialOptions
     onLoad({ filter: /packages\/(cli|domain|mcp|server)\/(src|dist)\/.*\.[jt]s$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8")
       const contents = source.replaceAll(
@@ -35,7 +44,9 @@ const deepImports = {
             )
             .join(" ")
       )
-      return { contents, loader: extname(path) === ".ts" ? "ts" : "js" }
+      // A script must not import: `__import` is a parameter of the function around it.
+      const imported = format === "cjs" ? contents.replaceAll(importOf(external), '__import("$1")') : contents
+      return { contents: imported, loader: extname(path) === ".ts" ? "ts" : "js" }
     })
   }
 }
@@ -44,10 +55,8 @@ const settings = (version) => ({
   absWorkingDir: fileURLToPath(root),
   bundle: true,
   plugins: [deepImports],
-  format: "esm",
   platform: "node",
   target: "node20",
-  splitting: true,
   chunkNames: "chunk-[hash]",
   minify: true,
   metafile: true,
@@ -60,36 +69,98 @@ const settings = (version) => ({
 })
 
 /**
- * @param alone modules that are bundles of their own: what they share with others is in both, and no more than it needs
- * @param own settings of the package
+ * Bundles a module that starts a program, as a script whose compiled code is cached: see start-cached.mjs. Node's own cache
+ * of compiled code needs Node 22, and a folder that the program may write.
  */
-const bundle = async (name, { alone = [], ...own } = {}) => {
+const bundleCached = async (source, outfile, options) => {
+  const folder = dirname(outfile)
+  const name = basename(outfile, ".js")
+  const script = await build({
+    ...options,
+    entryPoints: { [name]: source },
+    outdir: folder,
+    outExtension: { ".js": ".cjs" },
+    // V8 compares no more of a script than its length: a cache belongs to a script by its name.
+    entryNames: "[name]-[hash]",
+    format: "cjs",
+    banner: { js: '(function(module,require,__import,__url){"use strict";' },
+    footer: { js: "})" },
+    define: { ...options.define, "import.meta.url": "__url" }
+  })
+  const [path] = Object.keys(script.metafile.outputs)
+  const loader = await build({
+    absWorkingDir: options.absWorkingDir,
+    entryPoints: [fileURLToPath(new URL("scripts/start-cached.mjs", root))],
+    outfile,
+    format: "esm",
+    platform: "node",
+    target: options.target,
+    minify: true,
+    metafile: true,
+    define: { "process.env.COFFER_SCRIPT": JSON.stringify(basename(path)) }
+  })
+  return [...Object.keys(loader.metafile.outputs), path, path.replace(/cjs$/, "cache")]
+}
+
+/** @param cached modules that are bundles of their own: what they share with others is in both */
+const bundle = async (name, { cached, ...own }) => {
   const folder = new URL(`packages/${name}/`, root)
   const outdir = fileURLToPath(new URL("dist/bundle/", folder))
   const source = (module) => fileURLToPath(new URL(`src/${module}.ts`, folder))
   const { version } = JSON.parse(await readFile(new URL("package.json", folder), "utf8"))
-  const builds = [
-    // What is loaded lazily, and only where it is installed, is left out too.
-    {
-      entryPoints: { main: source("main") },
-      external: ["@coffer/server/*", ...(own.external ?? []), ...alone.map((module) => `./${module}.js`)]
-    },
-    ...alone.map((module) => ({ entryPoints: { [module]: source(module) } }))
-  ]
-  const results = await Promise.all(builds.map((each) => build({ ...settings(version), outdir, ...own, ...each })))
+  // What is loaded lazily, and only where it is installed, is left out too.
+  const external = ["@coffer/server/*", ...(own.external ?? []), ...cached.map((module) => `./${module}.js`)]
+  const options = { ...settings(version), ...own, external }
+  const outputs = await Promise.all([
+    ...(cached.includes("main") ? [] : [bundleMain(source("main"), outdir, options)]),
+    ...cached.map((module) => bundleCached(source(module), join(outdir, `${module}.js`), options))
+  ])
   // What an earlier build left is removed afterwards, so that a program that starts meanwhile finds its chunks.
-  const current = new Set(
-    results.flatMap(({ metafile }) => Object.keys(metafile.outputs).map((path) => resolve(fileURLToPath(root), path)))
-  )
+  const current = new Set(outputs.flat().map((path) => resolve(fileURLToPath(root), path)))
   const files = await readdir(outdir, { recursive: true, withFileTypes: true })
   const old = files.filter((file) => file.isFile()).map((file) => join(file.parentPath ?? file.path, file.name))
   await Promise.all(old.filter((file) => !current.has(file)).map((file) => rm(file)))
 }
 
+const bundleMain = async (source, outdir, options) => {
+  const { metafile } = await build({
+    ...options,
+    entryPoints: { main: source },
+    outdir,
+    format: "esm",
+    splitting: true
+  })
+  return Object.keys(metafile.outputs)
+}
+
+/**
+ * Runs a program once, and keeps the code that V8 compiled for it: what does not run here is compiled when it first does.
+ * The program may fail, for it has nobody to talk to; a server is stopped when it says that it listens.
+ */
+const warm = async (program, ...args) => {
+  const folder = await mkdtemp(join(tmpdir(), "coffer-build-"))
+  const place = { SERVICE_ORG: "acme", SERVICE_PROJECT: "webshop", SERVICE_ENV: "dev", SERVICE_API_KEY: "svc_sa_none" }
+  const client = { SERVICE_SERVER_URL: "http://127.0.0.1:1", ...place }
+  const server = { SERVICE_MASTER_KEY: randomBytes(32).toString("hex"), SMTP_HOST: "log", SERVICE_PORT: "0" }
+  const keep = new URL("scripts/keep-code.mjs", root).href
+  const child = spawn(process.execPath, ["--import", keep, fileURLToPath(new URL(program, root)), ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, ...client, ...server },
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: 60_000
+  })
+  child.stderr.on("data", (text) => {
+    if (String(text).includes("listening on")) child.kill("SIGTERM")
+  })
+  await once(child, "close")
+  await rm(folder, { recursive: true })
+}
+
 await Promise.all([
-  bundle("cli", { alone: ["run/main"] }),
-  bundle("mcp"),
+  bundle("cli", { cached: ["Cli", "run/main"] }),
+  bundle("mcp", { cached: [] }),
   bundle("server", {
+    cached: ["main"],
     // A stack trace in an operator's log names what failed.
     minify: false,
     minifyWhitespace: true,
@@ -101,4 +172,9 @@ await Promise.all([
   process.exitCode = 1
 })
 
-await import("./documents.mjs")
+await Promise.all([
+  import("./documents.mjs"),
+  warm("packages/cli/bin/coffer.js", "secret", "list"),
+  warm("packages/cli/bin/coffer.js", "run", "--", "true"),
+  warm("packages/server/bin/coffer-server.js")
+])

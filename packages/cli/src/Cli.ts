@@ -4,6 +4,7 @@ import { isValidationError } from "@effect/cli/ValidationError"
 import type { Teardown } from "@effect/platform/Runtime"
 import { hasApiKey } from "@coffer/domain/client/Credentials"
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import { runMain } from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Exit, Layer } from "effect"
 import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/Audit.js"
@@ -91,7 +92,7 @@ const notTaken = hasApiKey.pipe(
 )
 
 /** The whole client but for `run`: answers the exit code. */
-export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
+const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
   const hidden = hiddenOption(argv)
   if (hidden !== undefined)
     return Effect.as(note(`${hidden} has no place here; coffer --help shows what there is`), exitCodes.usage)
@@ -116,7 +117,12 @@ export const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect
 }
 
 /** The process ends with the code that `cli` answers; by ctrl-C, with a shell's code for that. */
-export const teardown: Teardown = (exit, onExit) => {
+const teardown: Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exitCodes.failed)
   onExit(Cause.isInterruptedOnly(exit.cause) ? 130 : exitCodes.failed)
 }
+
+/** Starts the client. */
+export const start = (argv: ReadonlyArray<string>, version: string): void =>
+  // The runtime's own logger would take the place of ours, and writes to standard output.
+  runMain(cli(argv, version), { disableErrorReporting: true, disablePrettyLogger: true, teardown })

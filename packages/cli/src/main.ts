@@ -5,17 +5,15 @@ import { keepBlocking } from "./run/Streams.js"
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
 
-/** Everything but `run`. */
+/** Everything but `run`. Both are bundles of their own, with V8's code cache: see scripts/bundle.mjs. */
 const startCli = async () => {
   // A reader that has seen enough, such as `head`, is no error to report: the code is that of a death by SIGPIPE.
   process.stdout.on("error", () => process.exit(141))
-  const { runMain } = await import("@effect/platform-node/NodeRuntime")
-  const { cli, teardown } = await import("./Cli.js")
-  // The runtime's own logger would take the place of ours, and writes to standard output.
-  runMain(cli(argv, version), { disableErrorReporting: true, disablePrettyLogger: true, teardown })
+  const { start } = await import("./Cli.js")
+  start(argv, version)
 }
 
-/** `run` is a bundle of its own, so that it loads nothing that the other commands need. */
+/** `run` loads nothing that the other commands need. */
 const startRun = async (rest: ReadonlyArray<string>) => {
   const command = splitRunArgv(rest)
   if (command.type === "help") return startCli()

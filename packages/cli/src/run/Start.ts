@@ -1,5 +1,4 @@
 import { Data, Deferred, Effect, Predicate } from "effect"
-import * as module from "node:module"
 import { missingInterpreter, shell } from "./Executable.js"
 import type { Signals } from "./Signals.js"
 import { inForeground } from "./TerminalGroup.js"
@@ -44,10 +43,6 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
     if (!program.sure || typeof execve !== "function") return
     const { argv, file } = invocation(program)
-    // Node keeps the code that it compiled when it exits, and it will not exit.
-    if (Predicate.hasProperty(module, "flushCompileCache") && typeof module.flushCompileCache === "function") {
-      Reflect.apply(module.flushCompileCache, module, [])
-    }
     yield* Effect.async<void>((resume) => {
       afterTurns(5, () => {
         signals.release()
