@@ -72,7 +72,7 @@ const settings = (version) => ({
  * Bundles a module that starts a program, as a script whose compiled code is cached: see start-cached.mjs. Node's own cache
  * of compiled code needs Node 22, and a folder that the program may write.
  */
-const bundleCached = async (source, outfile, options) => {
+const bundleCached = async (source, outfile, names, options) => {
   const folder = dirname(outfile)
   const name = basename(outfile, ".js")
   const script = await build({
@@ -88,10 +88,17 @@ const bundleCached = async (source, outfile, options) => {
     define: { ...options.define, "import.meta.url": "__url" }
   })
   const [path] = Object.keys(script.metafile.outputs)
+  const cache = path.replace(/cjs$/, "cache")
+  // Another version of Node may have made it.
+  await rm(new URL(cache, root), { force: true })
   const loader = await build({
     absWorkingDir: options.absWorkingDir,
-    entryPoints: [fileURLToPath(new URL("scripts/start-cached.mjs", root))],
+    stdin: {
+      contents: `import { exports } from "./start-cached.mjs"; export const { ${names.join(", ")} } = exports`,
+      resolveDir: fileURLToPath(new URL("scripts/", root))
+    },
     outfile,
+    bundle: true,
     format: "esm",
     platform: "node",
     target: options.target,
@@ -99,21 +106,27 @@ const bundleCached = async (source, outfile, options) => {
     metafile: true,
     define: { "process.env.COFFER_SCRIPT": JSON.stringify(basename(path)) }
   })
-  return [...Object.keys(loader.metafile.outputs), path, path.replace(/cjs$/, "cache")]
+  return [...Object.keys(loader.metafile.outputs), path, cache]
 }
 
-/** @param cached modules that are bundles of their own: what they share with others is in both */
+/** @param cached modules that are bundles of their own, with what they export: what they share with others is in both */
 const bundle = async (name, { cached, ...own }) => {
   const folder = new URL(`packages/${name}/`, root)
   const outdir = fileURLToPath(new URL("dist/bundle/", folder))
   const source = (module) => fileURLToPath(new URL(`src/${module}.ts`, folder))
   const { version } = JSON.parse(await readFile(new URL("package.json", folder), "utf8"))
   // What is loaded lazily, and only where it is installed, is left out too.
-  const external = ["@coffer/server/*", ...(own.external ?? []), ...cached.map((module) => `./${module}.js`)]
+  const external = [
+    "@coffer/server/*",
+    ...(own.external ?? []),
+    ...Object.keys(cached).map((module) => `./${module}.js`)
+  ]
   const options = { ...settings(version), ...own, external }
   const outputs = await Promise.all([
-    ...(cached.includes("main") ? [] : [bundleMain(source("main"), outdir, options)]),
-    ...cached.map((module) => bundleCached(source(module), join(outdir, `${module}.js`), options))
+    ...("main" in cached ? [] : [bundleMain(source("main"), outdir, options)]),
+    ...Object.entries(cached).map(([module, names]) =>
+      bundleCached(source(module), join(outdir, `${module}.js`), names, options)
+    )
   ])
   // What an earlier build left is removed afterwards, so that a program that starts meanwhile finds its chunks.
   const current = new Set(outputs.flat().map((path) => resolve(fileURLToPath(root), path)))
@@ -133,19 +146,30 @@ const bundleMain = async (source, outdir, options) => {
   return Object.keys(metafile.outputs)
 }
 
+const folder = await mkdtemp(join(tmpdir(), "coffer-build-"))
+const variables = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  SERVICE_SERVER_URL: "http://127.0.0.1:1",
+  SERVICE_ORG: "acme",
+  SERVICE_PROJECT: "webshop",
+  SERVICE_ENV: "dev",
+  SERVICE_API_KEY: "svc_sa_none",
+  SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
+  SMTP_HOST: "log",
+  SERVICE_PORT: "0"
+}
+
 /**
  * Runs a program once, and keeps the code that V8 compiled for it: what does not run here is compiled when it first does.
  * The program may fail, for it has nobody to talk to; a server is stopped when it says that it listens.
  */
 const warm = async (program, ...args) => {
-  const folder = await mkdtemp(join(tmpdir(), "coffer-build-"))
-  const place = { SERVICE_ORG: "acme", SERVICE_PROJECT: "webshop", SERVICE_ENV: "dev", SERVICE_API_KEY: "svc_sa_none" }
-  const client = { SERVICE_SERVER_URL: "http://127.0.0.1:1", ...place }
-  const server = { SERVICE_MASTER_KEY: randomBytes(32).toString("hex"), SMTP_HOST: "log", SERVICE_PORT: "0" }
   const keep = new URL("scripts/keep-code.mjs", root).href
-  const child = spawn(process.execPath, ["--import", keep, fileURLToPath(new URL(program, root)), ...args], {
+  const file = fileURLToPath(new URL(`packages/${program}`, root))
+  const child = spawn(process.execPath, ["--import", keep, file, ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, ...client, ...server },
+    env: variables,
     stdio: ["ignore", "ignore", "pipe"],
     timeout: 60_000
   })
@@ -153,14 +177,13 @@ const warm = async (program, ...args) => {
     if (String(text).includes("listening on")) child.kill("SIGTERM")
   })
   await once(child, "close")
-  await rm(folder, { recursive: true })
 }
 
 await Promise.all([
-  bundle("cli", { cached: ["Cli", "run/main"] }),
-  bundle("mcp", { cached: [] }),
+  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"] } }),
+  bundle("mcp", { cached: {} }),
   bundle("server", {
-    cached: ["main"],
+    cached: { main: [], "keys/Rotation": ["opensDatabase", "rotate"], "backups/DrillWorker": [] },
     // A stack trace in an operator's log names what failed.
     minify: false,
     minifyWhitespace: true,
@@ -172,9 +195,14 @@ await Promise.all([
   process.exitCode = 1
 })
 
+const documents = import("./documents.mjs")
 await Promise.all([
-  import("./documents.mjs"),
-  warm("packages/cli/bin/coffer.js", "secret", "list"),
-  warm("packages/cli/bin/coffer.js", "run", "--", "true"),
-  warm("packages/server/bin/coffer-server.js")
+  warm("cli/bin/coffer.js", "secret", "list"),
+  warm("cli/bin/coffer.js", "run", "--", "true"),
+  warm("server/bin/coffer-server.js"),
+  warm("server/dist/bundle/backups/DrillWorker.js")
 ])
+// The database is the server's.
+await warm("cli/bin/coffer.js", "master-key", "rotate", "--db", "service.db", "--generate")
+await rm(folder, { recursive: true })
+await documents

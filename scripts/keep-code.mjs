@@ -1,5 +1,5 @@
 /** Keeps the code that V8 has compiled for a program's scripts when the program ends: loaded before it, by `--import`. */
-import { chmodSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import vm from "node:vm"
 
@@ -17,6 +17,8 @@ syncBuiltinESMExports()
 process.on("exit", () => {
   for (const [file, script] of scripts) {
     const cache = file.replace(/cjs$/, "cache")
+    // The first run of a script decides.
+    if (existsSync(cache)) continue
     writeFileSync(cache, script.createCachedData())
     // Whoever may read the script: the server creates files for itself alone.
     chmodSync(cache, statSync(file).mode)

@@ -22,4 +22,4 @@ const script = new Script(readFileSync(filename, "latin1"), { filename, cachedDa
 const module = { exports: {} }
 script.runInThisContext()(module, createRequire(url), (name) => import(name), url)
 
-export const { start } = module.exports
+export const { exports } = module
