@@ -81,8 +81,9 @@ export const askHidden = (question: string): Effect.Effect<Redacted.Redacted> =>
     const { state, text } = yield* Effect.scoped(
       Effect.zipRight(
         Effect.zipRight(
-          Effect.sync(() => process.stderr.write(question)),
-          rawMode
+          rawMode,
+          // What is typed in answer before the terminal is in raw mode would be shown.
+          Effect.sync(() => process.stderr.write(question))
         ),
         readRaw
       )

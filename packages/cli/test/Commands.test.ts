@@ -1,35 +1,16 @@
 import { once } from "node:events"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Desk, finish, node, Server, until } from "./support/Programs.js"
+import { assert, describe, it } from "vitest"
+import { Desk, finish, node, until } from "./support/Programs.js"
+import { workplace } from "./support/Workplace.js"
 
-let server: Server
-let desk: Desk
-
-beforeAll(async () => {
-  server = await Server.start()
-  desk = await server.login("ada@example.com")
-  await ok("org", "create", "acme")
-  await ok("project", "create", "webshop", "--org", "acme")
-  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
-}, 300_000)
-
-afterAll(async () => {
-  desk?.remove()
-  await server?.stop()
-})
-
-/** What a command that must succeed writes. */
-const ok = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
-  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
-  return stdout
-}
+const place = workplace()
+const { prints } = place
 
 /** The one sentence with which a command fails. */
 const fails = async (code: number, args: ReadonlyArray<string>, options: Parameters<Desk["coffer"]>[1] = {}) => {
-  const result = await desk.coffer(args, options)
+  const result = await place.desk.coffer(args, options)
   assert.strictEqual(result.code, code, `${args.join(" ")}: ${result.stderr}`)
   assert.strictEqual(result.stdout, "")
   assert.match(result.stderr, /^coffer: [^\n]+\n$/)
@@ -39,11 +20,11 @@ const fails = async (code: number, args: ReadonlyArray<string>, options: Paramet
 
 describe("the command line", () => {
   it("answers --version, and the help without colours where nobody sees them", async () => {
-    assert.match(await ok("--version"), /^\d+\.\d+\.\d+\n$/)
-    const help = await ok("--help")
+    assert.match(await prints("--version"), /^\d+\.\d+\.\d+\n$/)
+    const help = await prints("--help")
     assert.include(help, "secret set")
     assert.notInclude(help, "\x1b")
-    assert.include(await ok("run", "--help"), "--allow-env")
+    assert.include(await prints("run", "--help"), "--allow-env")
   })
 
   it("is refused with code 2 where it is wrong", async () => {
@@ -61,38 +42,38 @@ describe("the command line", () => {
 
   it("shows the help and is refused where a command is missing, and only then", async () => {
     for (const [group, ...words] of [["secret"], ["acl", "--"], []]) {
-      const { code, stderr, stdout } = await desk.coffer(group === undefined ? [] : [group, ...words])
+      const { code, stderr, stdout } = await place.desk.coffer(group === undefined ? [] : [group, ...words])
       const name = ["coffer", ...(group === undefined ? [] : [group])].join(" ")
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.isTrue(stderr.startsWith(`USAGE\n  ${name} COMMAND\n`), stderr)
       assert.isTrue(stderr.endsWith(`\ncoffer: a command is missing: ${name} COMMAND\n`), stderr)
     }
-    assert.match(await ok("secret", "--help"), /^USAGE\n/)
+    assert.match(await prints("secret", "--help"), /^USAGE\n/)
   })
 
   it("takes options before and after arguments", async () => {
-    await ok("secret", "set", "--env", "prod", "WHERE", "before")
-    await ok("secret", "set", "WHERE", "after", "--env", "staging")
-    assert.strictEqual(await ok("secret", "get", "WHERE", "--env", "prod"), "before")
-    assert.strictEqual(await ok("secret", "get", "--env", "staging", "WHERE"), "after")
+    await prints("secret", "set", "--env", "prod", "WHERE", "before")
+    await prints("secret", "set", "WHERE", "after", "--env", "staging")
+    assert.strictEqual(await prints("secret", "get", "WHERE", "--env", "prod"), "before")
+    assert.strictEqual(await prints("secret", "get", "--env", "staging", "WHERE"), "after")
   })
 })
 
 describe("a value", () => {
   it("comes and goes byte for byte, from an argument, a file or standard input", async () => {
     const text = "line one\r\nline two\n\ttab é😀\n\n"
-    await ok("secret", "set", "ARG", text)
-    assert.strictEqual(await ok("secret", "get", "ARG"), text)
-    writeFileSync(join(desk.home, "value"), `\ufeff${text}`)
-    await ok("secret", "set", "FILE", "--file", "value")
-    assert.strictEqual(await ok("secret", "get", "FILE"), `\ufeff${text}`)
-    const piped = await desk.coffer(["secret", "set", "PIPE"], { input: "no newline" })
+    await prints("secret", "set", "ARG", text)
+    assert.strictEqual(await prints("secret", "get", "ARG"), text)
+    writeFileSync(join(place.desk.home, "value"), `\ufeff${text}`)
+    await prints("secret", "set", "FILE", "--file", "value")
+    assert.strictEqual(await prints("secret", "get", "FILE"), `\ufeff${text}`)
+    const piped = await place.desk.coffer(["secret", "set", "PIPE"], { input: "no newline" })
     assert.deepInclude(piped, { code: 0, stderr: "" })
-    assert.strictEqual(await ok("secret", "get", "PIPE"), "no newline")
-    await ok("secret", "set", "EMPTY", "")
-    assert.strictEqual(await ok("secret", "get", "EMPTY"), "")
-    await ok("secret", "set", "DASH", "--", "--not-an-option")
-    assert.strictEqual(await ok("secret", "get", "DASH"), "--not-an-option")
+    assert.strictEqual(await prints("secret", "get", "PIPE"), "no newline")
+    await prints("secret", "set", "EMPTY", "")
+    assert.strictEqual(await prints("secret", "get", "EMPTY"), "")
+    await prints("secret", "set", "DASH", "--", "--not-an-option")
+    assert.strictEqual(await prints("secret", "get", "DASH"), "--not-an-option")
   })
 
   it("is refused where it is not text, too large, or nothing", async () => {
@@ -104,47 +85,47 @@ describe("a value", () => {
   })
 
   it("is not written over a version that was not expected", async () => {
-    await ok("secret", "set", "GUARDED", "1", "--if-version", "0")
+    await prints("secret", "set", "GUARDED", "1", "--if-version", "0")
     await fails(1, ["secret", "set", "GUARDED", "2", "--if-version", "0"])
-    await ok("secret", "set", "GUARDED", "2", "--if-version", "1")
-    const record = JSON.parse(await ok("secret", "get", "GUARDED", "--json"))
+    await prints("secret", "set", "GUARDED", "2", "--if-version", "1")
+    const record = JSON.parse(await prints("secret", "get", "GUARDED", "--json"))
     assert.deepStrictEqual(record, { key: "GUARDED", value: "2", version: 2 })
     await fails(1, ["secret", "delete", "GUARDED", "--yes", "--if-version", "1"])
-    await ok("secret", "delete", "GUARDED", "--yes")
+    await prints("secret", "delete", "GUARDED", "--yes")
   })
 })
 
 describe("records", () => {
   it("are lists of lines, or the API's own", async () => {
-    assert.match(await ok("env", "list"), /^dev\t\S+\nprod\t\S+\nstaging\t\S+\n$/)
-    const { data } = JSON.parse(await ok("environment", "list", "--json"))
+    assert.match(await prints("env", "list"), /^dev\t\S+\nprod\t\S+\nstaging\t\S+\n$/)
+    const { data } = JSON.parse(await prints("environment", "list", "--json"))
     assert.deepStrictEqual(Object.keys(data[0]), ["id", "name", "created_at", "updated_at"])
-    const { type, email } = JSON.parse(await ok("whoami", "--json"))
+    const { type, email } = JSON.parse(await prints("whoami", "--json"))
     assert.deepStrictEqual({ type, email }, { type: "user", email: "ada@example.com" })
   })
 
   it("are made, renamed and deleted", async () => {
-    await ok("project", "create", "temporary")
-    await ok("project", "rename", "temporary", "other")
-    assert.match(await ok("project", "get", "other"), /name\tother/)
-    await ok("env", "create", "qa", "--project", "other")
-    await ok("env", "delete", "qa", "--project", "other", "--yes")
-    await ok("project", "delete", "other", "--yes")
+    await prints("project", "create", "temporary")
+    await prints("project", "rename", "temporary", "other")
+    assert.match(await prints("project", "get", "other"), /name\tother/)
+    await prints("env", "create", "qa", "--project", "other")
+    await prints("env", "delete", "qa", "--project", "other", "--yes")
+    await prints("project", "delete", "other", "--yes")
     await fails(4, ["project", "get", "other"])
-    await ok("org", "create", "passing")
-    await ok("org", "rename", "passed", "--org", "passing")
-    await ok("org", "delete", "--org", "passed", "--yes")
+    await prints("org", "create", "passing")
+    await prints("org", "rename", "passed", "--org", "passing")
+    await prints("org", "delete", "--org", "passed", "--yes")
     await fails(4, ["org", "get", "--org", "passed"])
   })
 })
 
 describe("service.yml", () => {
   it("is not overwritten unless told so", async () => {
-    const path = join(desk.home, "service.yml")
+    const path = join(place.desk.home, "service.yml")
     const before = readFileSync(path, "utf8")
     assert.include(await fails(1, ["init", "--org", "other"]), "--force")
     assert.strictEqual(readFileSync(path, "utf8"), before)
-    const told = await desk.coffer(["init", "--force", "--org", "acme", "--project", "webshop", "--env", "dev"])
+    const told = await place.desk.coffer(["init", "--force", "--org", "acme", "--project", "webshop", "--env", "dev"])
     assert.strictEqual(told.code, 0)
     assert.strictEqual(readFileSync(path, "utf8"), before)
   })
@@ -163,7 +144,7 @@ describe("service.yml", () => {
 
 describe("a session", () => {
   it("is asked for in steps where there is no terminal, and kept for its owner alone", async () => {
-    const other = await server.login("bob@example.com")
+    const other = await place.server.login("bob@example.com")
     assert.strictEqual(statSync(join(other.home, ".config/coffer/session")).mode & 0o777, 0o600)
     const { stdout } = await other.coffer(["session", "list", "--json"])
     const { data } = JSON.parse(stdout)
@@ -175,10 +156,10 @@ describe("a session", () => {
   })
 
   it("is asked for again at a terminal where what was typed cannot be a code", async () => {
-    const other = new Desk(server.url)
+    const other = new Desk(place.server.url)
     const coffer = `${node} ${join(import.meta.dirname, "../bin/coffer.js")}`
     const typing = other.spawn("script", ["-qec", `${coffer} login --email joe@example.com`, "/dev/null"])
-    const code = await server.code("joe@example.com")
+    const code = await place.server.code("joe@example.com")
     let screen = ""
     typing.stdout?.on("data", (chunk: Buffer) => (screen += chunk.toString()))
     for (const [times, text] of ["12345", "", code].entries()) {
@@ -194,9 +175,9 @@ describe("a session", () => {
   })
 
   it("starts with a token from the server's operator, on standard input or at a prompt that does not show it", async () => {
-    const { code, stdout: token, stderr } = await server.offline(["session", "grace@example.com"])
+    const { code, stdout: token, stderr } = await place.server.offline(["session", "grace@example.com"])
     assert.deepStrictEqual([code, stderr], [0, ""])
-    const other = new Desk(server.url)
+    const other = new Desk(place.server.url)
     const sessionFile = join(other.home, ".config/coffer/session")
     const refused = async (exit: number, says: RegExp, args: ReadonlyArray<string>, input = token) => {
       const result = await other.coffer(["login", ...args], { input })
@@ -214,12 +195,12 @@ describe("a session", () => {
 
     const done = await other.coffer(["login", "--token", "-"], { input: token })
     assert.deepStrictEqual([done.code, done.stderr], [0, ""])
-    assert.strictEqual(done.stdout, `logged in to ${server.url} as grace@example.com\n`)
+    assert.strictEqual(done.stdout, `logged in to ${place.server.url} as grace@example.com\n`)
     assert.strictEqual(statSync(sessionFile).mode & 0o777, 0o600)
     assert.include((await other.coffer(["whoami"])).stdout, "grace@example.com")
     other.remove()
 
-    const terminal = new Desk(server.url)
+    const terminal = new Desk(place.server.url)
     const coffer = `${node} ${join(import.meta.dirname, "../bin/coffer.js")}`
     const typing = terminal.spawn("script", ["-qec", `${coffer} login --token -`, "/dev/null"])
     let screen = ""
@@ -234,7 +215,7 @@ describe("a session", () => {
   })
 
   it("ends at logout, here and at the server", async () => {
-    const other = await server.login("eve@example.com")
+    const other = await place.server.login("eve@example.com")
     assert.strictEqual((await other.coffer(["logout"])).code, 0)
     assert.throws(() => statSync(join(other.home, ".config/coffer/session")))
     const again = await other.coffer(["whoami"])
@@ -247,7 +228,7 @@ describe("a session", () => {
 
 it("is quiet when its reader goes away", async () => {
   const { stderr, stdout } = await finish(
-    desk.spawn("/bin/sh", [
+    place.desk.spawn("/bin/sh", [
       "-c",
       `{ ${node} ${join(import.meta.dirname, "../bin/coffer.js")} env list; echo code $? >&2; } | true`
     ])

@@ -1,30 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, node, Server } from "../support/Programs.js"
+import { assert, describe, it } from "vitest"
+import { node } from "../support/Programs.js"
 import { client, pasted, Terminal } from "../support/Terminal.js"
+import { workplace } from "../support/Workplace.js"
 
-let server: Server
-let desk: Desk
-
-beforeAll(async () => {
-  server = await Server.start()
-  desk = await server.login("ada@example.com")
-  await ok("org", "create", "acme")
-  await ok("project", "create", "webshop", "--org", "acme")
-  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
-}, 300_000)
-
-afterAll(async () => {
-  desk?.remove()
-  await server?.stop()
-})
-
-const ok = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
-  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
-  return stdout
-}
+const place = workplace()
+const { prints } = place
 
 const pem = ["-----BEGIN PRIVATE KEY-----", "touch planted", "MC4CAQAwBQYDK2VwBCIEIH", "-----END PRIVATE KEY-----"]
   .join("\n")
@@ -32,37 +14,52 @@ const pem = ["-----BEGIN PRIVATE KEY-----", "touch planted", "MC4CAQAwBQYDK2VwBC
 
 /** A shell that keeps its history in a file. */
 const shell = (history: string) => {
-  writeFileSync(join(desk.home, "rc"), `PS1='ready> '; HISTFILE='${join(desk.home, history)}'\n`)
-  return new Terminal(desk, ["bash", "--rcfile", "rc", "-i"], { env: { COFFER: `${node} ${client}` } })
+  writeFileSync(join(place.desk.home, "rc"), `PS1='ready> '; HISTFILE='${join(place.desk.home, history)}'\n`)
+  return new Terminal(place.desk, ["bash", "--rcfile", "rc", "-i"], { env: { COFFER: `${node} ${client}` } })
 }
 
 describe("a value that is typed", () => {
   it("is taken up to Enter, can be corrected, and is not shown", async () => {
-    const terminal = Terminal.coffer(desk, "secret", "set", "TYPED")
+    const terminal = Terminal.coffer(place.desk, "secret", "set", "TYPED")
     await terminal.answer("Value of TYPED: ", "wrong\x15hunter3\x7f2é\x1b[D\t!\r")
     await terminal.sees("TYPED stored in webshop/dev as version 1")
     assert.strictEqual(await terminal.ended(), 0)
     assert.notInclude(terminal.screen, "hunter")
-    assert.strictEqual(await ok("secret", "get", "TYPED"), "hunter2é\t!")
+    assert.strictEqual(await prints("secret", "get", "TYPED"), "hunter2é\t!")
+  })
+
+  it("is not shown either where it is typed the moment that the question is there", async () => {
+    const slow = `const set = process.stdin.setRawMode
+      process.stdin.setRawMode = function (on) {
+        if (on) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+        return set.call(this, on)
+      }`
+    const terminal = new Terminal(place.desk, [node, client, "secret", "set", "EARLY"], {
+      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(slow)}` }
+    })
+    await terminal.answer("Value of EARLY: ", "hunter2\r")
+    await terminal.sees("EARLY stored in webshop/dev as version 1")
+    assert.strictEqual(await terminal.ended(), 0)
+    assert.notInclude(terminal.screen, "hunter")
   })
 
   it("is asked for again where nothing was typed, and stored empty where that is wanted", async () => {
-    await ok("secret", "set", "KEPT", "precious")
-    const terminal = Terminal.coffer(desk, "secret", "set", "KEPT")
+    await prints("secret", "set", "KEPT", "precious")
+    const terminal = Terminal.coffer(place.desk, "secret", "set", "KEPT")
     await terminal.answer("Value of KEPT: ", "\r")
     await terminal.sees("--allow-empty stores the empty text")
     await terminal.answer("Value of KEPT: ", "\x03")
     assert.strictEqual(await terminal.ended(), 130)
-    assert.strictEqual(await ok("secret", "get", "KEPT"), "precious")
+    assert.strictEqual(await prints("secret", "get", "KEPT"), "precious")
 
-    const empty = Terminal.coffer(desk, "secret", "set", "KEPT", "--allow-empty")
+    const empty = Terminal.coffer(place.desk, "secret", "set", "KEPT", "--allow-empty")
     await empty.answer("Value of KEPT: ", "\r")
     assert.strictEqual(await empty.ended(), 0)
-    assert.strictEqual(await ok("secret", "get", "KEPT"), "")
-    assert.strictEqual((await desk.coffer(["secret", "set", "KEPT", "again"])).code, 0)
-    assert.strictEqual((await desk.coffer(["secret", "set", "KEPT"], { input: "" })).code, 2)
-    await ok("secret", "set", "KEPT", "--allow-empty")
-    assert.strictEqual(await ok("secret", "get", "KEPT"), "")
+    assert.strictEqual(await prints("secret", "get", "KEPT"), "")
+    assert.strictEqual((await place.desk.coffer(["secret", "set", "KEPT", "again"])).code, 0)
+    assert.strictEqual((await place.desk.coffer(["secret", "set", "KEPT"], { input: "" })).code, 2)
+    await prints("secret", "set", "KEPT", "--allow-empty")
+    assert.strictEqual(await prints("secret", "get", "KEPT"), "")
   })
 })
 
@@ -76,17 +73,17 @@ describe("a value that is pasted", () => {
     await bash.sees("PEM stored in webshop/dev as version 1")
     await bash.answer("ready> ", "exit\r")
     assert.strictEqual(await bash.ended(), 0)
-    assert.strictEqual(await ok("secret", "get", "PEM"), pem)
-    assert.strictEqual(readFileSync(join(desk.home, "history-pasted"), "utf8"), "$COFFER secret set PEM\nexit\n")
+    assert.strictEqual(await prints("secret", "get", "PEM"), pem)
+    assert.strictEqual(readFileSync(join(place.desk.home, "history-pasted"), "utf8"), "$COFFER secret set PEM\nexit\n")
     assert.notInclude(bash.screen, "PRIVATE KEY")
-    assert.isFalse(existsSync(join(desk.home, "planted")))
+    assert.isFalse(existsSync(join(place.desk.home, "planted")))
   })
 
   it("as one line has no end of line", async () => {
-    const terminal = Terminal.coffer(desk, "secret", "set", "TOKEN")
+    const terminal = Terminal.coffer(place.desk, "secret", "set", "TOKEN")
     await terminal.answer("Value of TOKEN: ", `${pasted("token\n")}\r`)
     assert.strictEqual(await terminal.ended(), 0)
-    assert.strictEqual(await ok("secret", "get", "TOKEN"), "token")
+    assert.strictEqual(await prints("secret", "get", "TOKEN"), "token")
   })
 
   it("is refused where the terminal does not mark it, and nothing of it reaches the shell or its history", async () => {
@@ -97,8 +94,11 @@ describe("a value that is pasted", () => {
     await bash.answer("Value of UNMARKED: ", "\x03")
     await bash.answer("ready> ", "exit\r")
     await bash.ended()
-    assert.strictEqual(readFileSync(join(desk.home, "history-unmarked"), "utf8"), "$COFFER secret set UNMARKED\nexit\n")
-    assert.isFalse(existsSync(join(desk.home, "planted")))
-    assert.strictEqual((await desk.coffer(["secret", "get", "UNMARKED"])).code, 4)
+    assert.strictEqual(
+      readFileSync(join(place.desk.home, "history-unmarked"), "utf8"),
+      "$COFFER secret set UNMARKED\nexit\n"
+    )
+    assert.isFalse(existsSync(join(place.desk.home, "planted")))
+    assert.strictEqual((await place.desk.coffer(["secret", "get", "UNMARKED"])).code, 4)
   })
 })

@@ -1,28 +1,9 @@
 import fc from "fast-check"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, Server } from "../support/Programs.js"
+import { assert, describe, it } from "vitest"
+import { workplace } from "../support/Workplace.js"
 
-let server: Server
-let desk: Desk
-
-beforeAll(async () => {
-  server = await Server.start()
-  desk = await server.login("ada@example.com")
-  await ok("org", "create", "acme")
-  await ok("project", "create", "webshop", "--org", "acme")
-  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
-}, 300_000)
-
-afterAll(async () => {
-  desk?.remove()
-  await server?.stop()
-})
-
-const ok = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
-  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
-  return { stderr, stdout }
-}
+const place = workplace()
+const { ok } = place
 
 /** What the parser would take for an option of its own, or of the command. */
 const options = [
@@ -58,14 +39,14 @@ describe("what stands behind --", () => {
 
   it("stays an argument for other commands", async () => {
     for (const args of [["get"], ["versions"], ["delete", "--yes"]]) {
-      const { code, stderr, stdout } = await desk.coffer(["secret", ...args, "--", "--version"])
+      const { code, stderr, stdout } = await place.desk.coffer(["secret", ...args, "--", "--version"])
       assert.deepStrictEqual([code, stdout], [2, ""], stderr)
       assert.match(stderr, /^coffer: a secret key has 1 to 100 characters/)
     }
   })
 
   it("is what stands behind the first of them", async () => {
-    const { code, stderr } = await desk.coffer(["secret", "set", "FIRST", "--", "--", "--"])
+    const { code, stderr } = await place.desk.coffer(["secret", "set", "FIRST", "--", "--", "--"])
     assert.strictEqual(code, 2)
     assert.match(stderr, /argument 3 of coffer secret set has no place here/)
   })
@@ -75,10 +56,10 @@ describe("in front of --", () => {
   it.each(["--version", "--log-level=debug", "--wizard", "--completions=bash"])(
     "%s is refused, and nothing is stored",
     async (option) => {
-      const { code, stderr, stdout } = await desk.coffer(["secret", "set", "REFUSED", option], { input: "piped" })
+      const { code, stderr, stdout } = await place.desk.coffer(["secret", "set", "REFUSED", option], { input: "piped" })
       assert.deepStrictEqual([code, stdout], [2, ""], stderr)
       assert.match(stderr, /^coffer: --[a-z-]+ has no place here;/)
-      assert.strictEqual((await desk.coffer(["secret", "get", "REFUSED"])).code, 4)
+      assert.strictEqual((await place.desk.coffer(["secret", "get", "REFUSED"])).code, 4)
     }
   )
 
@@ -93,7 +74,7 @@ describe("in front of --", () => {
     ["SecretPhrase=1"],
     ["-SecretPhrase", "KEY"]
   ])("no text of %s %s %s is in an error", async (...args) => {
-    const { code, stderr, stdout } = await desk.coffer(["secret", "set", ...args])
+    const { code, stderr, stdout } = await place.desk.coffer(["secret", "set", ...args])
     assert.strictEqual(code, 2)
     assert.notMatch(stdout + stderr, /secretphrase/i)
     assert.match(stderr, /^coffer: [^\n]+\n$/)
