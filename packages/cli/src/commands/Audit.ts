@@ -36,6 +36,12 @@ const word = (name: string, description: string) =>
 const text = <A>(name: string, schema: Schema.Schema<A, string>, description: string) =>
   Options.text(name).pipe(Options.withSchema(schema), Options.withDescription(description), Options.optional)
 
+/** An option whose error names it: the rule of the API does not know what it is called here. */
+const checked = (name: string, schema: Schema.Schema<string>, takes: string, description: string) =>
+  text(name, Schema.String.pipe(Schema.filter(Schema.is(schema), rule(`--${name} takes ${takes}`))), description)
+
+const aMoment = "a date, or a time in UTC such as 2026-01-31T08:00:00Z"
+
 const server = Options.boolean("server").pipe(
   Options.withDescription(
     "The log of the whole server, for superadmins: logins, lockouts, and every organization's entries"
@@ -53,7 +59,12 @@ const number = (name: string, maximum: number, description: string) =>
 
 const filters = {
   action: word("action", "Only this action, such as secret.set"),
-  actor: text("actor", AuditActor, "Only what this actor did: an e-mail address, a service account's name, or an id"),
+  actor: checked(
+    "actor",
+    AuditActor,
+    "an e-mail address, a service account's name, or an id",
+    "Only what this actor did: an e-mail address, a service account's name, or an id"
+  ),
   project: text(
     "project",
     ProjectName,
@@ -61,13 +72,14 @@ const filters = {
   ),
   env: text("env", EnvName, "Only what happened in this environment; service.yml and SERVICE_ENV do not count"),
   key: text("key", SecretKey, "Only what happened to this key, also where a whole environment was read"),
-  since: text("since", AuditMoment, "Only from this moment on: a date, or a time in UTC such as 2026-01-31T08:00:00Z"),
-  until: text("until", AuditMoment, "Only before this moment"),
+  since: checked("since", AuditMoment, aMoment, `Only from this moment on: ${aMoment}`),
+  until: checked("until", AuditMoment, aMoment, "Only before this moment"),
   resourceType: word("resource-type", "Only what is about this kind of thing, such as secret"),
-  after: Options.text("after").pipe(
-    Options.withSchema(AuditCursor),
-    Options.withDescription("Go on behind an earlier page: its next_cursor"),
-    Options.optional
+  after: checked(
+    "after",
+    AuditCursor,
+    "the next_cursor of an earlier page",
+    "Go on behind an earlier page: its next_cursor"
   ),
   limit: number("limit", 100, "How many entries; 20 when left out, 100 at most"),
   all: Options.boolean("all").pipe(Options.withDescription("Every entry, page after page")),

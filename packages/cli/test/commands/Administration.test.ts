@@ -1,30 +1,32 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, Server } from "../support/Programs.js"
+import { assert, beforeAll, describe, it } from "vitest"
+import { Desk } from "../support/Programs.js"
+import { workplace } from "../support/Workplace.js"
 
-let server: Server
-let desk: Desk
-
-const ok = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
-  assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
-  return { stderr, stdout }
-}
+const place = workplace("root@example.com")
+const { ok } = place
 
 const json = async (...args: ReadonlyArray<string>) => JSON.parse((await ok(...args, "--json")).stdout)
 
 beforeAll(async () => {
-  server = await Server.start()
-  desk = await server.login("root@example.com")
-  await ok("org", "create", "acme")
-  await ok("project", "create", "webshop", "--org", "acme")
-  await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
   await ok("secret", "set", "API_KEY", "first")
-}, 300_000)
-
-afterAll(async () => {
-  desk?.remove()
-  await server?.stop()
 })
+
+/** What a test looks at of an entry. */
+interface Entry {
+  readonly id: string
+  readonly org_id: string | null
+  readonly action: string
+  readonly resource_type: string
+  readonly actor_id: string | null
+  readonly actor_name: string
+  readonly created_at: string
+  readonly metadata: {
+    readonly project?: string
+    readonly env?: string
+    readonly key?: string
+    readonly keys?: ReadonlyArray<{ readonly key: string }>
+  }
+}
 
 describe("a service account", () => {
   it("has its key printed once, alone on standard output", async () => {
@@ -37,7 +39,7 @@ describe("a service account", () => {
     assert.notProperty(account, "api_key")
 
     const key = { SERVICE_API_KEY: stdout.trim() }
-    assert.include((await desk.coffer(["whoami"], { env: key })).stdout, "service_account")
+    assert.include((await place.desk.coffer(["whoami"], { env: key })).stdout, "service_account")
     await ok(
       "acl",
       "grant",
@@ -50,13 +52,13 @@ describe("a service account", () => {
       "--permission",
       "read"
     )
-    const read = await desk.coffer(["secret", "get", "API_KEY"], { env: key })
+    const read = await place.desk.coffer(["secret", "get", "API_KEY"], { env: key })
     assert.strictEqual(read.code, 1)
     assert.match(read.stderr, /reveal: false/)
 
     const rotated = await json("service-account", "rotate", account.id)
     assert.match(rotated.api_key, /^svc_sa_/)
-    const old = await desk.coffer(["whoami"], { env: key })
+    const old = await place.desk.coffer(["whoami"], { env: key })
     assert.strictEqual(old.code, 3)
     await ok("service-account", "revoke", account.id, "--yes")
     assert.deepStrictEqual((await json("acl", "list")).data, [])
@@ -101,7 +103,7 @@ describe("access rules", () => {
     const explained = await json("acl", "explain", "--email", "grace@example.com")
     assert.deepStrictEqual(explained.allowed, ["read"])
     await ok("acl", "revoke", dev.id, "--yes")
-    const both = await desk.coffer(["acl", "revoke", dev.id, "--email", "grace@example.com", "--yes"])
+    const both = await place.desk.coffer(["acl", "revoke", dev.id, "--email", "grace@example.com", "--yes"])
     assert.strictEqual(both.code, 2)
   })
 })
@@ -109,9 +111,12 @@ describe("access rules", () => {
 describe("the audit log", () => {
   it("is listed whole, page after page, in one document", async () => {
     const keys = Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`KEY_${index}`, String(index)]))
-    const { code, stderr } = await desk.shell(`cat > many.json && $COFFER secret import many.json --env staging`, {
-      input: JSON.stringify(keys)
-    })
+    const { code, stderr } = await place.desk.shell(
+      `cat > many.json && $COFFER secret import many.json --env staging`,
+      {
+        input: JSON.stringify(keys)
+      }
+    )
     assert.strictEqual(code, 0, stderr)
     const page = await json("audit", "list", "--action", "secret.set", "--limit", "1")
     assert.strictEqual(page.pagination.total, 131)
@@ -124,11 +129,101 @@ describe("the audit log", () => {
     assert.deepStrictEqual(none, { data: [] })
   })
 
+  it("is narrowed by project, environment, key, actor, action, kind and time", async () => {
+    await ok("project", "create", "api")
+    await ok("secret", "set", "API_KEY", "other", "--project", "api", "--env", "prod")
+    await ok("secret", "set", "ONLY", "1", "--project", "api", "--env", "prod")
+    const root = (await json("whoami")).id as string
+    const all: ReadonlyArray<Entry> = (await json("audit", "list", "--all")).data
+    const [newest] = all
+    const middle = all[Math.floor(all.length / 2)]?.created_at ?? ""
+    const keysOf = ({ metadata }: Entry) => [metadata.key, ...(metadata.keys ?? []).map(({ key }) => key)]
+    const filters: ReadonlyArray<readonly [ReadonlyArray<string>, (entry: Entry) => boolean]> = [
+      [["--project", "api"], ({ metadata }) => metadata.project === "api"],
+      [["--env", "prod"], ({ metadata }) => metadata.env === "prod"],
+      [["--key", "API_KEY"], (entry) => keysOf(entry).includes("API_KEY")],
+      [["--project", "api", "--env", "prod", "--key", "ONLY"], (entry) => keysOf(entry).includes("ONLY")],
+      [["--actor", "Root@example.com"], ({ actor_id }) => actor_id === root],
+      [["--actor", root, "--action", "project.create"], ({ action }) => action === "project.create"],
+      [["--resource-type", "project"], ({ resource_type }) => resource_type === "project"],
+      [["--since", middle], ({ created_at }) => created_at >= middle],
+      [["--until", middle], ({ created_at }) => created_at < middle],
+      [["--since", "2020-01-01", "--until", "2999-12-31T00:00Z", "--limit", "1"], ({ id }) => id === newest?.id]
+    ]
+    for (const [options, fits] of filters) {
+      const found: ReadonlyArray<Entry> = (
+        await json("audit", "list", ...options, ...(options.includes("--limit") ? [] : ["--all"]))
+      ).data
+      assert.deepStrictEqual(found, all.filter(fits), options.join(" "))
+      assert.isAbove(found.length, 0, options.join(" "))
+    }
+    // service.yml names webshop/dev, and narrows nothing.
+    assert.isTrue(all.some(({ metadata }) => metadata.project === "api"))
+  })
+
+  it("is empty for an actor who has done nothing yet, and names the nearest where nobody is meant", async () => {
+    await ok("member", "invite", "quiet@example.com")
+    assert.deepStrictEqual((await json("audit", "list", "--actor", "quiet@example.com", "--all")).data, [])
+    const quiet = await ok("audit", "list", "--actor", "quiet@example.com")
+    assert.deepStrictEqual([quiet.stdout, quiet.stderr], ["", "coffer: there are no such entries\n"])
+    for (const [option, word, says] of [
+      ["--actor", "quite@example.com", /nobody of that id or name: did you mean quiet@example\.com\?/],
+      ["--action", "secret.raed", /no action secret\.raed: did you mean secret\.read\?/],
+      ["--resource-type", "secrets", /no resource type secrets: did you mean secret\?/],
+      ["--since", "yesterday", /^coffer: --since takes a date, or a time in UTC/],
+      ["--until", "2026-13-01", /^coffer: --until takes a date, or a time in UTC/],
+      ["--actor", " ", /^coffer: --actor takes an e-mail address/],
+      ["--after", "5", /^coffer: --after takes the next_cursor of an earlier page/]
+    ] as const) {
+      const { code, stderr, stdout } = await place.desk.coffer(["audit", "list", option, word])
+      assert.include([1, 2], code)
+      assert.strictEqual(stdout, "")
+      assert.match(stderr, says)
+    }
+  })
+
+  it("of the whole server has logins and lockouts, for superadmins", async () => {
+    const eve = new Desk(place.server.url)
+    assert.strictEqual((await eve.coffer(["login", "--email", "eve@example.com"])).code, 0)
+    const wrong = await eve.coffer(["login", "--email", "eve@example.com", "--code", "000000"])
+    assert.strictEqual(wrong.code, 3)
+    eve.remove()
+    const serverWide = async (...options: ReadonlyArray<string>): Promise<ReadonlyArray<Entry>> =>
+      (await json("audit", "list", "--server", ...options, "--all")).data
+    const logins = await serverWide("--action", "auth.verify")
+    assert.isAbove(logins.length, 0)
+    assert.isTrue(logins.every(({ action, org_id }) => action === "auth.verify" && org_id === null))
+    const [failed, ...more] = await serverWide("--action", "auth.verify_failed", "--actor", "eve@example.com")
+    assert.deepInclude(failed, { actor_name: "eve@example.com", org_id: null })
+    assert.lengthOf(more, 0)
+    const everything = await serverWide()
+    assert.isTrue(everything.some(({ org_id }) => org_id !== null))
+    assert.deepStrictEqual(
+      await serverWide("--project", "webshop", "--key", "API_KEY"),
+      everything.filter(({ metadata }) => metadata.project === "webshop" && metadata.key === "API_KEY")
+    )
+    assert.match(
+      (await ok("audit", "verify", "--server")).stdout,
+      /^the audit log of the server itself is whole: \d+ entries\n/
+    )
+
+    const both = await place.desk.coffer(["audit", "list", "--server", "--org", "acme"])
+    assert.deepStrictEqual([both.code, both.stdout], [2, ""])
+    assert.match(both.stderr, /leave --org out/)
+    const person = await place.server.login("plain@example.com")
+    for (const call of ["list", "verify"]) {
+      const refused = await person.coffer(["audit", call, "--server"])
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+      assert.match(refused.stderr, /superadmin/)
+    }
+    person.remove()
+  })
+
   it("is verified, also against a head that was kept", async () => {
     const { stdout } = await ok("audit", "verify")
     const [, seq = "", chain = ""] = /--seq (\d+) --chain ([0-9a-f]{64})/.exec(stdout) ?? []
     assert.isTrue((await json("audit", "verify", "--seq", seq, "--chain", chain)).valid)
-    const forged = await desk.coffer(["audit", "verify", "--seq", seq, "--chain", "0".repeat(64)])
+    const forged = await place.desk.coffer(["audit", "verify", "--seq", seq, "--chain", "0".repeat(64)])
     assert.strictEqual(forged.code, 1)
     assert.match(forged.stderr, /the audit log of acme was changed/)
   })
@@ -147,14 +242,14 @@ describe("every command that destroys", () => {
     ["service-account", "revoke", id],
     ["session", "end", "--all"]
   ])("needs --yes where nobody can be asked: %s %s", async (...args) => {
-    const { code, stderr } = await desk.coffer(args)
+    const { code, stderr } = await place.desk.coffer(args)
     assert.strictEqual(code, 2)
     assert.match(stderr, /add --yes/)
   })
 
   it("asks at a terminal", async () => {
     const ask = (answer: string) =>
-      desk.shell(`(sleep 2; printf '${answer}\\r') | script -qec "$COFFER secret delete API_KEY" /dev/null`)
+      place.desk.shell(`(sleep 2; printf '${answer}\\r') | script -qec "$COFFER secret delete API_KEY" /dev/null`)
     const [no] = await Promise.all([ask("n")])
     assert.match(no.stdout, /Delete API_KEY from webshop\/dev\? \[y\/N\]/)
     assert.match(no.stdout, /nothing was changed/)
@@ -167,7 +262,7 @@ describe("somebody who leaves", () => {
 
   beforeAll(async () => {
     await ok("member", "invite", "mallory@example.com", "--role", "admin")
-    const mallory = await server.login("mallory@example.com")
+    const mallory = await place.server.login("mallory@example.com")
     const made = await mallory.coffer(["service-account", "create", "her bot", "--org", "acme"])
     assert.include(made, signed, made.stderr)
     mallory.remove()
@@ -185,9 +280,9 @@ describe("somebody who leaves", () => {
   })
 
   it("is disabled, enabled and logged out everywhere by a superadmin, who is asked before", async () => {
-    const away = await server.login("mallory@example.com")
+    const away = await place.server.login("mallory@example.com")
     assert.include(await away.coffer(["whoami"]), signed)
-    const unasked = await desk.coffer(["user", "disable", "mallory@example.com"])
+    const unasked = await place.desk.coffer(["user", "disable", "mallory@example.com"])
     assert.deepStrictEqual([unasked.code, unasked.stdout], [2, ""])
     assert.include(await away.coffer(["whoami"]), signed)
 
@@ -200,11 +295,11 @@ describe("somebody who leaves", () => {
       ["mallory@example.com"]
     )
     assert.isString((await json("user", "show", "mallory@example.com")).disabled_at)
-    assert.strictEqual((await desk.coffer(["user", "show", "mallory@example.co"])).code, 4)
-    assert.strictEqual((await desk.coffer(["user", "disable", "root@example.com", "--yes"])).code, 1)
+    assert.strictEqual((await place.desk.coffer(["user", "show", "mallory@example.co"])).code, 4)
+    assert.strictEqual((await place.desk.coffer(["user", "disable", "root@example.com", "--yes"])).code, 1)
 
     await ok("user", "enable", "mallory@example.com")
-    const back = await server.login("mallory@example.com")
+    const back = await place.server.login("mallory@example.com")
     assert.include(await back.coffer(["whoami"]), signed)
     assert.strictEqual((await back.coffer(["user", "list"])).code, 1)
     await ok("user", "end-sessions", "mallory@example.com", "--yes")
