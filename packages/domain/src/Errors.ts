@@ -89,7 +89,8 @@ export class DecryptionFailed extends ApiError<DecryptionFailed>()("DecryptionFa
 export class InternalError extends ApiError<InternalError>()("InternalError", {
   code: "INTERNAL_ERROR",
   status: 500,
-  description: "A defect; the details are in the server's log, under the request id"
+  description:
+    "Something failed in the server; its log has the details, under the request id. A change that ends so is undone, but may be there after a crash if the disk failed: read before you send it again"
 }) {}
 
 export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {

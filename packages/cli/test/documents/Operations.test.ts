@@ -293,7 +293,7 @@ describe("the forms for Docker", () => {
   })
 
   it("run commands that the programs have", () => {
-    for (const command of ["check", "session ", "restore --apply "]) assert.include(text, ` coffer ${command}`)
+    for (const command of ["check", "drill", "session ", "restore --apply "]) assert.include(text, ` coffer ${command}`)
     assert.include(text, "master-key rotate --db /data/service.db --generate --out /data/new.key")
   })
 })
