@@ -262,7 +262,7 @@ describe("the proof that the operator's own program asks", () => {
   it.effect("is made where nobody asks by the API, and for no caller, superadmins included", () =>
     Effect.gen(function* () {
       const root = yield* person("root@example.com", { superadmin: true })
-      assert.instanceOf(yield* operator, Operator)
+      assert.isTrue((yield* operator) instanceof Operator)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(asActor(root)(operator))))
     }).pipe(onDatabase())
   )

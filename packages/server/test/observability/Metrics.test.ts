@@ -7,7 +7,7 @@ import { HttpApi } from "@effect/platform"
 import Sqlite from "better-sqlite3"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { parse } from "yaml"
-import { freshSettings } from "../backups/Endpoint.js"
+import { freshSettings, keysBelow, readObject, writeObject } from "../backups/Endpoint.js"
 import { cleanUp, type Json, Program } from "../support/Program.js"
 import { parseExposition, type Sample, valueOf } from "./Exposition.js"
 
@@ -33,9 +33,11 @@ const value = async (name: string, labels: Readonly<Record<string, string>> = {}
 const metricsOf = async (started: Program): Promise<string> =>
   (await started.said(/metrics are at (http:\/\/127\.0\.0\.1:\d+\/metrics)/))[1] ?? ""
 
+const settings = freshSettings()
+
 beforeAll(async () => {
   program = await Program.start({
-    ...freshSettings(),
+    ...settings,
     SUPERADMIN_EMAIL_0: "root@example.com",
     SERVICE_METRICS_PORT: "0"
   })
@@ -136,6 +138,31 @@ describe("the metrics", () => {
     while ((await value("coffer_backup_age_seconds")) <= age) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
+  })
+
+  it("tell when a drill found a good backup last, how the last one ended and how long it took", async () => {
+    const names = ["timestamp_seconds", "last_result", "duration_seconds"].map((name) => `coffer_backup_drill_${name}`)
+    const drilled = async () => {
+      const samples = await scrape()
+      return names.map((name) => valueOf(samples, name))
+    }
+    assert.deepStrictEqual(await drilled(), [undefined, undefined, undefined])
+    const { id } = (await program.call("POST", "/api/backups", { token })).body
+    const before = Date.now() / 1000
+    const drill = () => program.call("POST", "/api/backups/drill", { token, body: { backup_id: id } })
+    const good = (await drill()).body
+    assert.isTrue(good.valid)
+    const [time = 0, result, seconds] = await drilled()
+    assert.isTrue(time >= before - 0.001 && time <= Date.now() / 1000, String(time))
+    assert.deepStrictEqual([result, seconds], [1, good.seconds])
+
+    const [object = ""] = (await keysBelow(settings.BACKUP_S3_PREFIX)).filter((name) => name.includes(id))
+    const bytes = await readObject(object)
+    bytes[5000] = (bytes[5000] ?? 0) ^ 1
+    await writeObject(object, bytes)
+    const damaged = (await drill()).body
+    assert.isFalse(damaged.valid)
+    assert.deepStrictEqual(await drilled(), [time, 0, damaged.seconds], "the last good one stays")
   })
 
   it("tell the sizes of the database and its write-ahead log", async () => {

@@ -20,6 +20,7 @@ import {
   readBundle,
   readSecret,
   removeSecret,
+  type Services,
   setSecret,
   writeBundle
 } from "../support/Services.js"
@@ -77,28 +78,29 @@ describe("a secret that does not decrypt", () => {
 })
 
 describe("a secret that was set back in the file", () => {
-  const calls = {
-    "reads it": (ada: UserActor) => readSecret(ada, "A"),
-    "reads its bundle": (ada: UserActor) => readBundle(ada),
-    "lists the secrets": (ada: UserActor) => listSecrets(ada),
-    "lists its versions": (ada: UserActor) =>
+  type Call = (ada: UserActor) => Effect.Effect<unknown, { readonly _tag: string }, Services | History | Revisions>
+  const calls: Readonly<Record<string, Call>> = {
+    "reads it": (ada) => readSecret(ada, "A"),
+    "reads its bundle": (ada) => readBundle(ada),
+    "lists the secrets": (ada) => listSecrets(ada),
+    "lists its versions": (ada) =>
       Effect.flatMap(enter(ada, "secret.list"), (place) =>
         Effect.flatMap(History, (history) => history.versions(place, key("A"), {}))
       ),
-    "sets it": (ada: UserActor) => setSecret(ada, "A", "new"),
-    "removes it": (ada: UserActor) => removeSecret(ada, "A"),
-    "writes it in a bundle": (ada: UserActor) => writeBundle(ada, { set: { A: "new" } }),
-    "tries a bundle": (ada: UserActor) => writeBundle(ada, { delete: ["A"], dry_run: true }),
-    "rolls it back": (ada: UserActor) =>
+    "sets it": (ada) => setSecret(ada, "A", "new"),
+    "removes it": (ada) => removeSecret(ada, "A"),
+    "writes it in a bundle": (ada) => writeBundle(ada, { set: { A: "new" } }),
+    "tries a bundle": (ada) => writeBundle(ada, { delete: ["A"], dry_run: true }),
+    "rolls it back": (ada) =>
       Effect.flatMap(enter(ada, "secret.write"), (place) =>
         Effect.flatMap(History, (history) => history.rollback(place, key("A"), { version: 1 }))
       ),
-    "destroys a version": (ada: UserActor) =>
+    "destroys a version": (ada) =>
       Effect.gen(function* () {
         const place = yield* (yield* Access).env(envPath(), "secret.destroy").pipe(asActor(ada))
         return yield* (yield* History).destroy(place, key("A"), [1])
       }),
-    "reverts its environment": (ada: UserActor) =>
+    "reverts its environment": (ada) =>
       Effect.flatMap(enter(ada, "secret.write"), (place) =>
         Effect.flatMap(Revisions, (revisions) => revisions.revert(place, { to: 1 }, undefined))
       )
@@ -112,10 +114,7 @@ describe("a secret that was set back in the file", () => {
         ;(yield* raw).exec("UPDATE secrets SET version = 2")
         const before = yield* failures
         for (let n = 0; n < 3; n++) {
-          assert.strictEqual(
-            yield* outcome(call(ada) as Effect.Effect<unknown, { readonly _tag: string }>),
-            "DecryptionFailed"
-          )
+          assert.strictEqual(yield* outcome(call(ada)), "DecryptionFailed")
         }
         assert.strictEqual((yield* failures) - before, 3)
         const [entry, ...rest] = yield* recorded
