@@ -33,6 +33,8 @@ export class FaultyStore {
   fault: (operation: Operation, count: number) => Fault = () => "none"
   /** Lets a call be done before its fault is had: the answer is lost, not the work. */
   worksDespiteFault = false
+  /** The calls that wait for an answer which never comes, while their clients do. */
+  readonly pending = new Set<IncomingMessage>()
   readonly #server = createServer((request, response) => void this.#answer(request, response))
   readonly #watchers = new Set<() => void>()
   #ids = 0
@@ -88,6 +90,10 @@ export class FaultyStore {
     const works = fault === "none" || fault === "cut" || fault === "stall" || this.worksDespiteFault
     const body = works ? this.#serve(operation, key, url.searchParams, Buffer.concat(pieces), response) : null
     for (const wake of this.#watchers) wake()
+    if (fault === "hang" || fault === "stall") {
+      this.pending.add(request)
+      response.once("close", () => this.pending.delete(request))
+    }
     switch (fault) {
       case "hang":
         return

@@ -148,7 +148,7 @@ describe("the filters of the audit log", () => {
           { numRuns: long ? 400 : 25 }
         )
       }).pipe(onFile),
-    long ? 600_000 : 90_000
+    long ? 600_000 : 300_000
   )
 
   it.effect("name the nearest action, kind of thing or actor when there is none of that name", () =>

@@ -76,7 +76,7 @@ describe("an entry of a read", () => {
         assert.strictEqual(new Set(found).size, 10_200)
         assert.deepInclude(yield* verify(acme), { valid: true, entries: 10_201 })
       }).pipe(onFile),
-    60_000
+    300_000
   )
 
   it.live(
@@ -106,7 +106,7 @@ describe("an entry of a read", () => {
         }
         yield* invariants(path)
       }).pipe(Effect.scoped),
-    60_000
+    300_000
   )
 })
 

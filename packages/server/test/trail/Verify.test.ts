@@ -301,7 +301,7 @@ describe("verify", () => {
             { numRuns: long ? 500 : 30 }
           )
         }).pipe(onDamagedFile),
-      60_000
+      300_000
     )
   }
 
@@ -370,7 +370,7 @@ describe("verify", () => {
         assert.isAbove(checks.length, 1)
         assert.deepInclude(yield* verify(acme), { valid: true, entries: 501 })
       }).pipe(onFile),
-    60_000
+    300_000
   )
 
   it.live("of a short log does not wait for the end of a long one's; of the same log, one runs at a time", () =>
@@ -422,6 +422,6 @@ describe("verify", () => {
         }
         assert.strictEqual((yield* listAll({ limit: 1 })).data.length, 1)
       }).pipe(onDamagedFile),
-    60_000
+    300_000
   )
 })
