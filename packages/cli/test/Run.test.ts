@@ -12,7 +12,7 @@ seen = []
 for name in names:
     signal.signal(getattr(signal, name), lambda n, _: seen.append(signal.Signals(n).name))
 print("ready", flush=True)
-end = time.time() + 10
+end = time.time() + 120
 while time.time() < end and not seen: time.sleep(0.01)
 time.sleep(1.2)
 print(",".join(seen), flush=True)
@@ -241,7 +241,7 @@ describe("a signal to the client", () => {
 
   it("ends the client with that signal before there is a command", async () => {
     for (const after of [60, 100, 140, 180, 240]) {
-      const client = desk.start(["run", "--", "sleep", "20"])
+      const client = desk.start(["run", "--", "sleep", "200"])
       const end = finish(client)
       await new Promise((resolve) => setTimeout(resolve, after))
       client.kill("SIGTERM")
@@ -250,7 +250,7 @@ describe("a signal to the client", () => {
   })
 
   it("leaves no command behind", async () => {
-    const client = desk.start(["run", "--", "sh", "-c", "echo $$; exec sleep 30"])
+    const client = desk.start(["run", "--", "sh", "-c", "echo $$; exec sleep 300"])
     let pid = 0
     client.stdout?.once("data", (data: Buffer) => (pid = Number(data.toString())))
     const end = finish(client)
@@ -268,7 +268,7 @@ import os, pty, select, sys, time
 typed, args = sys.argv[1].encode().decode("unicode_escape").encode(), sys.argv[2:]
 pid, fd = pty.fork()
 if pid == 0: os.execvp(args[0], args)
-out, sent, end = b"", False, time.time() + 10
+out, sent, end = b"", False, time.time() + 120
 while time.time() < end:
     if select.select([fd], [], [], 0.05)[0]:
         try: data = os.read(fd, 65536)
@@ -318,7 +318,7 @@ describe("on a terminal", () => {
   })
 
   it("ctrl-C ends both, as the signal does", async () => {
-    const { stdout } = await terminal("\\x03", ["sh", "-c", "echo ready; exec sleep 10"])
+    const { stdout } = await terminal("\\x03", ["sh", "-c", "echo ready; exec sleep 100"])
     assert.match(stdout, new RegExp(`status -${constants.signals.SIGINT}\n$`))
   })
 })

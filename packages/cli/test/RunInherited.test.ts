@@ -117,7 +117,7 @@ import os, pty, select, sys, time
 pid, fd = pty.fork()
 if pid == 0: os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
 out = b""
-def until(text, seconds=15):
+def until(text, seconds=120):
     global out
     end = time.time() + seconds
     while text not in out:
@@ -140,7 +140,7 @@ import signal, sys, time
 def go_on(*_): print("continued", flush=True); sys.exit(9)
 signal.signal(signal.SIGCONT, go_on)
 print("ready", flush=True)
-time.sleep(20)
+time.sleep(200)
 `
 
 describe("on a terminal with job control", () => {

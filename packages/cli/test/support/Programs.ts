@@ -25,8 +25,8 @@ const collect = (stream: NodeJS.ReadableStream | null) => {
   return () => Buffer.concat(chunks)
 }
 
-/** Waits until something holds. */
-export const until = async <A>(look: () => A | undefined, what: string, seconds = 15): Promise<A> => {
+/** Waits until something holds: as long as a machine that does much else may need. */
+export const until = async <A>(look: () => A | undefined, what: string, seconds = 120): Promise<A> => {
   const end = performance.now() + seconds * 1000
   for (;;) {
     const found = look()
@@ -135,7 +135,7 @@ export class Server {
 
   private async ready() {
     this.child.stderr?.on("data", (chunk: Buffer) => (this.log = Buffer.concat([this.log, chunk])))
-    for (let tries = 0; tries < 300; tries++) {
+    for (let tries = 0; tries < 2_400; tries++) {
       const answer = await fetch(`${this.url}/health`).catch(() => undefined)
       if (answer?.ok === true) return
       if (this.child.exitCode !== null) break
