@@ -27,12 +27,47 @@ const pages = {
   "filtered by two that never meet": { actor_id: "actor-8", action: "secret.delete" },
   "filtered by actor and rare type": { actor_id: "actor-9", resource_type: "env" },
   "filtered by action and rare type": { action: "secret.read", resource_type: "env" },
-  "filtered by all three, none found": { actor_id: "actor-8", action: "secret.read", resource_type: "env" }
+  "filtered by all three, none found": { actor_id: "actor-8", action: "secret.read", resource_type: "env" },
+  "filtered by actor's name": { actor: "user-7@example.com" },
+  "filtered by project": { project: "web" },
+  "filtered by environment": { env: "prod" },
+  "filtered by key": { key: "KEY_3" },
+  "filtered by project, environment and key": { project: "web", env: "prod", key: "KEY_3" },
+  "filtered by project and actor": { project: "web", actor: "user-7@example.com" },
+  "filtered by key and action": { key: "KEY_3", action: "secret.read" },
+  "filtered by rare project": { project: "legacy" },
+  "filtered by rare project and key": { project: "legacy", key: "KEY_11" },
+  "deep page of a key": { key: "KEY_3", deep: true },
+  "since a time": { newest: 400 },
+  "between two times": { newest: 400, oldest: 200 },
+  "since a time, filtered by key": { newest: 400, key: "KEY_3" },
+  "between two times, filtered by project and action": {
+    newest: 400,
+    oldest: 200,
+    project: "web",
+    action: "secret.read"
+  }
 }
 
-const pathOf = async ({ scene, server }, { deep, ...filters }, global) => {
+/** The moments of the entries that are so many from the newest, as parameters. */
+const timesOf = async (side, newest, oldest) => {
+  const momentOf = async (number) => {
+    const base = `/api/orgs/${side.scene.org}/audit-logs`
+    let path = `${base}?limit=1`
+    const { body } = await ask(side.server, "GET", path, { token: side.scene.owner })
+    path += `&after=${body.pagination.next_cursor.replace(/\d+$/, body.pagination.total - number)}`
+    return (await ask(side.server, "GET", path, { token: side.scene.owner })).body.data[0].created_at
+  }
+  return {
+    ...(newest !== undefined && { since: await momentOf(newest) }),
+    ...(oldest !== undefined && { until: await momentOf(oldest) })
+  }
+}
+
+const pathOf = async ({ scene, server }, { deep, newest, oldest, ...filters }, global) => {
   const base = global ? "/api/audit-logs" : `/api/orgs/${scene.org}/audit-logs`
-  const path = `${base}?${new URLSearchParams({ limit: "20", ...filters })}`
+  const times = await timesOf({ scene, server }, newest, oldest)
+  const path = `${base}?${new URLSearchParams({ limit: "20", ...filters, ...times })}`
   if (!deep) return path
   // To the middle of the small log, and as far below the top in the large one as half of it.
   const { body } = await ask(server, "GET", path, { token: scene.owner })

@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
+import { placeKey, placesOf } from "../../dist/audit/Places.js"
 
 /** Opens the database of a server that is stopped, to fill it faster than the server would. Nothing here is for safety. */
 export const fill = (folder, work) => {
@@ -17,13 +18,69 @@ const one = (database, statement, ...parameters) => database.prepare(statement).
 
 const orgId = (database, org) => one(database, "SELECT id FROM organizations WHERE name = ?", org).id
 
+/** Posts the entries of a log behind a number at their places and names their actors, as an append does. */
+const postAuditEntries = (database, log, behind) => {
+  const place = database.prepare(
+    "INSERT INTO audit_places (log, project, env, keys, actor_name) VALUES (?, ?, ?, ?, ?) RETURNING id"
+  )
+  const member = database.prepare("INSERT INTO audit_place_keys (key, log, place) VALUES (?, ?, ?)")
+  const posting = database.prepare(
+    "INSERT INTO audit_postings (place, actor_id, action, resource_type, position) VALUES (?, ?, ?, ?, ?)"
+  )
+  const ids = new Map()
+  const idOf = (found) => {
+    const name = placeKey(found)
+    if (!ids.has(name)) {
+      const { id } = place.get(log, found.project, found.env, found.keys, found.actor_name)
+      for (const key of found.members) member.run(key, log, id)
+      ids.set(name, id)
+    }
+    return ids.get(name)
+  }
+  for (const { env, id, keys, project } of database
+    .prepare("SELECT id, project, env, keys FROM audit_places WHERE log = ? AND actor_name = ''")
+    .all(log)) {
+    ids.set(placeKey({ project, env, keys, actor_name: "" }), id)
+  }
+  const rows = database.prepare(
+    "SELECT position, actor_id, actor_name, action, resource_type, metadata FROM audit_entries WHERE log = ? AND seq > ? ORDER BY seq LIMIT 10000"
+  )
+  const last = database.prepare("SELECT seq FROM audit_entries WHERE log = ? AND position = ?")
+  for (let seq = behind; ;) {
+    const found = rows.all(log, seq)
+    for (const row of found) {
+      for (const each of placesOf(row)) {
+        posting.run(idOf(each), row.actor_id, row.action, row.resource_type, row.position)
+      }
+    }
+    if (found.length === 0) break
+    seq = last.get(log, found.at(-1).position).seq
+  }
+  database
+    .prepare(
+      `INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries)
+      SELECT o.place, o.actor_id, o.action, o.resource_type, count(*) FROM audit_postings o
+        JOIN audit_entries e ON e.position = o.position WHERE e.log = ? AND e.seq > ? GROUP BY 1, 2, 3, 4
+      ON CONFLICT (place, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`
+    )
+    .run(log, behind)
+  database
+    .prepare(
+      `INSERT OR IGNORE INTO audit_actors (log, actor_name, actor_id)
+      SELECT DISTINCT log, actor_name, actor_id FROM audit_entries WHERE log = ? AND seq > ?`
+    )
+    .run(log, behind)
+}
+
 /**
- * Audit entries of an organization, up to a number: mostly reads by 50 actors. Of a rare action and of a rare resource type
- * there are 20 each, among the oldest, however many there are in all. Their links are not valid, which a page does not look
- * at; heads and counters agree with them.
+ * Audit entries of an organization, up to a number, a second apart: mostly reads by 50 actors, of 20 keys in two projects with
+ * three environments; one in 100 is of a whole environment. Of a rare action, a rare resource type and a rare project there are
+ * 20 each, among the oldest, however many there are in all. Their links are not valid, which a page does not look at; heads,
+ * counters and what the filters read agree with them.
  */
 export const addAuditEntries = (database, org, upTo) => {
   const log = orgId(database, org)
+  const keys = Array.from({ length: 20 }, (_, index) => `KEY_${index}`)
   const { at, seq } = one(database, "SELECT seq, created_at AS at FROM audit_heads WHERE log = ?", log)
   database
     .prepare(
@@ -33,18 +90,29 @@ export const addAuditEntries = (database, org, upTo) => {
       SELECT printf('00000000-0000-7000-8000-%012d', seq), ?, seq, ?, 'user', printf('actor-%d', seq % 50),
         printf('user-%d@example.com', seq % 50),
         CASE WHEN seq <= 1000 AND seq % 50 = 7 THEN 'secret.delete' WHEN seq % 10 = 0 THEN 'secret.set' ELSE 'secret.read' END,
-        CASE WHEN seq <= 1000 AND seq % 50 = 9 THEN 'env' ELSE 'secret' END, 'resource', '203.0.113.7', '{"key":"KEY_1","version":1}',
-        ?, printf('%064d', seq)
+        CASE WHEN seq <= 1000 AND seq % 50 = 9 THEN 'env' ELSE 'secret' END, 'resource', '203.0.113.7',
+        json_object(
+          'project', CASE WHEN seq <= 1000 AND seq % 50 = 11 THEN 'legacy' WHEN seq % 5 = 0 THEN 'api' ELSE 'web' END,
+          'env', CASE seq % 3 WHEN 0 THEN 'dev' WHEN 1 THEN 'staging' ELSE 'prod' END,
+          CASE WHEN seq % 100 = 99 THEN 'keys' ELSE 'key' END,
+          CASE WHEN seq % 100 = 99 THEN json(?) ELSE printf('KEY_%d', seq % 20) END),
+        strftime('%Y-%m-%dT%H:%M:%fZ', ?, printf('+%d seconds', seq - ?)), printf('%064d', seq)
       FROM n`
     )
-    .run(seq + 1, upTo, log, log, at)
+    .run(seq + 1, upTo, log, log, JSON.stringify(keys.map((key) => ({ key, version: 1 }))), at, seq)
+  postAuditEntries(database, log, seq)
   database
     .prepare(
       `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries)
       SELECT log, actor_id, action, resource_type, count(*) FROM audit_entries WHERE log = ? AND seq > ? GROUP BY 1, 2, 3, 4`
     )
     .run(log, seq)
-  database.prepare("UPDATE audit_heads SET seq = ?, chain = printf('%064d', ?) WHERE log = ?").run(upTo, upTo, log)
+  database
+    .prepare(
+      `UPDATE audit_heads SET seq = ?, chain = printf('%064d', ?),
+      created_at = (SELECT max(created_at) FROM audit_entries WHERE log = ? AND seq = ?) WHERE log = ?`
+    )
+    .run(upTo, upTo, log, upTo, log)
 }
 
 /** Members, projects with an environment each, and access rules, spread evenly over the members. */
