@@ -1,0 +1,310 @@
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import Sqlite from "better-sqlite3"
+import { afterAll, assert, expect, it } from "vitest"
+import { endpoints } from "../authorization/Contract.js"
+import { cleanUp, Program } from "../support/Program.js"
+import { Recorder } from "./Recorder.js"
+
+afterAll(cleanUp)
+
+const absent = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
+const org = "/api/orgs/acme"
+const project = `${org}/projects/webshop`
+const envs = `${project}/envs`
+const env = `${envs}/dev`
+const secret = `${env}/secrets/API_KEY`
+const json = "Content-Type: application/json"
+
+/** Each call of the contract once with success, and what else it answers. */
+const calls = async (program: Program): Promise<Recorder> => {
+  const recorder = new Recorder(program)
+  const ask = recorder.ask.bind(recorder)
+
+  recorder.part("Without a credential")
+  await ask("GET", "/health")
+  await ask("HEAD", "/health")
+  await ask("GET", "/health?nonce=1")
+  await ask("GET", "/health/ready")
+  for (const path of ["/openapi.json", "/docs", "/llms.txt", "/llms-full.txt"]) {
+    await ask("GET", path, { opaque: true })
+    await ask("HEAD", path, { opaque: true })
+  }
+
+  recorder.part("Login")
+  const codeOf = async (email: string, count: number): Promise<string> =>
+    (await program.said(new RegExp(`^login code for ${email}: (\\d{6})$`, "m"), count))[1] ?? ""
+  await ask("POST", "/api/auth/login", { body: { email: "Ada@Example.com " } })
+  const code = await codeOf("ada@example.com", 1)
+  const { token: by } = await ask("POST", "/api/auth/verify", { body: { email: "ada@example.com", code } })
+  await ask("POST", "/api/auth/verify", { body: { email: "ada@example.com", code }, why: "a used code" })
+  for (let times = 0; times < 6; times++) {
+    await ask("POST", "/api/auth/login", { body: { email: "often@example.com" } })
+  }
+  for (let times = 0; times < 11; times++) {
+    await ask("POST", "/api/auth/verify", { body: { email: "guessed@example.com", code: "000000" } })
+  }
+  const root = await program.login("root@example.com")
+  const dev = await program.login("dev@example.com")
+  const eve = await program.login("eve@example.com")
+  await ask("GET", "/api/auth/me", { by })
+  await ask("GET", "/api/auth/sessions", { by })
+  const { data: sessions } = (await program.call("GET", "/api/auth/sessions", { token: eve })).body
+  await ask("DELETE", `/api/auth/sessions/${absent}`, { by: eve })
+  await ask("DELETE", `/api/auth/sessions/${sessions[0].id}`, { by: eve })
+  await ask("DELETE", "/api/auth/sessions", { by: await program.login("many@example.com") })
+  await ask("DELETE", "/api/auth/logout", { by: await program.login("gone@example.com") })
+  const outsider = { by: await program.login("eve@example.com") }
+
+  recorder.part("Organizations, members and projects")
+  await ask("POST", "/api/orgs", { by, body: { name: "acme" } })
+  await ask("POST", "/api/orgs", { by, body: { name: "acme" }, why: "the name is in use" })
+  await ask("GET", "/api/orgs", { by })
+  await ask("HEAD", "/api/orgs", { by })
+  await ask("GET", org, { by })
+  await ask("GET", org, outsider)
+  await ask("PATCH", org, { by, body: { name: "acme" } })
+  await ask("POST", `${org}/members`, { by, body: { email: "dev@example.com", role: "developer" } })
+  await ask("POST", `${org}/members`, { by, body: { email: "dev@example.com", role: "developer" } })
+  const { data: members } = await ask("GET", `${org}/members`, { by })
+  const [ada, other] = ["ada@example.com", "dev@example.com"].map(
+    (email) => members.find((member: { readonly email: string }) => member.email === email).user_id
+  )
+  await ask("PATCH", `${org}/members/${other}`, { by, body: { role: "developer" } })
+  await ask("PATCH", `${org}/members/${ada}`, { by, body: { role: "member" }, why: "the last owner" })
+  await ask("POST", `${org}/projects`, { by, body: { name: "webshop" } })
+  await ask("GET", `${org}/projects`, { by })
+  await ask("GET", project, { by })
+  await ask("PATCH", project, { by, body: { name: "webshop" } })
+  await ask("POST", envs, { by, body: { name: "qa" } })
+  await ask("GET", envs, { by })
+  await ask("DELETE", `${envs}/qa`, { by })
+
+  recorder.part("Secrets")
+  await ask("PUT", secret, { by, body: { value: "one" } })
+  await ask("PUT", secret, { by, body: { value: "tv\u00f6\u{1f600}", expected_version: 1 } })
+  await ask("PUT", secret, { by, body: { value: "three", expected_version: 1 } })
+  await ask("GET", secret, { by })
+  await ask("HEAD", secret, { by })
+  await ask("GET", `${secret}?version=1`, { by })
+  await ask("GET", `${secret}?version=9`, { by })
+  await ask("GET", `${env}/secrets/OTHER`, { by })
+  await ask("GET", `${env}/secrets/%41PI%5fKEY`, { by, why: "needless escapes" })
+  await ask("GET", `${env}/secrets`, { by })
+  await ask("GET", `${secret}/versions`, { by })
+  await ask("GET", `${secret}/versions?limit=1&before=2`, { by })
+  await ask("POST", `${secret}/rollback`, { by, body: { version: 1 } })
+  await ask("POST", `${secret}/destroy`, { by, body: { versions: [1] } })
+  await ask("POST", `${secret}/destroy`, { by, body: { versions: [3] }, why: "the current version" })
+  await ask("DELETE", `${secret}?expected_version=7`, { by })
+  await ask("DELETE", `${secret}?expected_version=3`, { by })
+  await ask("POST", `${secret}/undelete`, { by })
+  await ask("POST", `${secret}/undelete`, { by, why: "the key is in use" })
+  await ask("PATCH", `${env}/bundle`, { by, body: { set: { ANOTHER: "x", __proto: "y" }, delete: ["NONE"] } })
+  await ask("PATCH", `${env}/bundle`, { by, body: { set: { A: "x" } }, fields: ['If-Match: "other"'] })
+  await ask("GET", `${env}/bundle`, { by })
+  await ask("HEAD", `${env}/bundle`, { by })
+  await ask("GET", `${env}/bundle?keys=ANOTHER`, { by })
+  await ask("GET", `${env}/bundle?keys=ANOTHER,MISSING`, { by })
+  const { headers } = await program.call("GET", `${env}/bundle`, { token: by })
+  await ask("GET", `${env}/bundle`, { by, fields: [`If-None-Match: ${headers.get("etag")}`], why: "unchanged" })
+  await ask("HEAD", `${env}/bundle`, { by, fields: ["If-None-Match: *"] })
+  await ask("POST", `${envs}/staging/copy`, { by, body: { from: "dev", keys: ["ANOTHER"] } })
+  await ask("GET", `${env}/diff?with=staging`, { by })
+  await ask("GET", `${env}/revisions`, { by })
+  await ask("GET", `${env}/revisions?limit=1`, { by })
+  await ask("POST", `${env}/revert`, { by, body: { to: 1, dry_run: true }, why: "a version is destroyed" })
+  await ask("POST", `${env}/revert`, { by, body: { to: 0, dry_run: true } })
+  const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`KEY_${1000 + index}`, "v".repeat(500)]))
+  await ask("PATCH", `${envs}/prod/bundle`, { by, body: { set: many } })
+  await ask("GET", `${envs}/prod/bundle?keys=${Object.keys(many).slice(0, 3).join(",")}`, { by })
+  await ask("GET", `${envs}/prod/diff?with=staging`, { by })
+  await ask("GET", `${envs}/prod/bundle`, { by, opaque: true, why: "a large answer" })
+
+  recorder.part("Rights")
+  await ask("GET", secret, { by: dev })
+  await ask("GET", `${env}/secrets/OTHER`, { by: dev })
+  await ask("PUT", secret, { by: dev, body: { value: 1 } })
+  await ask("GET", `${org}/projects/nowhere/envs/dev/secrets`, { by: dev })
+  await ask("GET", `${envs}/nowhere/secrets`, { by: dev })
+  await ask("PUT", secret, { ...outsider, raw: "no json" })
+  await ask("GET", "/api/audit-logs", { by })
+  await ask("POST", "/api/backups", { by })
+  const patterns = { project_pattern: "*", env_pattern: "dev", permission: "read" }
+  const rule = { subject_type: "user", email: "dev@example.com", ...patterns }
+  const granted = await ask("POST", `${org}/acl`, { by, body: rule })
+  await ask("POST", `${org}/acl`, { by, body: { ...rule, permission: "write" }, why: "the same rule again" })
+  await ask("GET", `${org}/acl`, { by })
+  await ask("GET", `${org}/acl/explain?subject_type=user&email=dev@example.com&project=webshop&env=dev`, { by })
+  await ask("GET", secret, { by: dev })
+  await ask("DELETE", `${org}/acl/${granted.id}`, { by })
+  await ask("DELETE", `${org}/acl/${granted.id}`, { by, why: "it is removed" })
+  const account = await ask("POST", `${org}/service-accounts`, { by, body: { name: "ci", expires_in_days: 3 } })
+  await ask("GET", `${org}/service-accounts`, { by })
+  await ask("GET", "/api/auth/me", { key: account.api_key })
+  await ask("DELETE", "/api/auth/logout", { key: account.api_key })
+  await ask("GET", secret, { key: account.api_key })
+  const rotate = `${org}/service-accounts/${account.id}/rotate`
+  const rotated = await ask("POST", rotate, { by, body: {} })
+  await ask("GET", "/api/auth/me", { key: account.api_key, why: "a key that was rotated" })
+  await ask("GET", "/api/auth/me", { key: account.api_key, by, why: "a key outweighs a session" })
+  await ask("GET", "/api/auth/me", { key: rotated.api_key, by: "nonsense" })
+  await ask("POST", rotate, { by, why: "an empty body" })
+  await ask("DELETE", `${org}/service-accounts/${account.id}`, { by })
+  await ask("DELETE", `${org}/members/${other}`, { by })
+
+  recorder.part("Audit logs, people and backups")
+  await ask("GET", `${org}/audit-logs?limit=2`, { by })
+  await ask("GET", `${org}/audit-logs?action=org.create`, { by })
+  await ask("GET", `${org}/audit-logs?action=org.creat`, { by })
+  await ask("GET", `${org}/audit-logs/verify`, { by })
+  await ask("GET", "/api/audit-logs?limit=1&action=auth.verify", { by: root })
+  await ask("GET", "/api/audit-logs/verify", { by: root })
+  await ask("GET", "/api/users?email=dev", { by: root })
+  await ask("POST", `/api/users/${other}/disable`, { by: root })
+  await ask("POST", `/api/users/${other}/enable`, { by: root })
+  await ask("POST", `/api/users/${other}/end-sessions`, { by: root })
+  await ask("POST", `/api/users/${absent}/enable`, { by: root })
+  const backup = await ask("POST", "/api/backups", { by: root })
+  await ask("GET", "/api/backups", { by: root })
+  await ask("POST", `/api/backups/${backup.id}/restore`, { by: root })
+  await ask("POST", `/api/backups/${absent}/restore`, { by: root })
+  await ask("POST", "/api/backups/drill", { by: root, body: {} })
+
+  recorder.part("Paths and methods")
+  for (const path of [
+    ...["/", "/nowhere", "/HEALTH", "/API/orgs", "/health/", "/api//orgs", "//health", "/health;a", "/health#a"],
+    ...["/health/../health", "/api/orgs/%zz", "/api/orgs/%ff%fe", `/api/orgs/${"a".repeat(1001)}`]
+  ]) {
+    await ask("GET", path, { by })
+  }
+  await ask("HEAD", "/nowhere", { by })
+  await ask("OPTIONS", "*")
+  await ask("GET", "/%68ealth")
+  await ask("GET", "http://elsewhere.test/health")
+  const others = [
+    ...["POST /health", "OPTIONS /health", "TRACE /health", "PROPFIND /health", "GET /api/auth/login"],
+    ...["HEAD /api/auth/login", "PUT /api/orgs", `POST ${secret}`, `POST ${org}/acl/explain`],
+    ...[`PUT ${org}/audit-logs/verify`, "OPTIONS /nowhere"]
+  ]
+  for (const call of others) {
+    const [method = "", path = ""] = call.split(" ")
+    await ask(method, path, { raw: method === "POST" ? "x" : "" })
+  }
+
+  recorder.part("Requests that are refused")
+  await ask("GET", "/api/auth/me")
+  await ask("GET", "/api/auth/me", { by: "svc_st_nonsense" })
+  await ask("GET", "/api/auth/me", { key: "" })
+  await ask("GET", "/api/auth/me", { fields: ["Authorization: Basic YTpi"] })
+  await ask("PUT", `${org}/projects/-/envs/dev/secrets/K?x=1`, { raw: "no json" })
+  await ask("GET", "/api/orgs/ACME", { by })
+  await ask("GET", "/api/orgs/acme%2Fx", { by })
+  await ask("GET", `${secret}x%20`, { by })
+  await ask("GET", `${secret}?version=x`, { by })
+  await ask("GET", `${secret}?version=1&version=2`, { by })
+  await ask("GET", `${secret}?verison=1`, { by })
+  await ask("GET", `${org}/projects/-/envs/dev/bundle?keys=a b&x=1`.replace(" ", "%20"), { by })
+  await ask("GET", `${org}/projects/-/envs/dev/bundle?keys=a%20b`, { by })
+  await ask("GET", `${env}/bundle?keys=a%20b`, { by })
+  await ask("GET", `${env}/diff`, { by })
+  await ask("GET", `${org}/audit-logs/verify?seq=3`, { by })
+  await ask("GET", `${org}/acl/explain?subject_type=user&project=webshop&env=dev`, { by })
+  await ask("PUT", `${secret}?x=1`, { by, raw: "no json", fields: [json] })
+  await ask("PUT", `${org}/projects/nowhere/envs/dev/secrets/K`, { by, raw: "no json", fields: [json] })
+  for (const raw of ["no json", '{"value":"x"', "null", "[]", '"x"', "{}", '{"value":1}', '{"value":"x","more":1}']) {
+    await ask("PUT", secret, { by, raw, fields: [json] })
+  }
+  await ask("PUT", secret, { by, raw: '{"value":"\\ud800"}', fields: [json] })
+  await ask("PUT", secret, { by, raw: `{"value":${"[".repeat(40)}1${"]".repeat(40)}}`, fields: [json] })
+  await ask("PUT", secret, { by })
+  await ask("PUT", secret, { by, fields: ["Content-Length: 0", "Content-Type: text/plain"] })
+  await ask("PUT", secret, { by, body: { value: "x".repeat(65_537) } })
+  await ask("PATCH", `${env}/bundle`, { by, body: { set: { "a b": "x" } } })
+  await ask("PATCH", `${env}/bundle`, { by, body: { set: { A: 1 } } })
+  await ask("POST", `${org}/acl`, { by, body: { ...rule, permission: "all" } })
+  await ask("POST", "/api/orgs", { by, body: { name: "A" } })
+  await ask("POST", "/api/auth/login", { body: { email: "nobody" } })
+  await ask("POST", "/api/auth/login?email=x", { body: { email: "ada@example.com" } })
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "a/b"]) {
+    await ask("PUT", secret, { by, raw: '{"value":"x"}', fields: [`Content-Type: ${type}`] })
+  }
+  await ask("PUT", secret, { by, raw: '{"value":"x"}', why: "no type" })
+  await ask("PUT", secret, { by, raw: '{"value":"x"}', fields: [json, "Content-Encoding: gzip"] })
+  await ask("PUT", secret, { by, raw: '{"value":"x"}', fields: ['Content-Type: Application/JSON;charset="UTF-8"'] })
+  await ask("PUT", secret, { by, fields: [json, "Content-Length: 99999999"], why: "too large, as announced" })
+  await ask("POST", "/api/auth/login", {
+    raw: `2100\r\n${" ".repeat(0x2100)}\r\n0\r\n\r\n`,
+    fields: [json, "Transfer-Encoding: chunked"],
+    why: "too large, as it streams in"
+  })
+  await ask("DELETE", `${env}/secrets/NONE`, { by, raw: "a body that nobody reads" })
+  await ask("GET", "/api/auth/me", { by, fields: [`Authorization: Bearer ${by}`] })
+  await ask("GET", "/api/auth/me", { fields: ["X-API-Key: a", "X-API-Key: b"] })
+  await ask("GET", "/health", { fields: ["Host: again"] })
+  await ask("GET", "/health", { fields: ["Expect: foo"] })
+  await ask("GET", "/health", { fields: [`X-A: ${"a".repeat(20_000)}`] })
+  await ask("GET", "/health", { fields: ["X-Request-Id: a sane one? no"] })
+  await ask("GET", "/health", { fields: ["X-Request-Id: sane.1"] })
+  await ask("GET", "/nowhere", { fields: ["X-Request-Id: sane.2"] })
+  await ask("GET", "/api/auth/me", { by, fields: ["Set-Cookie: a=b", "Origin: https://app.example.com"] })
+  await ask("CONNECT", "example.com:443")
+  await ask("GET", "health")
+
+  recorder.part("Defects")
+  const database = new Sqlite(program.file())
+  database.exec("CREATE TRIGGER broken BEFORE INSERT ON secret_versions BEGIN SELECT RAISE(ABORT, 'broken'); END")
+  await ask("PUT", secret, { by, body: { value: "x" }, fields: ["X-Request-Id: r1"] })
+  database.exec("DROP TRIGGER broken")
+  database.close()
+
+  recorder.part("Removals")
+  await ask("DELETE", project, { by })
+  await ask("DELETE", project, { by })
+  await ask("DELETE", org, { by })
+  await ask("GET", org, { by })
+  return recorder
+}
+
+/** What a server answers to browsers of an origin that its settings allow, and without backups. */
+const browsers = async (program: Program): Promise<Recorder> => {
+  const recorder = new Recorder(program)
+  const ask = recorder.ask.bind(recorder)
+  recorder.part("A server with allowed origins and no backups")
+  const origin = ["Origin: https://app.example.com", "Access-Control-Request-Method: PUT"]
+  const by = await program.login("root@example.com")
+  await ask("OPTIONS", secret, { fields: origin })
+  await ask("OPTIONS", secret)
+  await ask("OPTIONS", secret, { fields: ["Origin: https://other.example.com"] })
+  await ask("GET", "/health", { fields: origin })
+  await ask("GET", "/health", { fields: ["Origin: https://other.example.com"] })
+  await ask("GET", "/api/auth/me", { fields: origin })
+  await ask("GET", "/nowhere", { fields: origin })
+  await ask("GET", "/health//", { fields: origin })
+  await ask("POST", "/api/backups", { by, fields: origin })
+  await ask("GET", "/api/backups", { by })
+  return recorder
+}
+
+it("answers as the release before it, to the byte but for ids and times", async () => {
+  const variables = { SUPERADMIN_EMAIL_0: "root@example.com", SERVICE_AUDIT_REQUIRED: "1" }
+  const directory = mkdtempSync(join(tmpdir(), "coffer-answers-"))
+  const program = await Program.start({ ...variables, BACKUP_DIR: directory })
+  const recorded = await calls(program)
+  const made = new Set(
+    recorded.succeeded.map((call) => endpoints.find(({ method, path }) => shapeOf(method, path).test(call))?.call)
+  )
+  assert.deepStrictEqual(
+    endpoints.map(({ call }) => call).filter((call) => !made.has(call)),
+    []
+  )
+  await program.remove()
+  const other = await Program.start({ ...variables, CORS_ALLOWED_ORIGINS: "https://app.example.com" })
+  const { text } = await browsers(other)
+  await other.remove()
+  await expect(recorded.text + text).toMatchFileSnapshot("answers.txt")
+})
+
+const shapeOf = (method: string, path: string): RegExp =>
+  new RegExp(`^${method} ${path.replace(/\./g, "\\.").replace(/:[a-z_]+/g, "[^/]+")}$`)
