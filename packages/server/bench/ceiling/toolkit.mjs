@@ -2,7 +2,7 @@
  * An empty endpoint as the toolkit itself serves one: an HttpApi of one call, its answer encoded by a schema, no tracing, no
  * log, nothing of Coffer's. What the toolkit costs over `node:http` shows here.
  */
-import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpServer } from "@effect/platform"
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpMiddleware, HttpServer } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Schema } from "effect"
 import { createServer } from "node:http"
@@ -21,6 +21,8 @@ const announce = Layer.effectDiscard(
 )
 
 HttpApiBuilder.serve().pipe(
+  // The toolkit's HTTP tracer is a middleware: it reads the URL and the headers even when tracing is off.
+  HttpMiddleware.withTracerDisabledWhen(() => true),
   Layer.merge(announce),
   Layer.provide(HttpApiBuilder.api(api).pipe(Layer.provide(handlers))),
   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })),
