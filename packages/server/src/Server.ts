@@ -1,5 +1,6 @@
 import { Api } from "@coffer/domain/Api"
-import { HttpApiBuilder, HttpServer } from "@effect/platform"
+import { Admission } from "@coffer/domain/api/Requirement"
+import { HttpApiBuilder, HttpRouter, HttpServer } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "./access/Access.js"
 import { AclHttp } from "./acl/Http.js"
@@ -7,7 +8,7 @@ import { AuditLog } from "./audit/AuditLog.js"
 import { AuditStreamLive } from "./audit/AuditStream.js"
 import { AuditHttp } from "./audit/Http.js"
 import { AuthHttp } from "./auth/Http.js"
-import { AuthenticationLive, Authenticator } from "./auth/Authenticator.js"
+import { AuthenticationLive } from "./auth/Authenticator.js"
 import { SuperadminsLive } from "./auth/Superadmins.js"
 import { Backups } from "./backups/Backups.js"
 import { BackupsHttp } from "./backups/Http.js"
@@ -18,9 +19,10 @@ import { DatabaseLive } from "./database/Database.js"
 import { Erasures } from "./database/Erasure.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
-import { Calls } from "./http/Calls.js"
-import { NodeServerLive } from "./http/NodeServer.js"
-import { ServeLive } from "./http/Serve.js"
+import { makeAdmission } from "./http/Admission.js"
+import { BoundaryLive } from "./http/Boundary.js"
+import { NodeHttpServerLive } from "./http/NodeServer.js"
+import { routerConfig } from "./http/Routes.js"
 import { InstanceLive } from "./keys/Instance.js"
 import { KeyringLive } from "./keys/Keyring.js"
 import { WrapBudget } from "./keys/WrapBudget.js"
@@ -72,11 +74,13 @@ const announce = Layer.effectDiscard(
  * The whole server for a configuration. Layers end in the reverse of their order: the socket first, once the requests in
  * flight are answered, then the audit queue, and the database last.
  */
-export const ServerLive = ServeLive.pipe(
+export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.merge(announce),
-  Layer.provide(NodeServerLive),
+  Layer.provide([NodeHttpServerLive, HttpServer.layerContext]),
+  Layer.provide(BoundaryLive),
   Layer.provide(ApiLive),
-  Layer.provide([AuthenticationLive, Authenticator.Default, Calls.Default]),
+  Layer.provide(HttpRouter.setRouterConfig(routerConfig)),
+  Layer.provide([AuthenticationLive, Layer.effect(Admission, makeAdmission(Api))]),
   // Nobody is served by the rights of the start before.
   Layer.provide(SuperadminsLive),
   Layer.merge(MaintenanceLive),

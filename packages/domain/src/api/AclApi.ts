@@ -6,7 +6,7 @@ import { Forbidden, LimitExceeded } from "../Errors.js"
 import { body, Email, EnvName, list, optional, ProjectName, RuleId, ServiceAccountId } from "../Names.js"
 import { Pattern } from "../Pattern.js"
 import { at, orgPath, OrgPath } from "./Paths.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 const subject = {
   subject_type: SubjectType,
@@ -64,6 +64,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(Requires, "acl.revoke")
       .annotate(OpenApi.Summary, "Revoke an access rule")
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Access rules")
   .annotate(

@@ -7,7 +7,7 @@ import { Forbidden } from "../Errors.js"
 import { EnvName, integerParameter, optional, OrgId, ProjectName, SecretKey } from "../Names.js"
 import { rule } from "../Rule.js"
 import { at, OrgPath } from "./Paths.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 const wordRule = rule("must be a word of at most 100 characters")
 const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordRule))
@@ -93,6 +93,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Check the log of what belongs to no organization, or one organization's")
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Audit log")
   .annotate(OpenApi.Description, "Who did what, when and from where: entries are only ever added") {}

@@ -5,7 +5,7 @@ import { InvalidCode, LockedOut, RateLimited } from "../Errors.js"
 import { body, Email, list, LoginCode, SessionId } from "../Names.js"
 import { Session } from "../Session.js"
 import { Identity } from "../User.js"
-import { BodyLimit, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, Requires } from "./Requirement.js"
 
 const smallBody = 8 * 1024
 
@@ -74,5 +74,6 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "End one of the caller's sessions")
   )
+  .middleware(Admission)
   .annotate(OpenApi.Title, "Authentication")
   .annotate(OpenApi.Description, "Login by a code sent by e-mail, and the caller's own sessions") {}

@@ -4,7 +4,7 @@ import { Authentication } from "../Actor.js"
 import { Backup, BackupList, Drill, Restore } from "../Backup.js"
 import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden } from "../Errors.js"
 import { BackupId, body, optional } from "../Names.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
@@ -53,6 +53,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
         "The newest backup of this server, unless `backup_id` names another. Each audit log is verified and every value decrypted. A damaged backup is an answer with `valid: false`, and no error."
       )
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Backups")
   .annotate(OpenApi.Description, "Encrypted snapshots in an object store or a directory, for superadmins") {}

@@ -18,7 +18,7 @@ import {
 import { rule } from "../Rule.js"
 import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { at, EnvPath, ProjectPath } from "./Paths.js"
-import { BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
 
 /** The most keys that one write of a bundle may name, and the most secrets of an environment. */
 export const maxBundleKeys = maxKeys
@@ -173,6 +173,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         "One new revision, all or nothing; 0 empties the environment. A value that is the same already gets no version. A revision that needs a destroyed version is CONFLICT."
       )
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Environments")
   .annotate(

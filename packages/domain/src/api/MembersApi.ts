@@ -5,7 +5,7 @@ import { Conflict, Forbidden, LastOwner, LimitExceeded } from "../Errors.js"
 import { Member, Role } from "../Member.js"
 import { body, Email, list, optional, UserId } from "../Names.js"
 import { at, orgPath, OrgPath } from "./Paths.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 const MemberPath = Schema.Struct({ ...orgPath, user_id: UserId })
 
@@ -56,6 +56,7 @@ export class MembersApi extends HttpApiGroup.make("members")
         "Service accounts that the person made go on, and the person may know their keys: list them by `created_by`, and rotate."
       )
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Members")
   .annotate(OpenApi.Description, "People in an organization, each in one role: owner, admin, developer or member") {}

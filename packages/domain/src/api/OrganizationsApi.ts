@@ -4,7 +4,7 @@ import { Conflict, Forbidden } from "../Errors.js"
 import { body, list, OrgName } from "../Names.js"
 import { Organization } from "../Organization.js"
 import { at, OrgPath } from "./Paths.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
@@ -51,6 +51,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Summary, "Remove an organization")
       .annotate(OpenApi.Description, "Everything in it is out of reach at once, and its name is free again.")
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Organizations")
   .annotate(OpenApi.Description, "The tenants: whatever belongs to one is out of sight for all others") {}

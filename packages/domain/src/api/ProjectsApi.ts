@@ -4,7 +4,7 @@ import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
 import { body, list, ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
 import { at, OrgPath, ProjectPath } from "./Paths.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
@@ -57,6 +57,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .annotate(Requires, "project.delete")
       .annotate(OpenApi.Summary, "Remove a project")
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Projects")
   .annotate(OpenApi.Description, "Groups of secrets in an organization") {}

@@ -1,3 +1,4 @@
+import { HttpApiMiddleware } from "@effect/platform"
 import { Context } from "effect"
 import type { Action } from "../Permissions.js"
 
@@ -17,3 +18,9 @@ export const defaultBodyLimit = 1024 * 1024
 
 /** How large an answer of an endpoint may well be, in bytes, where that is megabytes. */
 export class LargeAnswer extends Context.Tag("@coffer/domain/LargeAnswer")<LargeAnswer, number>() {}
+
+/**
+ * Runs between authentication and the handler of each call: refuses query parameters that the call does not have, and lets
+ * the body be read only for callers that `Requires` lets through. Its refusals are those that the call declares.
+ */
+export class Admission extends HttpApiMiddleware.Tag<Admission>()("@coffer/domain/Admission") {}

@@ -5,7 +5,7 @@ import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.
 import { body, boundedArray, Count, integerParameter, list, optional, RedactedSecretValue } from "../Names.js"
 import { SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
 import { at, EnvPath, SecretPath } from "./Paths.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 const secrets = `${at.env}/secrets` as const
 const secret = `${secrets}/:key` as const
@@ -127,6 +127,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         "That they existed stays on record. The current version is never erased. `erased` is `pending` while a connection, such as a backup's, still reads the database as it was before: the server erases the rest by itself. Backups keep what they hold."
       )
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Secrets")
   .annotate(OpenApi.Description, "One secret at a time, with its versions") {}

@@ -6,7 +6,7 @@ import { body, list, NewServiceAccountName, optional, ProjectName, ServiceAccoun
 import { rule } from "../Rule.js"
 import { ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
 import { at, orgPath, OrgPath } from "./Paths.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 const daysRule = rule("must be a whole number of days from 1 to 3650")
 const Days = Schema.Int.annotations(daysRule).pipe(Schema.between(1, 3650, daysRule))
@@ -66,6 +66,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotate(Requires, "service_account.revoke")
       .annotate(OpenApi.Summary, "Revoke a service account, with its access rules")
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Service accounts")
   .annotate(OpenApi.Description, "Machines and agents, each with a key of its own") {}

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { NotReady } from "../Errors.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 const Health = Schema.Struct({ status: Schema.Literal("ok") }).annotations({ identifier: "Health" })
 
@@ -43,5 +43,6 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "The whole documentation as plain text")
   )
+  .middleware(Admission)
   .annotate(OpenApi.Title, "System")
   .annotate(OpenApi.Description, "Health, and this contract in its forms: no credential needed") {}

@@ -6,7 +6,7 @@ import { integerParameter, optional, UserId } from "../Names.js"
 import { rule } from "../Rule.js"
 import { UserCursor } from "../UserCursor.js"
 import { DisabledUser, UserPage, UserRecord } from "../UserRecord.js"
-import { Requires } from "./Requirement.js"
+import { Admission, Requires } from "./Requirement.js"
 
 const prefixRule = rule("must be the beginning of an e-mail address, of at most 254 characters")
 const EmailPrefix = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, prefixRule))
@@ -60,6 +60,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "End a person's sessions and pending login code")
   )
+  .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Users")
   .annotate(OpenApi.Description, "The people whom the server knows, for superadmins") {}

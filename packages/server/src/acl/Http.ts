@@ -3,16 +3,17 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { serving } from "../http/Calls.js"
+import { longList } from "../http/LongList.js"
 import { Acl } from "./Acl.js"
 
+const rules = longList(AclRule)
 const updated = HttpServerResponse.schemaJson(AclRule)
 
 export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const acl = yield* Acl
-    return yield* handlers
+    return handlers
       .handle("grant", ({ path, payload }) =>
         Effect.gen(function* () {
           const place = yield* access.org(path, "acl.grant")
@@ -21,7 +22,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
         })
       )
       .handle("list", ({ path }) =>
-        Effect.map(Effect.flatMap(access.org(path, "acl.list"), acl.list), (data) => ({ data }))
+        Effect.flatMap(Effect.flatMap(access.org(path, "acl.list"), acl.list), (data) => rules({ data }))
       )
       .handle("explain", ({ path, urlParams }) =>
         Effect.flatMap(access.org(path, "acl.explain"), (place) =>
@@ -31,6 +32,5 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
       .handle("revoke", ({ path }) =>
         Effect.flatMap(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
       )
-      .pipe(serving)
   })
 ).pipe(Layer.provide(Acl.Default))

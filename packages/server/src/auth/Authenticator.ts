@@ -82,15 +82,13 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
 }) {}
 
 /**
- * What the contract's handlers are checked against: the toolkit asks each scheme in turn and answers the last one's failure;
- * the first looks at both headers, so that one place decides, with one lookup.
+ * The contract's authentication. The toolkit tries one scheme after the other and returns the failure of the last; an API key
+ * must outweigh a session, so the first scheme looks at both headers, with one lookup.
  */
 export const AuthenticationLive = Layer.effect(
   Authentication,
-  Effect.map(Authenticator, ({ identify }) =>
-    Authentication.of({
-      session: () => Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => identify(headers)),
-      apiKey: () => refusal
-    })
-  )
+  Effect.map(Authenticator, ({ identify }) => {
+    const authenticate = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => identify(headers))
+    return Authentication.of({ session: () => authenticate, apiKey: () => refusal })
+  })
 ).pipe(Layer.provide(Authenticator.Default))

@@ -1,10 +1,10 @@
 import { type Actor, CurrentActor } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import type { Identity } from "@coffer/domain/User"
+import { Session } from "@coffer/domain/Session"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { serving } from "../http/Calls.js"
-import { AuthenticationLive } from "./Authenticator.js"
+import { longList } from "../http/LongList.js"
 import { Login } from "./Login.js"
 import { Sessions } from "./Sessions.js"
 
@@ -20,20 +20,20 @@ const identityOf = (actor: Actor): Identity =>
         is_superadmin: false
       }
 
+const listed = longList(Session)
 const sent = { message: "if this address may log in, a code of 6 digits is on its way; it is good for 10 minutes" }
 
 export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
   Effect.gen(function* () {
     const login = yield* Login
     const sessions = yield* Sessions
-    return yield* handlers
+    return handlers
       .handle("login", ({ payload }) => Effect.as(login.request(payload.email), sent))
       .handle("verify", ({ payload }) => Effect.map(login.verify(payload.email, payload.code), (token) => ({ token })))
       .handle("logout", () => Effect.flatMap(CurrentActor, sessions.logout))
       .handle("me", () => Effect.map(CurrentActor, identityOf))
-      .handle("sessions", () => Effect.map(Effect.flatMap(CurrentActor, sessions.list), (data) => ({ data })))
+      .handle("sessions", () => Effect.flatMap(Effect.flatMap(CurrentActor, sessions.list), (data) => listed({ data })))
       .handle("endSession", ({ path }) => Effect.flatMap(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
       .handle("endSessions", () => Effect.flatMap(CurrentActor, sessions.endAll))
-      .pipe(serving)
   })
-).pipe(Layer.provide([Login.Default, Sessions.Default, AuthenticationLive]))
+).pipe(Layer.provide([Login.Default, Sessions.Default]))

@@ -2,14 +2,13 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { serving } from "../http/Calls.js"
 import { Backups } from "./Backups.js"
 
 export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const backups = yield* Backups
-    return yield* handlers
+    return handlers
       .handle("create", () => Effect.flatMap(access.everywhere("backup.create"), backups.create))
       .handle("list", () => Effect.flatMap(access.everywhere("backup.list"), backups.list))
       .handle("restore", ({ path }) =>
@@ -18,6 +17,5 @@ export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
       .handle("drill", ({ payload }) =>
         Effect.flatMap(access.everywhere("backup.drill"), (everywhere) => backups.drill(everywhere, payload.backup_id))
       )
-      .pipe(serving)
   })
 ).pipe(Layer.provide(Backups.Default))

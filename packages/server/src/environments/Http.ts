@@ -1,8 +1,9 @@
 import { Api } from "@coffer/domain/Api"
+import { BundledSecret, Revision, SecretChange, SecretDifference } from "@coffer/domain/Secret"
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { serving } from "../http/Calls.js"
+import { longList } from "../http/LongList.js"
 import { Bundles } from "../secrets/Bundles.js"
 import { Promotion } from "../secrets/Promotion.js"
 import { Revisions } from "../secrets/Revisions.js"
@@ -13,6 +14,12 @@ const withETag = (etag: string) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "etag", etag))
   )
 
+const unchanged = HttpServerResponse.empty({ status: 304 })
+const secrets = longList(BundledSecret)
+const changes = longList(SecretChange)
+const differences = longList(SecretDifference)
+const listed = longList(Revision)
+
 export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
@@ -20,7 +27,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const bundles = yield* Bundles
     const promotion = yield* Promotion
     const revisions = yield* Revisions
-    return yield* handlers
+    return handlers
       .handle("create", ({ path, payload }) =>
         Effect.flatMap(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
       )
@@ -32,14 +39,16 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.read")
           const { bundle, etag } = yield* bundles.read(place, urlParams.keys, headers["if-none-match"])
-          return yield* Effect.as(withETag(etag), bundle)
+          yield* withETag(etag)
+          return bundle === undefined ? unchanged : yield* secrets(bundle)
         })
       )
       .handle("writeBundle", ({ headers, path, payload }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.write")
           const written = yield* bundles.write(place, payload, headers["if-match"])
-          return yield* Effect.as(withETag(bundles.etagOf(place.env.id, written.revision)), written)
+          yield* withETag(bundles.etagOf(place.env.id, written.revision))
+          return yield* changes(written)
         })
       )
       .handle("copy", ({ headers, path, payload }) =>
@@ -47,29 +56,30 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           const to = yield* access.env(path, "secret.write")
           const from = yield* access.env({ ...path, env_name: payload.from }, "secret.copy")
           const { etag, written } = yield* promotion.copy(to, from, payload, headers["if-match"])
-          return yield* Effect.as(withETag(etag), written)
+          yield* withETag(etag)
+          return yield* changes(written)
         })
       )
       .handle("diff", ({ path, urlParams }) =>
         Effect.gen(function* () {
           const here = yield* access.env(path, "secret.compare")
           const there = yield* access.env({ ...path, env_name: urlParams.with }, "secret.compare")
-          return yield* promotion.diff(here, there)
+          return yield* differences(yield* promotion.diff(here, there))
         })
       )
       .handle("revisions", ({ path, urlParams }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.list")
-          return { data: yield* revisions.list(place, urlParams) }
+          return yield* listed({ data: yield* revisions.list(place, urlParams) })
         })
       )
       .handle("revert", ({ headers, path, payload }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.write")
           const written = yield* revisions.revert(place, payload, headers["if-match"])
-          return yield* Effect.as(withETag(bundles.etagOf(place.env.id, written.revision)), written)
+          yield* withETag(bundles.etagOf(place.env.id, written.revision))
+          return yield* changes(written)
         })
       )
-      .pipe(serving)
   })
 ).pipe(Layer.provide([Environments.Default, Bundles.Default, Promotion.Default, Revisions.Default]))

@@ -2,10 +2,9 @@ import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
 import { InternalError, MethodNotAllowed, NotFound, NotReady, ValidationError } from "@coffer/domain/Errors"
 import { isRule } from "@coffer/domain/Rule"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
-import { Cause, Effect, ParseResult } from "effect"
+import { Cause, Effect } from "effect"
 import { isBusy } from "../database/Busy.js"
 import { isDiskFull } from "../database/Reason.js"
-import { UnfitAnswer } from "./Answer.js"
 import { TooSlow } from "./Body.js"
 import { allowedMethods } from "./Routes.js"
 
@@ -27,6 +26,13 @@ const ruleOf = (issue: Issue): string => {
       return issue.path.length === 0 ? "must be a JSON object" : "has the wrong type or form"
   }
 }
+
+/**
+ * The toolkit reports a response that does not encode as a request that does not decode. Its message names the schema first:
+ * that of a response begins with the declaration of the toolkit's response.
+ */
+const isOfResponse = ({ message }: HttpApiError.HttpApiDecodeError): boolean =>
+  message.startsWith("(<declaration schema> <-> ")
 
 const fromDecoding = (error: HttpApiError.HttpApiDecodeError): ValidationError => {
   const issue = error.issues[0]
@@ -56,9 +62,9 @@ const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyA
   const error = Cause.squash(cause)
   if (isApiError(error)) return Effect.succeed(error)
   if (error instanceof HttpServerError.RouteNotFound) return Effect.succeed(fromUnrouted(error))
-  if (error instanceof HttpApiError.HttpApiDecodeError) return Effect.succeed(fromDecoding(error))
-  if (error instanceof UnfitAnswer) {
-    const fields = ParseResult.ArrayFormatter.formatIssueSync(error.issue).map(({ path }) => fieldOf(path))
+  if (error instanceof HttpApiError.HttpApiDecodeError) {
+    if (!isOfResponse(error)) return Effect.succeed(fromDecoding(error))
+    const fields = error.issues.map(({ path }) => fieldOf(path))
     return Effect.as(Effect.logError(`an answer does not fit its schema at ${fields.join(", ")}`), internal(id))
   }
   if (isBusy(error)) {

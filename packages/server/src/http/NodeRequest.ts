@@ -1,29 +1,46 @@
+import type { AnyApiError } from "@coffer/domain/Errors"
 import { type Headers, HttpIncomingMessage, type HttpMethod, HttpServerRequest } from "@effect/platform"
 import { Effect, Inspectable, Option, Stream } from "effect"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
+import type { TooSlow } from "./Body.js"
+import type { Hold } from "./Held.js"
+import { infoOf, type RequestInfoShape } from "./RequestInfo.js"
 
-/** Node's are what the toolkit wants: names in lowercase, one text each but for `set-cookie`. */
+/** Node's headers have the toolkit's form: lowercase names, one string each except for `set-cookie`. */
 const areHeaders = (headers: IncomingHttpHeaders): headers is Headers.Headers => headers["set-cookie"] === undefined
 
-/** The headers of a request. `Set-Cookie` belongs to answers and is passed over. */
+/**
+ * `Set-Cookie` belongs to responses and is ignored. The toolkit would choose a decoder by the content type: every body is
+ * JSON here, and `readBody` refuses other types.
+ */
 const headersOf = (headers: IncomingHttpHeaders): Headers.Headers => {
-  if (areHeaders(headers)) return headers
-  const { "set-cookie": _, ...others } = headers
+  const type = headers["content-type"]
+  if (areHeaders(headers) && (type === undefined || type === "application/json")) return headers
+  const { "content-type": _, "set-cookie": __, ...others } = headers
   return headersOf(others)
 }
 
-/** The router finds no way for a method that it does not know. */
+/** The router finds no route for an unknown method. */
 const isMethod = (method: string): method is HttpMethod.HttpMethod => method !== ""
 
-const unread = Effect.dieMessage("the body of a request is read as JSON, and by its call")
+const unread = Effect.dieMessage("the body of a request is read as JSON, once the call is admitted")
 
-/** A request as the toolkit sees it; its body is read from Node's own, see `Body.ts`. */
+/** Node's request in the toolkit's form, with what the server tracks while it is served. */
 export class NodeRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
   readonly [HttpServerRequest.TypeId]: HttpServerRequest.TypeId = HttpServerRequest.TypeId
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
   readonly headers: Headers.Headers
   readonly method: HttpMethod.HttpMethod
   readonly url: string
+  readonly info: RequestInfoShape
+  /** Checks the caller's right and reads the body. Set when the call is admitted. */
+  body: Effect.Effect<unknown, AnyApiError | TooSlow> = unread
+  /** The memory that the body takes. Released when the handler has ended. */
+  bodyHold: Hold | null = null
+  /** The memory that the response takes. Released when the response has left or its connection is closed. */
+  responseHold: Hold | null = null
+  /** Lets the next large answer be made. */
+  endLargeAnswer: Effect.Effect<void> | null = null
 
   constructor(readonly source: IncomingMessage) {
     super()
@@ -31,7 +48,17 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     this.method = isMethod(method) ? method : "GET"
     this.url = source.url ?? "/"
     this.headers = headersOf(source.headers)
+    this.info = infoOf(this)
   }
+
+  /** The request that a fiber serves. */
+  static readonly current: Effect.Effect<NodeRequest, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
+    HttpServerRequest.HttpServerRequest,
+    (request) =>
+      request instanceof NodeRequest
+        ? Effect.succeed(request)
+        : Effect.dieMessage("the request is not from Node's server")
+  )
 
   get originalUrl(): string {
     return this.url
@@ -39,8 +66,9 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   get remoteAddress(): Option.Option<string> {
     return Option.fromNullable(this.source.socket.remoteAddress)
   }
+  /** The toolkit makes defects of failures here; the boundary returns them as what they are. */
   get json() {
-    return unread
+    return Effect.orDie(this.body)
   }
   get urlParamsBody() {
     return unread
@@ -55,10 +83,10 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     return unread
   }
   get multipartStream() {
-    return Stream.die("the body of a request is no form")
+    return Stream.die("the body of a request is not a form")
   }
   get stream() {
-    return Stream.die("the body of a request is no stream")
+    return Stream.die("the body of a request is not a stream")
   }
   get upgrade() {
     return Effect.dieMessage("a request is not upgraded")
@@ -67,7 +95,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     return {}
   }
 
-  /** No route has a prefix and nobody takes a request for another: it stays what came. */
+  /** No route has a prefix, so the router never changes a request. */
   modify(): this {
     return this
   }

@@ -1,12 +1,12 @@
 import { HttpServer, type HttpServerError } from "@effect/platform"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
+import { httpServerOn } from "./NodeHttpServer.js"
 import { requestId } from "./RequestInfo.js"
 
 /** How long requests in flight may take once the server is told to stop, in milliseconds. */
@@ -227,18 +227,16 @@ export const cannotListen =
       })
     )
 
-/** Node's own server, whose requests are answered. */
-export class NodeServer extends Context.Tag("@coffer/server/NodeServer")<NodeServer, Server>() {}
-
 /** The listening socket: what the parser refuses gets the envelope too. */
-export const NodeServerLive = Layer.unwrapEffect(
+export const NodeHttpServerLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ host, port }) =>
-    Layer.scopedContext(
+    Layer.scoped(
+      HttpServer.HttpServer,
       Effect.gen(function* () {
         const server = makeServer()
-        const listening = yield* NodeHttpServer.make(() => server, { host, port })
-        return Context.make(HttpServer.HttpServer, listening).pipe(Context.add(NodeServer, server))
+        const { address } = yield* NodeHttpServer.make(() => server, { host, port })
+        return httpServerOn(server, address)
       })
-    ).pipe(Layer.catchAll(cannotListen(host, port)), Layer.provideMerge(NodeFileSystem.layer))
+    ).pipe(Layer.catchAll(cannotListen(host, port)))
   )
 )

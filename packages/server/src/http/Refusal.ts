@@ -21,7 +21,7 @@ const repeated = ({ rawHeaders }: IncomingMessage): string | undefined => {
 const hasSoundHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.host === undefined ? httpVersion === "1.0" : headers.host !== ""
 
-/** Why a request is for none of the calls, whatever they are, before any of them is looked for. */
+/** Why a request is refused before it is routed. */
 export const refusal = (request: NodeRequest): NotFound | ValidationError | null => {
   const twice = repeated(request.source)
   if (twice !== undefined && twice !== "host") {

@@ -1,47 +1,40 @@
 import { Api } from "@coffer/domain/Api"
-import { HttpApi } from "@effect/platform"
+import { HttpApi, type HttpMethod } from "@effect/platform"
+import * as FindMyWay from "find-my-way-ts"
 
-interface Route {
-  readonly method: string
-  readonly path: string
+/** Paths are case-sensitive and have no trailing slash. A parameter is at most 1,000 characters long. */
+export const routerConfig = {
+  maxParamLength: 1000,
+  caseSensitive: true,
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false
 }
 
-const collect = (): ReadonlyArray<Route> => {
-  const found: Array<Route> = []
-  HttpApi.reflect(Api, {
-    onGroup: () => undefined,
-    onEndpoint: ({ endpoint: { method, path } }) => {
-      found.push({ method, path })
-    }
-  })
-  return found
-}
+const router = FindMyWay.make<string>(routerConfig)
+const methods = new Set<HttpMethod.HttpMethod>()
 
-const routes = collect()
+HttpApi.reflect(Api, {
+  onGroup: () => undefined,
+  onEndpoint: ({ endpoint: { method, path } }) => {
+    methods.add(method)
+    router.on(method, path, path)
+  }
+})
 
-const shapes = routes.map((route) => ({
-  method: route.method,
-  path: route.path,
-  shape: new RegExp(`^${route.path.replace(/\./g, "\\.").replace(/:[a-z_]+/g, "[^/]+")}$`)
-}))
+const endsInParameter = (path: string): boolean => path.slice(path.lastIndexOf("/")).includes(":")
 
-const pathOf = (url: string): string => url.split("?", 1)[0] ?? ""
+/** The pattern of the call that a request is for; null when there is none. */
+export const routePatternOf = (method: HttpMethod.HttpMethod, url: string): string | null =>
+  router.find(method, url)?.handler ?? null
 
-/** The calls that a URL's path is for; where a path without parameters fits, those with parameters are not meant. */
-const callsAt = (url: string) => {
-  const path = pathOf(url)
-  const fitting = shapes.filter(({ shape }) => shape.test(path))
-  const last = (route: { readonly path: string }): string => route.path.slice(route.path.lastIndexOf("/"))
-  const named = fitting.filter((route) => !last(route).includes(":"))
-  return named.length === 0 ? fitting : named
-}
-
-/** The pattern of the call that a request is for, if there is one. */
-export const routePatternOf = (method: string, url: string): string | null =>
-  callsAt(url).find((route) => route.method === method)?.path ?? null
-
-/** The methods that the contract has for a URL's path; none when there is no such path. */
+/** The methods that the contract has for a URL's path, sorted; empty when there is no such path. */
 export const allowedMethods = (url: string): ReadonlyArray<string> => {
-  const methods = callsAt(url).map(({ method }) => method)
-  return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))].sort()
+  const found = [...methods].flatMap((method) => {
+    const path = routePatternOf(method, url)
+    return path === null ? [] : [{ method, path }]
+  })
+  // `acl/explain` is not the rule of that id.
+  const named = found.filter(({ path }) => !endsInParameter(path))
+  const meant = (named.length === 0 ? found : named).map(({ method }) => method)
+  return [...meant, ...(meant.includes("GET") ? ["HEAD"] : [])].sort()
 }

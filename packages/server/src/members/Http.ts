@@ -1,20 +1,23 @@
 import { Api } from "@coffer/domain/Api"
+import { Member } from "@coffer/domain/Member"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { serving } from "../http/Calls.js"
+import { longList } from "../http/LongList.js"
 import { Members } from "./Members.js"
+
+const listed = longList(Member)
 
 export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const members = yield* Members
-    return yield* handlers
+    return handlers
       .handle("invite", ({ path, payload }) =>
         Effect.flatMap(access.org(path, "member.invite"), (place) => members.invite(place, payload.email, payload.role))
       )
       .handle("list", ({ path }) =>
-        Effect.map(Effect.flatMap(access.org(path, "member.list"), members.list), (data) => ({ data }))
+        Effect.flatMap(Effect.flatMap(access.org(path, "member.list"), members.list), (data) => listed({ data }))
       )
       .handle("setRole", ({ path, payload }) =>
         Effect.flatMap(access.org(path, "member.update"), (place) => members.setRole(place, path.user_id, payload.role))
@@ -22,6 +25,5 @@ export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
       .handle("remove", ({ path }) =>
         Effect.flatMap(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
       )
-      .pipe(serving)
   })
 ).pipe(Layer.provide(Members.Default))

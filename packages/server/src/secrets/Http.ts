@@ -1,17 +1,20 @@
 import { Api } from "@coffer/domain/Api"
+import { SecretListed } from "@coffer/domain/Secret"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { serving } from "../http/Calls.js"
+import { longList } from "../http/LongList.js"
 import { History } from "./History.js"
 import { Secrets } from "./Secrets.js"
+
+const listed = longList(SecretListed)
 
 export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const secrets = yield* Secrets
     const history = yield* History
-    return yield* handlers
+    return handlers
       .handle("set", ({ path, payload }) =>
         Effect.flatMap(access.env(path, "secret.write"), (place) =>
           secrets.set(place, path.key, payload.value, payload.expected_version)
@@ -21,7 +24,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         Effect.flatMap(access.env(path, "secret.read"), (place) => secrets.read(place, path.key, urlParams.version))
       )
       .handle("list", ({ path }) =>
-        Effect.map(Effect.flatMap(access.env(path, "secret.list"), secrets.list), (data) => ({ data }))
+        Effect.flatMap(Effect.flatMap(access.env(path, "secret.list"), secrets.list), (data) => listed({ data }))
       )
       .handle("delete", ({ path, urlParams }) =>
         Effect.flatMap(access.env(path, "secret.write"), (place) =>
@@ -46,6 +49,5 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           return yield* history.destroy(place, path.key, payload.versions)
         })
       )
-      .pipe(serving)
   })
 ).pipe(Layer.provide([Secrets.Default, History.Default]))

@@ -1,20 +1,25 @@
 import { Api } from "@coffer/domain/Api"
+import { ServiceAccount } from "@coffer/domain/ServiceAccount"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { serving } from "../http/Calls.js"
+import { longList } from "../http/LongList.js"
 import { ServiceAccounts } from "./ServiceAccounts.js"
+
+const listed = longList(ServiceAccount)
 
 export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const accounts = yield* ServiceAccounts
-    return yield* handlers
+    return handlers
       .handle("create", ({ path, payload }) =>
         Effect.flatMap(access.org(path, "service_account.create"), (place) => accounts.create(place, payload))
       )
       .handle("list", ({ path }) =>
-        Effect.map(Effect.flatMap(access.org(path, "service_account.list"), accounts.list), (data) => ({ data }))
+        Effect.flatMap(Effect.flatMap(access.org(path, "service_account.list"), accounts.list), (data) =>
+          listed({ data })
+        )
       )
       .handle("rotate", ({ path, payload }) =>
         Effect.flatMap(access.org(path, "service_account.rotate"), (place) =>
@@ -24,6 +29,5 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
       .handle("revoke", ({ path }) =>
         Effect.flatMap(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id))
       )
-      .pipe(serving)
   })
 ).pipe(Layer.provide(ServiceAccounts.Default))

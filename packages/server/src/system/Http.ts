@@ -1,11 +1,11 @@
 import { Api } from "@coffer/domain/Api"
 import { NotReady } from "@coffer/domain/Errors"
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect, identity, Schema } from "effect"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, identity, Layer, Schema } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { Statements } from "../database/Client.js"
 import { Reader } from "../database/Reader.js"
-import { serving } from "../http/Calls.js"
 import { documents } from "./Documents.js"
 
 const CountRow = Schema.Struct({ count: Schema.Number })
@@ -18,7 +18,7 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
     const { isWritable } = yield* Statements
     const ask = reader.rows(CountRow)
     const { docs, llms, llmsFull, openApi } = yield* documents
-    return yield* handlers
+    return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
         ask("SELECT count(*) AS count FROM instance", []).pipe(
@@ -33,6 +33,5 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
       .handle("docs", () => docs)
       .handle("llms", () => llms)
       .handle("llmsFull", () => llmsFull)
-      .pipe(serving)
   })
-)
+).pipe(Layer.provide(NodeFileSystem.layer))

@@ -2,14 +2,13 @@ import { Api } from "@coffer/domain/Api"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { serving } from "../http/Calls.js"
 import { UserDirectory } from "./Users.js"
 
 export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const users = yield* UserDirectory
-    return yield* handlers
+    return handlers
       .handle("list", ({ urlParams }) =>
         Effect.flatMap(access.everywhere("user.list"), (everywhere) => users.list(everywhere, urlParams))
       )
@@ -24,6 +23,5 @@ export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
           users.endSessions(everywhere, path.user_id)
         )
       )
-      .pipe(serving)
   })
 ).pipe(Layer.provide(UserDirectory.Default))

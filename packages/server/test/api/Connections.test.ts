@@ -1,44 +1,39 @@
 import { once } from "node:events"
-import type { Server } from "node:http"
 import { connect, type Socket } from "node:net"
-import { Authentication } from "@coffer/domain/Actor"
-import { Unauthorized } from "@coffer/domain/Errors"
-import { Authenticator } from "@coffer/server/auth/Authenticator"
-import { AccessLog } from "@coffer/server/http/AccessLog"
-import { Calls, type Handle } from "@coffer/server/http/Calls"
-import { makeServer, NodeServer, type Patience } from "@coffer/server/http/NodeServer"
-import { RequestObserver } from "@coffer/server/http/RequestObserver"
-import { ServeLive } from "@coffer/server/http/Serve"
+import { type Actor, Authentication } from "@coffer/domain/Actor"
+import { Admission } from "@coffer/domain/api/Requirement"
+import { SessionId, UserId } from "@coffer/domain/Names"
+import { makeAdmission } from "@coffer/server/http/Admission"
+import type { Patience } from "@coffer/server/http/NodeServer"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Either, Layer, Schema } from "effect"
+import { Deferred, Effect, Layer, Schema } from "effect"
 import { assertRefused, Dialogue, parseRaw } from "../support/Program.js"
-import { freshPath, servicesAt } from "../support/Services.js"
+import { email } from "../support/Services.js"
+import { servingContract } from "../support/Serving.js"
 
 const small = HttpApiEndpoint.get("small", "/small").addSuccess(Schema.String)
-const large = HttpApiEndpoint.get("large", "/large").addSuccess(Schema.String)
+const large = HttpApiEndpoint.get("large", "/large").addSuccess(Schema.String).middleware(Authentication)
 const never = HttpApiEndpoint.get("never", "/never").addSuccess(Schema.String)
 const take = HttpApiEndpoint.post("take", "/take")
   .setPayload(Schema.Struct({ text: Schema.String }))
   .addSuccess(Schema.String)
-const contract = HttpApi.make("test").add(HttpApiGroup.make("calls").add(small).add(large).add(never).add(take))
-
-const ContractLive = HttpApiBuilder.api(contract).pipe(
-  Layer.provide(
-    HttpApiBuilder.group(contract, "calls", (calls) =>
-      calls
-        .handle("small", () => Effect.succeed(""))
-        .handle("large", () => Effect.succeed(""))
-        .handle("never", () => Effect.succeed(""))
-        .handle("take", () => Effect.succeed(""))
-    )
-  )
-)
+const group = HttpApiGroup.make("calls").add(small).add(large).add(never).add(take).middleware(Admission)
+const contract = HttpApi.make("test").add(group)
 
 /** More than the system holds for a connection. */
 const largeText = "x".repeat(12 * 1024 * 1024)
 const patience: Patience = { arrival: 60_000, silence: 60_000 }
+
+const ada: Actor = {
+  type: "user",
+  id: UserId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+  email: email("ada@example.com"),
+  name: "ada",
+  superadmin: false,
+  sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e")
+}
+const anybody = Authentication.of({ session: () => Effect.succeed(ada), apiKey: () => Effect.succeed(ada) })
 
 /** Serves the small contract on a socket of its own; counts the calls. */
 const serving = (options: Partial<Patience> = {}) =>
@@ -46,44 +41,22 @@ const serving = (options: Partial<Patience> = {}) =>
     const calls = { small: 0, large: 0 }
     const begun = yield* Deferred.make<void>()
     const interrupted = yield* Deferred.make<void>()
-    const handlers = new Map<HttpApiEndpoint.HttpApiEndpoint.Any, Handle>([
-      [small, () => Effect.sync(() => `small ${++calls.small}`)],
-      [large, () => Effect.sync(() => (calls.large++, largeText))],
-      [
-        never,
-        () =>
+    const handlers = HttpApiBuilder.group(contract, "calls", (group) =>
+      group
+        .handle("small", () => Effect.sync(() => `small ${++calls.small}`))
+        .handle("large", () => Effect.sync(() => (calls.large++, largeText)))
+        .handle("never", () =>
           Effect.onInterrupt(Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never), () =>
             Deferred.succeed(interrupted, undefined)
           )
-      ],
-      [take, ({ payload }) => Effect.sync(() => JSON.stringify(payload))]
-    ])
-    const server: Server = yield* Effect.acquireRelease(
-      Effect.promise(async () => {
-        const made = makeServer({ ...patience, ...options }).listen(0, "127.0.0.1")
-        await once(made, "listening")
-        return made
-      }),
-      (made) => Effect.sync(() => made.close().closeAllConnections())
+        )
+        .handle("take", ({ payload }) => Effect.sync(() => JSON.stringify(payload)))
     )
-    const refused = Either.left(new Unauthorized({ message: "nobody" }))
-    yield* Layer.build(
-      ServeLive.pipe(
-        Layer.provide(Layer.succeed(Calls, Calls.make({ handlers }))),
-        Layer.provide(ContractLive),
-        Layer.provide(Layer.succeed(NodeServer, server)),
-        Layer.provide(Layer.succeed(RequestObserver, null)),
-        Layer.provide(Layer.succeed(AccessLog, () => undefined)),
-        Layer.provide(Layer.succeed(Authenticator, Authenticator.make({ identify: () => refused }))),
-        Layer.provide(
-          Layer.succeed(Authentication, Authentication.of({ session: () => refused, apiKey: () => refused }))
-        ),
-        Layer.provide(NodeFileSystem.layer),
-        Layer.provide(servicesAt(yield* freshPath))
-      )
+    const { port, server } = yield* servingContract(
+      HttpApiBuilder.api(contract).pipe(Layer.provide(handlers), Layer.provide(Layer.succeed(Authentication, anybody))),
+      Layer.effect(Admission, makeAdmission(contract)),
+      { ...patience, ...options }
     )
-    const address = server.address()
-    const port = typeof address === "object" ? (address?.port ?? 0) : assert.fail("it does not listen")
     return { port, calls, begun, interrupted, server }
   })
 

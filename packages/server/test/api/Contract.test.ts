@@ -1,6 +1,6 @@
 import { Authentication } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
-import { BodyLimit, defaultBodyLimit, Requires } from "@coffer/domain/api/Requirement"
+import { Admission, BodyLimit, defaultBodyLimit, Requires } from "@coffer/domain/api/Requirement"
 import { errorCodes, errors } from "@coffer/domain/Errors"
 import { needs } from "@coffer/domain/Permissions"
 import { HttpApi, HttpApiError, OpenApi } from "@effect/platform"
@@ -15,6 +15,9 @@ interface Endpoint {
   readonly requires: string | undefined
   readonly bodyLimit: number
   readonly authenticated: boolean
+  readonly middleware: ReadonlyArray<string>
+  readonly urlParamsSchema: Option.Option<Schema.Schema.All>
+  readonly headersSchema: Option.Option<Schema.Schema.All>
   readonly pathSchema: Option.Option<Schema.Schema.All>
   readonly payloadSchema: Option.Option<Schema.Schema.All>
   readonly errors: ReadonlyMap<number, ReadonlyArray<SchemaAST.AST>>
@@ -35,6 +38,9 @@ HttpApi.reflect(Api, {
       requires: Option.getOrUndefined(Context.getOption(mergedAnnotations, Requires)),
       bodyLimit: Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit),
       authenticated: [...middleware].some(({ key }) => key === Authentication.key),
+      middleware: [...middleware].map(({ key }) => key),
+      urlParamsSchema: endpoint.urlParamsSchema,
+      headersSchema: endpoint.headersSchema,
       pathSchema: endpoint.pathSchema,
       payloadSchema: endpoint.payloadSchema,
       errors: new Map(
@@ -111,6 +117,16 @@ describe.each(endpoints)("$method $path", (endpoint) => {
         assert.isTrue(Either.isLeft(decode(text)), `${name} takes ${JSON.stringify(text)}`)
       }
     }
+  })
+
+  it("is admitted once its caller is known: the middleware that is added last runs first", () => {
+    assert.deepStrictEqual(endpoint.middleware, authenticated ? [Admission.key, Authentication.key] : [Admission.key])
+  })
+
+  it("has nothing but its path to refuse before its body: the toolkit decodes query and headers after it", () => {
+    if (Option.isNone(endpoint.payloadSchema)) return
+    assert.isTrue(Option.isNone(endpoint.urlParamsSchema))
+    for (const ast of fieldsOf(endpoint.headersSchema).values()) assert.isTrue(SchemaAST.isStringKeyword(ast))
   })
 
   it("refuses an unknown field in its body", () => {

@@ -1,0 +1,42 @@
+import { HttpServerResponse } from "@effect/platform"
+import { Array, Effect, Redacted, type Schema } from "effect"
+import { forEachInTurns } from "../Turn.js"
+
+/** A record as a service returns it: the encoded form, or a secret value that is still redacted. */
+type Sendable<Fields extends Schema.Struct.Fields> = {
+  readonly [Name in keyof Schema.Struct.Encoded<Fields>]:
+    Schema.Struct.Encoded<Fields>[Name] | Redacted.Redacted<Schema.Struct.Encoded<Fields>[Name]>
+}
+
+const noRecords = '"data":[]'
+
+/**
+ * Encodes an answer `{"data":[…]}` whose list may be long, in slices, so that it holds up no other request. The compiler
+ * checks the records; their schema says which fields leave. Running the schema over records that this program made takes
+ * seven times as long.
+ */
+export const longList = <Fields extends Schema.Struct.Fields>(record: Schema.Struct<Fields>, recordsAtOnce = 25) => {
+  const names = Object.keys(record.fields)
+  const sent = (item: object): object => {
+    const fields: Readonly<Record<string, unknown>> = { ...item }
+    const chosen: Record<string, unknown> = {}
+    for (const name of names) {
+      const field = fields[name]
+      chosen[name] = Redacted.isRedacted(field) ? Redacted.value(field) : field
+    }
+    return chosen
+  }
+  const encode = (items: ReadonlyArray<object>) =>
+    Effect.sync(() => Buffer.from(JSON.stringify(items.map(sent)).slice(1, -1)))
+
+  return (answer: {
+    readonly data: ReadonlyArray<Sendable<Fields>>
+  }): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.map(forEachInTurns(Array.chunksOf(answer.data, recordsAtOnce), encode), (chunks) => {
+      const [before = "", after = ""] = JSON.stringify({ ...answer, data: [] }).split(noRecords)
+      const comma = Buffer.from(",")
+      const pieces = chunks.flatMap((chunk, index) => (index === 0 ? [chunk] : [comma, chunk]))
+      const bytes = Buffer.concat([Buffer.from(`${before}"data":[`), ...pieces, Buffer.from(`]${after}`)])
+      return HttpServerResponse.uint8Array(bytes, { contentType: "application/json" })
+    })
+}
