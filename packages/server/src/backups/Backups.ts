@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises"
 import type { Backup, BackupList, Restore } from "@coffer/domain/Backup"
 import { BackupFailed, BackupsDisabled, Conflict, NotFound } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Names"
-import { Clock, Effect, Exit, Fiber, Metric, Option, Order, Array } from "effect"
+import { Clock, Effect, Exit, Fiber, Metric, Option, Order, Array, Schema } from "effect"
 import type { Everywhere } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { sourceOfActor } from "../auth/Sessions.js"
@@ -22,10 +22,14 @@ import { makeObjectStore, type StoreFailure } from "./ObjectStore.js"
 import { BackupsRepo, noteApplied } from "./Repo.js"
 import { restoreBeside } from "./Restore.js"
 import { keepReason, removalReason, retain } from "./Retention.js"
+import { Head } from "./Settle.js"
 import { takeSnapshot } from "./Snapshot.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
+import { forEachInTurns } from "../Turn.js"
 
 const pieceBytes = 256 * 1024
+
+const decodeHead = Schema.decodeUnknown(Schema.parseJson(Head))
 
 const disabled = new BackupsDisabled({
   message: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store"
@@ -170,10 +174,10 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
         }).pipe(
           // Whoever restores can hold the live logs against them, and knows from where on kept heads are of other entries.
           Effect.tap(({ heads }) =>
-            Effect.forEach(
-              heads,
-              ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`),
-              { discard: true }
+            forEachInTurns(heads, (line) =>
+              Effect.flatMap(Effect.orDie(decodeHead(line)), ({ chain, log, seq }) =>
+                Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`)
+              )
             )
           ),
           Effect.bind("counts", ({ path }) => countBackup(path)),

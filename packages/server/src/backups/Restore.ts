@@ -1,16 +1,15 @@
-import { randomBytes, type KeyObject } from "node:crypto"
+import type { KeyObject } from "node:crypto"
 import { open, rename, stat, type FileHandle } from "node:fs/promises"
 import { dirname } from "node:path"
 import { DecryptionFailed } from "@coffer/domain/Errors"
-import Sqlite from "better-sqlite3"
-import { Effect, Stream } from "effect"
-import { createRestores } from "../database/migrations/0005_backup_records.js"
+import { Effect, Schema, Stream } from "effect"
 import { now } from "../database/Time.js"
 import { BackupOpener } from "./BackupFile.js"
 import { type LocalFailure, localFailure } from "./LocalFailure.js"
 import type { StoreFailure } from "./ObjectStore.js"
 import type { Mark } from "./Snapshot.js"
 import { temporaryFile } from "./TemporaryFiles.js"
+import { runThread } from "./Thread.js"
 
 const local = <A>(work: () => Promise<A>): Effect.Effect<A, LocalFailure> =>
   Effect.tryPromise({ try: work, catch: localFailure })
@@ -40,19 +39,9 @@ const decrypt = (key: KeyObject, content: Stream.Stream<Uint8Array, StoreFailure
     yield* opener.end()
   })
 
-/** The first 16 bytes of every database (https://www.sqlite.org/fileformat.html, section 1.3). */
-const sqliteHeader = Buffer.from("SQLite format 3\0")
-
 const otherThanItsName = new DecryptionFailed({
   message: "what is in the object is not the backup that its name says: objects were renamed or swapped"
 })
-
-/** Where an audit log ended when the backup was made. */
-export interface Head {
-  readonly log: string
-  readonly seq: number
-  readonly chain: string
-}
 
 export interface RestoreRequest {
   readonly dbPath: string
@@ -65,45 +54,14 @@ export interface RestoreRequest {
   readonly content: Stream.Stream<Uint8Array, StoreFailure>
 }
 
-/**
- * Checks what the snapshot says about itself, takes that out again, notes in the database what was restored and when, and
- * gives it a new epoch. Returns where its audit logs end.
- */
-const settle = (path: string, { created_at, mark }: RestoreRequest) =>
+/** Makes a snapshot a database of its own, in a thread. Returns where its audit logs end, each a line of JSON. */
+const settle = (path: string, { created_at, mark: { id, name } }: RestoreRequest) =>
   Effect.gen(function* () {
-    const restored_at = yield* now
-    const file = yield* opened(path, "r")
-    const header = Buffer.alloc(sqliteHeader.length)
-    yield* local(() => file.read(header, 0, header.length, 0))
-    if (!header.equals(sqliteHeader)) return yield* otherThanItsName
-    const database = yield* Effect.acquireRelease(
-      Effect.try({ try: () => new Sqlite(path, { fileMustExist: true }), catch: localFailure }),
-      (connection) => Effect.sync(() => connection.close())
-    )
-    const { heads, marks } = yield* Effect.try({
-      try: () => ({
-        marks: database.prepare<[], Mark>("SELECT id, name FROM backup").all(),
-        heads: database.prepare<[], Head>("SELECT log, seq, chain FROM audit_heads ORDER BY log").all()
-      }),
-      catch: () => otherThanItsName
-    })
-    const [found] = marks
-    if (marks.length !== 1 || found?.id !== mark.id || found.name !== mark.name) return yield* otherThanItsName
-    yield* Effect.try({
-      try: () => {
-        database.pragma("journal_mode = MEMORY")
-        database.pragma("secure_delete = ON")
-        database.exec("DROP TABLE backup")
-        database.exec(createRestores)
-        database
-          .prepare("INSERT INTO restores (backup_id, backup_created_at, restored_at) VALUES (?, ?, ?)")
-          .run(mark.id, created_at, restored_at)
-        database.prepare("UPDATE instance SET epoch = ?").run(randomBytes(8).toString("hex"))
-      },
-      catch: localFailure
-    })
-    return heads
-  }).pipe(Effect.scoped)
+    const posted = yield* runThread("SettleWorker", [], { path, id, name, created_at, restored_at: yield* now })
+    if (posted === null) return yield* otherThanItsName
+    const lines = yield* Effect.orDie(Schema.decodeUnknown(Schema.String)(posted))
+    return lines === "" ? [] : lines.split("\n")
+  })
 
 const fetchInto = (path: string, request: RestoreRequest) =>
   Effect.gen(function* () {

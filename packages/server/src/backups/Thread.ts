@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url)
  * it its connections. The thread has no environment variables: they hold the master key.
  */
 export const runThread = (
-  module: "SnapshotWorker" | "CountWorker" | "DrillWorker",
+  module: "SnapshotWorker" | "SettleWorker" | "CountWorker" | "DrillWorker",
   argv: ReadonlyArray<string>,
   workerData?: unknown
 ): Effect.Effect<unknown, LocalFailure> =>

@@ -1,9 +1,10 @@
 import { createSecretKey, randomBytes } from "node:crypto"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { BackupOpener, sealBackup } from "@coffer/server/backups/BackupFile"
 import { restoreBeside } from "@coffer/server/backups/Restore"
+import { settle } from "@coffer/server/backups/Settle"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Effect, Either, Exit, Stream } from "effect"
@@ -121,23 +122,38 @@ describe("restoring beside the database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves no file when any statement on what it restores fails", () =>
+  it.live("does not pass for whole when any statement on what is restored fails", () =>
     Effect.gen(function* () {
-      const path = yield* folder
-      const file = yield* seal(yield* smallDatabase())
+      const path = join(yield* folder, "snapshot.db")
+      const snapshot = yield* smallDatabase()
+      const settling = Effect.try(() => settle({ path, ...mark, created_at, restored_at: created_at }))
       let failed = 0
       for (let at = 1; ; at++) {
-        const { exit, statement } = yield* failingStatement(at, restore(path, file))
-        if (Exit.isSuccess(exit)) {
-          assert.isUndefined(statement)
+        writeFileSync(path, snapshot)
+        const { exit, statement } = yield* failingStatement(at, settling)
+        if (statement === undefined) {
+          assert.isTrue(Exit.isSuccess(exit) && exit.value !== null)
           break
         }
-        assert.isDefined(statement)
-        assert.deepStrictEqual(readdirSync(path), [], statement)
+        assert.isTrue(Exit.isFailure(exit) || exit.value === null, statement)
         failed++
       }
       assert.isAbove(failed, 3)
-      assert.deepStrictEqual(readdirSync(path), [`service.db.restore.${mark.id}`])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves no file when what is restored cannot be made a database of its own", () =>
+    Effect.gen(function* () {
+      const path = yield* folder
+      const before = join(path, "before.db")
+      writeFileSync(before, yield* smallDatabase())
+      const database = new Sqlite(before)
+      database.exec("DROP TABLE instance")
+      database.close()
+      const content = readFileSync(before)
+      rmSync(before)
+      assert.strictEqual((yield* Effect.flip(restore(path, yield* seal(content))))._tag, "LocalFailure")
+      assert.deepStrictEqual(readdirSync(path), [])
     }).pipe(Effect.scoped)
   )
 
