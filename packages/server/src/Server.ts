@@ -15,6 +15,7 @@ import { BackupsHttp } from "./backups/Http.js"
 import { BackupScheduleLive } from "./backups/Schedule.js"
 import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
+import { CheckpointsLive } from "./database/Checkpoints.js"
 import { DatabaseLive } from "./database/Database.js"
 import { Erasures } from "./database/Erasure.js"
 import { Reader } from "./database/Reader.js"
@@ -92,6 +93,7 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.provide(AuditStreamLive),
   Layer.provide(InstanceLive),
   Layer.provide(Reader.Default),
+  Layer.merge(CheckpointsLive),
   Layer.provide(DatabaseLive),
   Layer.provide(KeyringLive),
   Layer.provide(TracingLive),

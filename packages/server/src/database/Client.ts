@@ -26,6 +26,10 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
     readonly isWritable: () => boolean
     /** Has something done before each thing that is done on this connection, a commit among them. It does not throw. */
     readonly beforeUse: (work: () => void) => void
+    /** Has something done after each commit, before those who wait for it are told. It does not throw. */
+    readonly afterCommit: (work: () => void) => void
+    /** Runs a pragma at once, where no transaction is open. */
+    readonly pragma: (text: string) => ReadonlyArray<unknown>
     /**
      * Runs a change that is one step as a transaction: all of it or nothing. What a rule refuses rolls it back and goes on to the
      * caller; a failure of the database itself is a defect.
@@ -33,6 +37,15 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
     readonly change: <A, E>(step: () => Either.Either<A, E>) => Effect.Effect<A, Exclude<E, SqlError.SqlError>>
   }
 >() {}
+
+/** What parameters of a statement hold, in bytes or characters. */
+const sizeOf = (parameters: ReadonlyArray<unknown>): number => {
+  let size = 0
+  for (const parameter of parameters) {
+    if (typeof parameter === "string" || parameter instanceof Uint8Array) size += parameter.length
+  }
+  return size
+}
 
 /** The driver's connection in the toolkit's form. A statement that is kept prepared costs one step. */
 const connectionOf = ({ run, runOnce }: ReturnType<typeof preparing>): SqlConnection.Connection => {
@@ -61,13 +74,18 @@ export const connect = (filename: string) =>
       database.pragma("journal_mode = WAL")
     })
     const before: Array<() => void> = []
+    const after: Array<() => void> = []
     const use = <A>(work: () => A): A => {
       for (const each of before) each()
       return work()
     }
     const direct = preparing(database)
+    let given = 0
     const prepared: typeof direct = {
-      run: (text, parameters) => use(() => direct.run(text, parameters)),
+      run: (text, parameters) => {
+        given += sizeOf(parameters)
+        return use(() => direct.run(text, parameters))
+      },
       runOnce: (text, parameters) => use(() => direct.runOnce(text, parameters))
     }
     const connection = connectionOf(prepared)
@@ -77,8 +95,13 @@ export const connect = (filename: string) =>
         database,
         connection,
         (text) => prepared.run(text, []),
-        (text) => use(() => database.exec(text)),
-        () => Number(totalChanges.get())
+        (text) => {
+          const done = use(() => database.exec(text))
+          if (text === "COMMIT") for (const each of after) each()
+          return done
+        },
+        () => Number(totalChanges.get()),
+        () => given
       )
     const runOf = (text: string, parameters: ReadonlyArray<Parameter>) =>
       Either.try({ try: () => prepared.run(text, parameters), catch: failure })
@@ -134,6 +157,10 @@ export const connect = (filename: string) =>
       beforeUse: (work) => {
         before.push(work)
       },
+      afterCommit: (work) => {
+        after.push(work)
+      },
+      pragma: (text) => direct.run(`PRAGMA ${text}`, []),
       change: (step) => Effect.catchIf(changeNow(step), isSqlError, Effect.die)
     })
     return { client: quickClient, statements }

@@ -19,10 +19,11 @@ const reasonOf = (exit: Exit.Exit<unknown, unknown>): SqlError.SqlError => {
 type Batch = Deferred.Deferred<void>
 
 /**
- * A batch that has changed so many rows takes no further change. Entries of the audit log are rows too, and no row holds more than
- * 64 KiB.
+ * A batch that has changed so many rows takes no further change: entries of the audit log are rows too. Nor does one that was
+ * given so many bytes, for a commit writes all of them at once.
  */
 const maxRows = 1_000
+const maxBytes = 1024 * 1024
 
 /** What the changes of a batch leave to its end, and how much of it. */
 interface Ending {
@@ -44,13 +45,17 @@ export const transactionsOf = (
   prepared: (text: string) => unknown,
   exec: (text: string) => unknown,
   /** How many rows the connection has changed so far. */
-  rowsChanged: () => number
+  rowsChanged: () => number,
+  /** How many bytes its statements were given so far. */
+  bytesGiven: () => number
 ) => {
   const gate = makeGate()
   const { granted, isExhausted, patiently, refused } = makePatience()
   let batch: Batch | null = null
   /** How many rows the connection had changed when the batch began. */
   let changedBefore = 0
+  /** How many bytes its statements had been given when the batch began. */
+  let givenBefore = 0
   /** Whether what is open holds a part of a change that could not be taken back. */
   let broken = false
   const endings: Array<Ending> = []
@@ -100,7 +105,8 @@ export const transactionsOf = (
   }
 
   /** Whether the batch that is open takes no further change. */
-  const isFull = (): boolean => batch !== null && rowsChanged() - changedBefore >= maxRows
+  const isFull = (): boolean =>
+    batch !== null && (rowsChanged() - changedBefore >= maxRows || bytesGiven() - givenBefore >= maxBytes)
 
   /**
    * The batch that is open, or a new one. It is committed after everybody who waits once the requests that have arrived are
@@ -114,6 +120,7 @@ export const transactionsOf = (
     return Either.map(run("BEGIN IMMEDIATE"), () => {
       granted()
       changedBefore = rowsChanged()
+      givenBefore = bytesGiven()
       setImmediate(() => {
         gate.whenFree(commit)
       })

@@ -86,6 +86,21 @@ describe("changes at the same time", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("are committed apart once they hold many bytes, however few rows they are", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const insert = (index: number) =>
+        transaction(
+          sql`INSERT INTO login_failures (id, email, created_at)
+            VALUES (${`failure ${index}`}, ${"x".repeat(512 * 1024)}, 'now')`
+        )
+      const { commits } = yield* countingCommits(
+        Effect.forEach([1, 2, 3, 4, 5, 6], insert, { concurrency: "unbounded" })
+      )
+      assert.strictEqual(commits, 3)
+    }).pipe(onDatabase())
+  )
+
   it.effect("are each taken back alone when they fail", () =>
     Effect.gen(function* () {
       const exits = yield* Effect.forEach(

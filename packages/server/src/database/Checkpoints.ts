@@ -1,0 +1,74 @@
+import { Effect, Either, FiberSet, Layer, Option, Schema } from "effect"
+import { createRequire } from "node:module"
+import { Worker } from "node:worker_threads"
+import { Statements } from "./Client.js"
+import { DatabaseFile } from "./Files.js"
+
+/** How many pages of the write-ahead log are left to be moved into the database file. */
+const enough = 1_000
+/** More are moved by a thread: 2,500, as one change of 8 MiB leaves, would hold the event loop for 25 ms. */
+const tooMany = 2_000
+/** A log of more is moved in any case (256 MiB): a thread does not catch up with writers that never pause. */
+const maxLog = 65_536
+/** How soon a thread is started after the last one, in milliseconds: one that finds a reader of old pages moves little. */
+const pauseMillis = 1_000
+
+// The build, also where this module runs from its source: a thread is started from JavaScript.
+const worker = createRequire(import.meta.url).resolve("@coffer/server/database/CheckpointWorker")
+
+const decode = Schema.decodeUnknownOption(
+  Schema.Tuple(Schema.Struct({ log: Schema.Number, checkpointed: Schema.Number }))
+)
+
+/** Moves the log in a thread. What fails is tried again after a later commit. */
+const inThread = (path: string) =>
+  Effect.async<void>((resume) => {
+    // The environment holds the master key: it is not for this thread.
+    const thread = new Worker(worker, { workerData: path, env: {}, execArgv: [] })
+    thread.once("error", () => {
+      resume(Effect.void)
+    })
+    thread.once("exit", () => {
+      resume(Effect.void)
+    })
+    return Effect.promise(() => thread.terminate())
+  })
+
+/**
+ * Checkpoints. SQLite would make one in the commit that makes the log long enough, whatever has gathered by then: a large
+ * change, or all changes of the minutes that a backup reads.
+ */
+export const CheckpointsLive = Layer.scopedDiscard(
+  Effect.gen(function* () {
+    const { afterCommit, pragma } = yield* Statements
+    const { path } = yield* DatabaseFile
+    const fork = yield* FiberSet.makeRuntime()
+    let isRunning = false
+    let startedAt = -pauseMillis
+
+    const start = (): void => {
+      if (isRunning || performance.now() - startedAt < pauseMillis) return
+      isRunning = true
+      startedAt = performance.now()
+      fork(
+        Effect.ensuring(
+          inThread(path),
+          Effect.sync(() => {
+            isRunning = false
+          })
+        )
+      )
+    }
+
+    pragma("wal_autocheckpoint = 0")
+    afterCommit(() => {
+      // A failure, as of a full disk, leaves the log as it is.
+      Either.try(() => {
+        const state = Option.getOrUndefined(decode(pragma("wal_checkpoint(NOOP)")))?.[0]
+        if (state === undefined || state.log - state.checkpointed < enough) return
+        if (state.log - state.checkpointed > tooMany && state.log <= maxLog) start()
+        else if (!isRunning) pragma("wal_checkpoint(PASSIVE)")
+      })
+    })
+  })
+)
