@@ -7,11 +7,11 @@ import { ago } from "../database/Time.js"
 import { rowsOf } from "../database/Writer.js"
 import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
-import { turn } from "../Turn.js"
+import { forEachInTurns, turn } from "../Turn.js"
 
 const hourMillis = 60 * 60 * 1000
 
-/** How many rows one transaction removes. */
+/** How many rows one transaction removes, or one statement reads. */
 const slice = 200
 
 /** The tables whose rows are of no use after a time. */
@@ -66,11 +66,22 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       }
     }).pipe(Effect.orDie)
 
-    const logHeads = Effect.flatMap(heads("SELECT log, seq, chain FROM audit_heads ORDER BY log", []), (rows) =>
-      Effect.forEach(rows, ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log}: ${seq} ${chain}`), {
-        discard: true
-      })
-    )
+    /** Behind a log: there is a head for each organization that ever was. */
+    const logHeadsAfter = (after: string): Effect.Effect<void> =>
+      Effect.flatMap(
+        heads("SELECT log, seq, chain FROM audit_heads WHERE log > ? ORDER BY log LIMIT ?", [after, slice]),
+        (rows) =>
+          Effect.zipRight(
+            forEachInTurns(rows, ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log}: ${seq} ${chain}`)),
+            Effect.suspend(() => {
+              const last = rows.at(-1)
+              return last === undefined || rows.length < slice
+                ? Effect.void
+                : Effect.zipRight(turn, logHeadsAfter(last.log))
+            })
+          )
+      )
+    const logHeads = logHeadsAfter("")
 
     /** One round. */
     const sweep = Effect.gen(function* () {

@@ -213,6 +213,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const lives = rowsBy(run)(LiveRow)
     const sealed = reader.rowsNow(SealedRow)
     const listed = reader.rows(CurrentRow)
+    const listedInSlices = reader.manyRows(CurrentRow)
     const versionsOf = reader.rows(VersionOfRow)
     const versions = reader.rows(VersionRow)
     const changes = reader.rows(ChangeRow)
@@ -293,7 +294,12 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       read: (envId: EnvId, key: SecretKey, version: number | null) =>
         (version === null ? sealed(currentSecret, [envId, key]) : sealed(versionOfSecret, [version, envId, key]))[0],
 
-      list: (envId: EnvId) => listed(everyCurrent, [envId]),
+      list: (envId: EnvId) =>
+        Effect.suspend(() => {
+          const [found] = readTotals(totalsOf, [envId])
+          const isLarge = found !== undefined && found.secret_count > small.secrets
+          return (isLarge ? listedInSlices : listed)(everyCurrent, [envId])
+        }),
 
       revision: (envId: EnvId) => readTotals(totalsOf, [envId])[0]?.revision,
 

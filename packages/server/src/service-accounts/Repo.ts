@@ -43,7 +43,7 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
   effect: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const reader = yield* Reader
-    const rows = reader.rows(AccountRow)
+    const rows = reader.manyRows(AccountRow)
 
     const removeKeys = (id: ServiceAccountId, now: string) =>
       sql`UPDATE api_keys SET removed_at = ${now} WHERE service_account_id = ${id} AND removed_at IS NULL`

@@ -33,7 +33,7 @@ const logBytes = Effect.map(DbPath, (path) => statSync(`${path}-wal`).size)
 const codes = Effect.map(raw, (db) => db.prepare("SELECT state FROM login_codes ORDER BY created_at").pluck().all())
 
 /** Lets what waits run: a commit takes a turn of the event loop. */
-const turns = Effect.repeatN(turn, 20)
+const turns = Effect.repeatN(turn, 100)
 
 /** Lets the clock go on and what waits for it run. */
 const pass = (duration: "1 hour" | "59 minutes" | "1 minute") => Effect.zipRight(TestClock.adjust(duration), turns)
