@@ -4,6 +4,7 @@ import { seal } from "@coffer/server/keys/Envelope"
 import { makeKeyring } from "@coffer/server/keys/Keyring"
 import { hashToken, keyHint, mintToken } from "@coffer/server/keys/Token"
 import { EnvId, OrgId, ProjectId, SecretId, SecretKey, SecretValue } from "@coffer/domain/Names"
+import { transaction } from "@coffer/server/database/Writer"
 import Sqlite from "better-sqlite3"
 import { Array, Effect, Redacted } from "effect"
 import { masterKey, servicesAt } from "../support/Services.js"
@@ -17,7 +18,8 @@ const limits = {
   rulesOfOne: 1_000,
   accounts: 2_000,
   secrets: 2_000,
-  valueBytes: 8 * 1024 * 1024
+  valueBytes: 8 * 1024 * 1024,
+  logs: 2_000
 }
 
 const at = "2026-01-01T00:00:00.000Z"
@@ -64,11 +66,42 @@ export interface Limits {
   readonly tokens: ReadonlyArray<string>
   readonly org: string
   readonly orgId: string
+  /** The other organizations. */
+  readonly organizations: ReadonlyArray<OrgId>
   /** Members and accounts with 1,000 rules each, to be put out. */
   readonly members: ReadonlyArray<string>
   readonly accounts: ReadonlyArray<string>
   readonly rules: ReadonlyArray<string>
   readonly sessions: ReadonlyArray<string>
+}
+
+/** A million entries of an organization, by one statement. Their links are not valid. */
+const addEntries = (path: string, log: string): void => {
+  const database = new Sqlite(path)
+  database.pragma("synchronous = OFF")
+  database
+    .prepare(
+      `WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 1000000)
+      INSERT INTO audit_entries (id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type, resource_id,
+        ip_address, metadata, created_at, chain)
+      SELECT printf('00000000-0000-7000-8000-%012d', seq), ?, seq, ?, 'user', printf('actor-%d', seq % 50),
+        printf('user-%d@example.com', seq % 50), 'secret.set', 'secret', 'resource', '203.0.113.7',
+        '{"key":"KEY_1","version":1}', ?, printf('%064d', seq) FROM n`
+    )
+    .run(log, log, at)
+  database
+    .prepare(
+      `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries)
+      SELECT log, actor_id, action, resource_type, count(*) FROM audit_entries WHERE log = ? GROUP BY 1, 2, 3, 4`
+    )
+    .run(log)
+  database
+    .prepare(
+      "INSERT INTO audit_heads (log, seq, chain, created_at, mac) VALUES (?, 1000000, printf('%064d', 1000000), ?, '')"
+    )
+    .run(log, at)
+  database.pragma("wal_checkpoint(TRUNCATE)")
+  database.close()
 }
 
 /**
@@ -141,9 +174,11 @@ export const fill = async (path: string): Promise<Limits> => {
     insert("organizations", { id: org.id, name: org.name, ...stamps })
     const root = user(superadmin)
     member(root, "owner")
-    for (let index = 1; index < 10_000; index++) {
-      insert("organizations", { id: randomUUID(), name: `org-${index}`.padEnd(50, "x"), ...stamps })
-    }
+    const organizations = Array.makeBy(9_999, (index) => {
+      const id = OrgId.make(randomUUID())
+      insert("organizations", { id, name: `org-${1 + index}`.padEnd(50, "x"), ...stamps })
+      return id
+    })
 
     const outsider = user("outsider@example.com")
     const crowds = ["many-0@example.com", "many-1@example.com", "many-2@example.com", "many-3@example.com"].map(
@@ -239,6 +274,7 @@ export const fill = async (path: string): Promise<Limits> => {
       tokens: Array.makeBy(20, () => session(root).text),
       org: org.name,
       orgId: org.id,
+      organizations,
       members: members.slice(0, 9),
       accounts: accounts.slice(1, 9).map(({ id }) => id),
       rules: rules.slice(0, 50),
@@ -268,12 +304,21 @@ export const fill = async (path: string): Promise<Limits> => {
         metadata: { revision: 1, keys: fullKeys.map((key) => ({ key, version: 1 })) }
       }) as const
   )
+  const created = { action: "org.create", resource_type: "org", resource_id: null } as const
   await Effect.runPromise(
-    Effect.flatMap(AuditLog, (audit) =>
-      Effect.forEach([...Array.chunksOf(short, 1_000), ...Array.chunksOf(long, 20)], (events) =>
-        audit.write(source, ...events)
-      )
-    ).pipe(Effect.provide(servicesAt(path)), Effect.asVoid)
+    Effect.gen(function* () {
+      const audit = yield* AuditLog
+      for (const events of [...Array.chunksOf(short, 1_000), ...Array.chunksOf(long, 20)]) {
+        yield* audit.write(source, ...events)
+      }
+      // A log for each organization, some of them committed together.
+      for (const some of Array.chunksOf(filled.organizations.slice(0, limits.logs), 200)) {
+        yield* transaction(
+          Effect.forEach(some, (orgId) => audit.write({ ...source, orgId }, created), { discard: true })
+        )
+      }
+    }).pipe(Effect.provide(servicesAt(path)))
   )
+  if (process.env.COFFER_LONG === "1") addEntries(path, filled.organizations.at(-1) ?? "")
   return filled
 }

@@ -1,6 +1,7 @@
 /**
  * Loaded into a server whose stalls are measured. At each SIGUSR2 it prints a line: the longest turn of the event loop since
- * the last signal, and what a fixed piece of work takes in this process at the moment.
+ * the last signal, and what a fixed piece of work takes in this process at the moment. At SIGHUP, whatever sleeps for a minute
+ * or longer wakes up.
  *
  * A turn is measured in processor time of the main thread where the system tells it (Linux), because other programs on the
  * machine lengthen the wall time of a turn and not what the server computes in it.
@@ -28,7 +29,33 @@ const work = () => {
   return sum
 }
 
+/** Timers of a minute or longer, and what they do. */
+const sleepers = new Map()
+
+const rememberSleepers = () => {
+  const { clearTimeout, setTimeout } = globalThis
+  globalThis.setTimeout = (work, millis, ...rest) => {
+    if (!(millis >= 60_000)) return setTimeout(work, millis, ...rest)
+    const wake = () => {
+      clearTimeout(timer)
+      sleepers.delete(timer)
+      work(...rest)
+    }
+    const timer = setTimeout(wake, millis)
+    sleepers.set(timer, wake)
+    return timer
+  }
+  globalThis.clearTimeout = (timer) => {
+    sleepers.delete(timer)
+    clearTimeout(timer)
+  }
+  process.on("SIGHUP", () => {
+    for (const wake of [...sleepers.values()]) wake()
+  })
+}
+
 if (isMainThread) {
+  rememberSleepers()
   const cpu = threadTime()
   let before = { cpu: cpu(), wall: performance.now() }
   const longest = { cpu: 0, wall: 0 }

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import Sqlite from "better-sqlite3"
+import type { Program, Variables } from "../support/Program.js"
+import type { Limits } from "./Limits.js"
+
+/** What a server does by itself. It is measured from when it listens, or from `begin` on, until `end`. */
+export interface Job {
+  readonly variables?: Variables
+  /** Run on the database before the server starts. */
+  readonly sql?: string
+  readonly begin?: (program: Program) => Promise<void>
+  readonly end: (program: Program, limits: Limits) => Promise<void>
+}
+
+/** Waits until something holds. */
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await sleep(100)
+}
+
+/** The round empties the write-ahead log last. */
+const isOver = (program: Program) => () => Promise.resolve(statSync(program.file("-wal")).size === 0)
+
+export const jobs = {
+  "the hour's round": {
+    begin: async (program) => {
+      await until(isOver(program))
+      const database = new Sqlite(program.file())
+      database.exec(`INSERT INTO login_failures (id, email, created_at)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        SELECT 'failure ' || i, 'ada@example.com', '2026-01-01T00:00:00.000Z' FROM n`)
+      database.close()
+      program.signal("SIGHUP")
+    },
+    end: (program) => until(isOver(program))
+  },
+  "the audit stream": {
+    variables: { SERVICE_AUDIT_STREAM: "stream.jsonl" },
+    end: async (program) => {
+      const size = () => readFileSync(join(program.folder, "stream.jsonl")).length
+      for (let before = -1; before !== size(); await sleep(1_000)) before = size()
+    }
+  },
+  "a scheduled backup": {
+    variables: { BACKUP_SCHEDULE_HOURS: "1" },
+    end: (program, { credentials }) =>
+      until(async () => {
+        const { body } = await program.call("GET", "/api/backups", { token: credentials.root })
+        return body.data.length > 0
+      })
+  },
+  "an erasure that was cut short": {
+    sql: "PRAGMA user_version = 1",
+    end: async (program) => {
+      await program.said(/an erasure of secrets that was cut short is done now/)
+    }
+  }
+} satisfies Readonly<Record<string, Job>>
+
+/**
+ * Each file of the source that starts work which no request waits for, and where it is measured: by a job, by calls, or nowhere,
+ * with the reason. The rotation of the master key has no entry: it is a program of its own, which serves nobody.
+ */
+export const sources: Readonly<
+  Record<string, { readonly job: keyof typeof jobs } | { readonly by: string } | { readonly unmeasured: string }>
+> = {
+  "audit/AuditLog.ts": { by: "every call that reads a secret" },
+  "audit/AuditStream.ts": { job: "the audit stream" },
+  "auth/Authenticator.ts": { by: "the first call of each credential" },
+  "auth/UnknownAddresses.ts": { unmeasured: "three entries an hour" },
+  "backups/Backups.ts": { by: "the calls of backups" },
+  "backups/S3Store.ts": { by: "the calls of backups" },
+  "backups/Schedule.ts": { job: "a scheduled backup" },
+  "backups/Thread.ts": { by: "the calls of backups" },
+  "database/Checkpoints.ts": { by: "PATCH of a bundle" },
+  "database/Erasure.ts": { job: "an erasure that was cut short" },
+  "http/ParseJson.ts": { by: "every call that takes a body" },
+  "mail/Mailer.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
+  "maintenance/Maintenance.ts": { job: "the hour's round" }
+}
+
+const root = fileURLToPath(new URL("../../src", import.meta.url))
+
+const starts = /\bfork(?:Scoped|Daemon|In)\b|\bFiberSet\.|\bnew Worker\(|\bsetInterval\(/
+
+/** The files of the source that start such work. */
+export const filesWithJobs = (): ReadonlyArray<string> =>
+  readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && starts.test(readFileSync(join(root, file), "utf8")))
+    .sort()
