@@ -241,7 +241,7 @@ const access: Record<string, Call> = {
 const operations: Record<string, Call> = {
   "audit.list": {
     description:
-      "For admins and owners. `project`, `env` and `key` are names as they were when the entry was made; reads of a whole environment are found by each key that they gave. Entries that a version before these filters wrote have a key, and no other name. `since` and `until` take a date or a time in UTC. An action or a resource type that does not exist, or an actor who never was a member or a service account of the organization and has no entry, is VALIDATION_ERROR, which names the nearest. `total` counts what the filters leave: with `since` or `until` to 10,000 at most, and `at_least` says that there are more. `next_cursor` is the next page's `after`.",
+      "For admins and owners. `project`, `env` and `key` are names as they were when the entry was made; reads of a whole environment are found by each key that they gave. Entries that a version before these filters wrote have a key, and no other name. `since` and `until` take a date or a time in UTC. An action or a resource type that does not exist, or an actor who never was a member or a service account of the organization and has no entry, is VALIDATION_ERROR, which names the nearest. `total` counts what the filters leave: with `since` or `until` to 10,000 at most, and `at_least` says that there are more. `next_cursor` is the next page's `after`; a page of very long entries ends before `limit`.",
     answers: ok("A page of entries", records.auditPage)
   },
   "audit.verify": {

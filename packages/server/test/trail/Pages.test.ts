@@ -56,6 +56,26 @@ const walk = <E, R>(
 const seqs = (entries: ReadonlyArray<AuditEntry>) => entries.map(({ seq }) => seq)
 
 describe("a page of the audit log", () => {
+  it.live("ends before its limit where entries are long, and the next one goes on behind it", () =>
+    Effect.gen(function* () {
+      yield* hasty
+      const acme = yield* newOrganization("acme")
+      const audit = yield* AuditLog
+      const source = { actor: { type: "user", id: "ada", name: "ada" }, orgId: acme.id } as const
+      const event = { action: "secret.read", resource_type: "env", resource_id: "prod" } as const
+      for (let n = 2; n <= 100; n++) yield* audit.write(source, { ...event, metadata: { keys: "x".repeat(60_000) } })
+      const first = yield* list(acme, { limit: 100 })
+      assert.isBelow(first.data.length, 80)
+      assert.isAbove(first.data.length, 60)
+      assert.deepInclude(first.pagination, { total: 100, limit: 100, has_next: true })
+      const all = yield* walk((request) => list(acme, request), { limit: 100 })
+      assert.deepStrictEqual(
+        seqs(all),
+        Array.from({ length: 100 }, (_, n) => 100 - n)
+      )
+    }).pipe(onFile)
+  )
+
   it.live("shows the newest first, by seq, twenty unless told, and its last has no cursor", () =>
     Effect.gen(function* () {
       yield* hasty
