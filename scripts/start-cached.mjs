@@ -18,7 +18,7 @@ const readCache = () => {
   }
 }
 
-const script = new Script(readFileSync(filename, "latin1"), { filename, cachedData: readCache() })
+const script = new Script(readFileSync(filename, "utf8"), { filename, cachedData: readCache() })
 const module = { exports: {} }
 script.runInThisContext()(module, createRequire(url), (name) => import(name), url)
 

@@ -18,7 +18,7 @@ const take = `
   const { readFileSync } = require("node:fs")
   const { Script } = require("node:vm")
   const cachedData = readFileSync(file.replace(/cjs$/, "cache"))
-  console.log(new Script(readFileSync(file, "latin1"), { filename: file, cachedData }).cachedDataRejected)
+  console.log(new Script(readFileSync(file, "utf8"), { filename: file, cachedData }).cachedDataRejected)
 `
 
 describe("the code cache", () => {
