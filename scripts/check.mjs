@@ -15,5 +15,8 @@ const run = async (...names) => {
   return true
 }
 
-const passed = await Promise.all([run("lint"), run("build", "types")])
-if (passed.includes(false)) process.exitCode = 1
+// CI has run the same while dependencies were compiled.
+if (process.env.COFFER_CHECKED !== "1") {
+  const passed = await Promise.all([run("lint"), run("build", "types")])
+  if (passed.includes(false)) process.exitCode = 1
+}
