@@ -29,6 +29,21 @@ const failures = Effect.map(Metric.value(decryptionFailures), ({ count }) => cou
 
 const recorded = Effect.map(entries(), (all) => all.filter(({ action }) => action === "secret.decryption_failed"))
 
+/** That the one entry and the one error line of a secret name its version. */
+const assertReportedOnce = (lines: ReadonlyArray<string>, version: number) =>
+  Effect.gen(function* () {
+    const [entry, ...rest] = yield* recorded
+    assert.lengthOf(rest, 0)
+    assert.deepInclude(entry, {
+      actor: "ada@example.com",
+      resource_type: "secret",
+      metadata: { project: "webshop", env: "prod", key: "A", version }
+    })
+    const errors = lines.filter((line) => line.startsWith("ERROR"))
+    assert.lengthOf(errors, 1)
+    assert.match(errors[0]!, new RegExp(`secret ${String(entry?.resource_id)}, version ${version}`))
+  })
+
 describe("a secret that does not decrypt", () => {
   const damages = {
     ciphertext: "UPDATE secret_versions SET ciphertext = zeroblob(length(ciphertext))",
@@ -45,17 +60,7 @@ describe("a secret that does not decrypt", () => {
         for (let n = 0; n < 5; n++) assert.strictEqual(yield* outcome(readSecret(ada, "A")), "DecryptionFailed")
         assert.strictEqual(yield* outcome(readBundle(ada)), "DecryptionFailed")
         assert.strictEqual((yield* failures) - before, 6)
-        const [entry, ...rest] = yield* recorded
-        assert.lengthOf(rest, 0)
-        const id = String(entry?.resource_id)
-        assert.deepInclude(entry, {
-          actor: "ada@example.com",
-          resource_type: "secret",
-          metadata: { project: "webshop", env: "prod", key: "A", version: 1 }
-        })
-        const errors = lines.filter((line) => line.startsWith("ERROR"))
-        assert.lengthOf(errors, 1)
-        assert.match(errors[0]!, new RegExp(`secret ${id}, version 1`))
+        yield* assertReportedOnce(lines, 1)
         assert.notInclude(lines.join(), "canary")
 
         yield* TestClock.adjust("10 minutes")
@@ -117,16 +122,7 @@ describe("a secret that was set back in the file", () => {
           assert.strictEqual(yield* outcome(call(ada)), "DecryptionFailed")
         }
         assert.strictEqual((yield* failures) - before, 3)
-        const [entry, ...rest] = yield* recorded
-        assert.lengthOf(rest, 0)
-        assert.deepInclude(entry, {
-          actor: "ada@example.com",
-          resource_type: "secret",
-          metadata: { project: "webshop", env: "prod", key: "A", version: 2 }
-        })
-        const errors = lines.filter((line) => line.startsWith("ERROR"))
-        assert.lengthOf(errors, 1)
-        assert.match(errors[0]!, new RegExp(`secret ${String(entry?.resource_id)}, version 2`))
+        yield* assertReportedOnce(lines, 2)
       }).pipe(
         Effect.provide(Layer.merge(History.Default, Revisions.Default)),
         onDamagedDatabase(),
