@@ -2,6 +2,7 @@ import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "@effect/platform"
 import { Context } from "effect"
 import { Unauthorized } from "./Errors.js"
 import type {
+  ApiKeyId,
   Email,
   OrgId,
   OrgName,
@@ -30,6 +31,8 @@ export interface ServiceAccountActor {
   readonly orgName: OrgName
   readonly project: { readonly id: ProjectId; readonly name: ProjectName } | null
   readonly reveal: boolean
+  /** The key that it came with; an account can have two for a while. */
+  readonly keyId: ApiKeyId
 }
 
 /** Who is calling. Rights are not part of it: they are read anew for each request. */

@@ -7,7 +7,9 @@ import type { ResourceType } from "@coffer/domain/AuditEntry"
 import { type Action, decide, type Grant, type ScopeOf, type Subject } from "@coffer/domain/Permissions"
 import { Effect, Option } from "effect"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
+import { Authenticator } from "../auth/Authenticator.js"
 import { ServerConfig } from "../Config.js"
+import { Database } from "../database/Database.js"
 import { AccessRepo, type PlaceRow } from "./Repo.js"
 
 export interface Named<Id, Name> {
@@ -131,23 +133,17 @@ export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
   via: place.via
 })
 
-/**
- * Records a refusal that comes after the place was entered, where a rule about the thing asked for says no. Belongs outside
- * of the transaction that the refusal rolls back.
- */
-export const recordDenial =
-  (audit: AuditLog, place: OrgPlace<Action>) =>
-  <A, E, R>(effect: Effect.Effect<A, E | Forbidden, R>): Effect.Effect<A, E | Forbidden, R> =>
-    Effect.tapError(effect, (error) =>
-      error instanceof Forbidden
-        ? audit.read(sourceOf(place), {
-            action: "access.denied",
-            resource_type: "org",
-            resource_id: place.org.id,
-            metadata: { action: place.action }
-          })
-        : Effect.void
-    )
+/** Fails with Forbidden, and records it, where a rule about the thing asked for refuses what the place allows. */
+export const denied = (audit: AuditLog, place: OrgPlace<Action>, message: string): Effect.Effect<never, Forbidden> =>
+  Effect.zipRight(
+    audit.denied(sourceOf(place), {
+      action: "access.denied",
+      resource_type: "org",
+      resource_id: place.org.id,
+      metadata: { action: place.action }
+    }),
+    new Forbidden({ message })
+  )
 
 const grantsOf = (rows: ReadonlyArray<PlaceRow>): ReadonlyArray<Grant> => {
   const grants: Array<Grant> = []
@@ -177,6 +173,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* AccessRepo
     const audit = yield* AuditLog
+    const { again } = yield* Authenticator
+    const { transaction } = yield* Database
     const { orgCreation } = yield* ServerConfig
 
     const refused = (actor: Actor, row: PlaceRow, path: PathNames, action: Action, missing: string) => {
@@ -188,7 +186,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
             : ["org", row.org_id]
       const { env_name: env, key, project_name: project } = path
       return Effect.zipRight(
-        audit.read(
+        audit.denied(
           { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: row.org_id },
           {
             action: "access.denied",
@@ -206,7 +204,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       )
     }
 
-    /** Decides about a place, and makes of it what the action happens at. All at once: it is on the way of each request. */
+    /** Decides about a place, and makes of it what the action happens at. */
     const enter = <A extends Action, P>(
       path: PathNames,
       action: A,
@@ -214,25 +212,29 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     ): Effect.Effect<P, NotFound | Forbidden, CurrentActor> =>
       Effect.flatMap(CurrentActor, (actor): Effect.Effect<P, NotFound | Forbidden> => {
         const { env_name = null, org_name, project_name = null } = path
-        const rows = repo.place(actor.id, org_name, project_name, env_name)
-        const row = rows[0]
-        if (row === undefined || !mayKnow(actor, row)) return notFound(`organization ${org_name}`)
-        const scopedElsewhere =
-          actor.type === "service_account" && actor.project !== null && actor.project.id !== row.project_id
-        if (project_name !== null && (row.project_id === null || scopedElsewhere)) {
-          return notFound(`project ${project_name}`)
-        }
-        if (env_name !== null && row.env_id === null) return notFound(`environment ${env_name}`)
+        return Effect.flatMap(
+          repo.place({ actorId: actor.id, org: org_name, project: project_name, env: env_name }),
+          (rows): Effect.Effect<P, NotFound | Forbidden> => {
+            const row = rows[0]
+            if (row === undefined || !mayKnow(actor, row)) return notFound(`organization ${org_name}`)
+            const scopedElsewhere =
+              actor.type === "service_account" && actor.project !== null && actor.project.id !== row.project_id
+            if (project_name !== null && (row.project_id === null || scopedElsewhere)) {
+              return notFound(`project ${project_name}`)
+            }
+            if (env_name !== null && row.env_id === null) return notFound(`environment ${env_name}`)
 
-        const grants = grantsOf(rows)
-        const decision = decide(action, subjectOf(actor, row, grants), {
-          org: org_name,
-          project: project_name ?? undefined,
-          env: env_name ?? undefined
-        })
-        if (!decision.allowed) return refused(actor, row, path, action, decision.missing)
-        const org = { id: row.org_id, name: row.org_name }
-        return make(makeOrgPlace(action, actor, decision.via, row.role, grants, org), row)
+            const grants = grantsOf(rows)
+            const decision = decide(action, subjectOf(actor, row, grants), {
+              org: org_name,
+              project: project_name ?? undefined,
+              env: env_name ?? undefined
+            })
+            if (!decision.allowed) return refused(actor, row, path, action, decision.missing)
+            const org = { id: row.org_id, name: row.org_name }
+            return make(makeOrgPlace(action, actor, decision.via, row.role, grants, org), row)
+          }
+        )
       })
 
     /** Enters an organization. */
@@ -266,7 +268,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
 
     const refusedHere = (actor: Actor, action: string, message: string) =>
       Effect.zipRight(
-        audit.read(
+        audit.denied(
           { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: null },
           { action: "access.denied", resource_type: "server", resource_id: null, metadata: { action } }
         ),
@@ -294,11 +296,25 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       return actor
     })
 
+    /**
+     * Changes something at a place, as one transaction with the decision that it may: the caller's credential, the place and
+     * the rights are read anew in it. What was revoked, removed or demoted since the request came in changes nothing.
+     */
+    const change = <P, E1, R1, A, E2, R2>(
+      entering: Effect.Effect<P, E1, R1>,
+      step: (place: P) => Effect.Effect<A, E2, R2>
+    ) =>
+      transaction(
+        Effect.flatMap(Effect.flatMap(CurrentActor, again), (actor) =>
+          Effect.provideService(Effect.flatMap(entering, step), CurrentActor, actor)
+        )
+      )
+
     /** Checks whether the caller may do an action at a place, and nothing more: the handler enters the place again. */
     const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
       enter(path, action, () => Effect.void)
 
-    return { org, project, env, everywhere, founder, check } as const
+    return { org, project, env, everywhere, founder, check, change } as const
   }),
-  dependencies: [AccessRepo.Default]
+  dependencies: [AccessRepo.Default, Authenticator.Default]
 }) {}

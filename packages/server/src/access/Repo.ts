@@ -2,7 +2,7 @@ import { Permission } from "@coffer/domain/AclRule"
 import { Role } from "@coffer/domain/Member"
 import { EnvId, EnvName, OrgId, OrgName, ProjectId, ProjectName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
-import { Reader } from "../database/Reader.js"
+import { query } from "../database/Query.js"
 
 const PlaceRow = Schema.Struct({
   org_id: Schema.typeSchema(OrgId),
@@ -19,29 +19,23 @@ const PlaceRow = Schema.Struct({
 })
 export type PlaceRow = typeof PlaceRow.Type
 
-const statement = `
-  SELECT o.id AS org_id, o.name AS org_name, m.role AS role,
-    p.id AS project_id, p.name AS project_name, e.id AS env_id, e.name AS env_name,
-    r.id AS rule_id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission
-  FROM organizations o
-  LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ? AND m.removed_at IS NULL
-  LEFT JOIN projects p ON p.org_id = o.id AND p.name = ? AND p.removed_at IS NULL
-  LEFT JOIN environments e ON e.project_id = p.id AND e.name = ? AND e.removed_at IS NULL
-  LEFT JOIN acl_rules r ON r.subject_id = ? AND r.org_id = o.id AND r.removed_at IS NULL
-    AND (? IS NULL OR r.project_pattern = p.name OR r.project_pattern GLOB '*[*?{]*')
-  WHERE o.name = ? AND o.removed_at IS NULL`
-
 /**
- * Reads a place and everything that a decision about it rests on, at once: one row for each rule of the actor. At an
- * environment, rules that name another project are left out.
+ * Reads a place and everything that a decision about it rests on: one row for each rule of the actor. At an environment,
+ * rules that name another project are left out.
  */
 export class AccessRepo extends Effect.Service<AccessRepo>()("@coffer/server/AccessRepo", {
-  effect: Effect.gen(function* () {
-    const reader = yield* Reader
-    const rows = reader.rowsNow(PlaceRow)
-
-    const place = (actorId: string, org: string, project: string | null, env: string | null) =>
-      rows(statement, [actorId, project, env, actorId, env, org])
+  effect: Effect.map(query, ({ all }) => {
+    const place = all(PlaceRow)`
+      SELECT o.id AS org_id, o.name AS org_name, m.role AS role,
+        p.id AS project_id, p.name AS project_name, e.id AS env_id, e.name AS env_name,
+        r.id AS rule_id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission
+      FROM organizations o
+      LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${"actorId"} AND m.removed_at IS NULL
+      LEFT JOIN projects p ON p.org_id = o.id AND p.name = ${"project"} AND p.removed_at IS NULL
+      LEFT JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
+      LEFT JOIN acl_rules r ON r.subject_id = ${"actorId"} AND r.org_id = o.id AND r.removed_at IS NULL
+        AND (${"env"} IS NULL OR r.project_pattern = p.name OR r.project_pattern GLOB '*[*?{]*')
+      WHERE o.name = ${"org"} AND o.removed_at IS NULL`
 
     return { place } as const
   })

@@ -1,11 +1,11 @@
 import type { AclExplanation, AclRule, Permission, SubjectType } from "@coffer/domain/AclRule"
 import { type Actor, actorName } from "@coffer/domain/Actor"
-import { Forbidden, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { LimitExceeded, NotFound } from "@coffer/domain/Errors"
 import { type Email, type EnvName, type ProjectName, RuleId, type ServiceAccountId } from "@coffer/domain/Names"
 import type { Pattern } from "@coffer/domain/Pattern"
 import { explain, type Subject } from "@coffer/domain/Permissions"
 import { Effect } from "effect"
-import { type Place, recordDenial, sourceOf } from "../access/Access.js"
+import { denied, type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
@@ -104,58 +104,57 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       })
 
     /** Grants a permission; the same subject and patterns again change it. Answers whether the rule is a new one. */
-    const grant = Effect.fn("Acl.grant")(
-      function* (place: Place<"acl.grant">, request: GrantRequest) {
-        if (!manages(place, request)) {
-          return yield* new Forbidden({
-            message: `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
-          })
-        }
-        const granted_at = yield* now
-        const newId = RuleId.make(yield* uuidV7)
-        const { env_pattern, permission, project_pattern, subject_type } = request
-        return yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-            const { id: subject_id, ...named } = yield* resolve(place, request)
-            const same = yield* repo.findSame(place.org.id, subject_id, project_pattern, env_pattern)
-            if (same === undefined) yield* checkRoom(place, subject_id)
-            const fresh = {
-              id: newId,
+    const grant = Effect.fn("Acl.grant")(function* (place: Place<"acl.grant">, request: GrantRequest) {
+      if (!manages(place, request)) {
+        return yield* denied(
+          audit,
+          place,
+          `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
+        )
+      }
+      const granted_at = yield* now
+      const newId = RuleId.make(yield* uuidV7)
+      const { env_pattern, permission, project_pattern, subject_type } = request
+      return yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+          const { id: subject_id, ...named } = yield* resolve(place, request)
+          const same = yield* repo.findSame(place.org.id, subject_id, project_pattern, env_pattern)
+          if (same === undefined) yield* checkRoom(place, subject_id)
+          const fresh = {
+            id: newId,
+            subject_type,
+            subject_id,
+            project_pattern,
+            env_pattern,
+            permission,
+            created_by: actorName(place.actor),
+            created_at: granted_at,
+            updated_at: granted_at
+          }
+          yield* same === undefined
+            ? repo.insert({ ...fresh, org_id: place.org.id })
+            : repo.setPermission(same.id, permission, granted_at)
+          const rule: AclRule =
+            same === undefined ? { ...fresh, ...named } : { ...recordOf(same), permission, updated_at: granted_at }
+          yield* audit.write(sourceOf(place), {
+            action: "acl.grant",
+            resource_type: "acl_rule",
+            resource_id: rule.id,
+            metadata: {
               subject_type,
               subject_id,
+              ...named,
               project_pattern,
               env_pattern,
               permission,
-              created_by: actorName(place.actor),
-              created_at: granted_at,
-              updated_at: granted_at
+              ...(same !== undefined && { before: same.permission })
             }
-            yield* same === undefined
-              ? repo.insert({ ...fresh, org_id: place.org.id })
-              : repo.setPermission(same.id, permission, granted_at)
-            const rule: AclRule =
-              same === undefined ? { ...fresh, ...named } : { ...recordOf(same), permission, updated_at: granted_at }
-            yield* audit.write(sourceOf(place), {
-              action: "acl.grant",
-              resource_type: "acl_rule",
-              resource_id: rule.id,
-              metadata: {
-                subject_type,
-                subject_id,
-                ...named,
-                project_pattern,
-                env_pattern,
-                permission,
-                ...(same !== undefined && { before: same.permission })
-              }
-            })
-            return { rule, created: same === undefined }
           })
-        )
-      },
-      (effect, place) => recordDenial(audit, place)(effect)
-    )
+          return { rule, created: same === undefined }
+        })
+      )
+    })
 
     const list = Effect.fn("Acl.list")(function* (place: Place<"acl.list">) {
       const rows = yield* repo.all(place.org.id)
@@ -214,35 +213,39 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       })
 
     /** What a subject may do in an environment, and which role or rule says so: for admins, and for anyone about itself. */
-    const explainAccess = Effect.fn("Acl.explain")(
-      function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
-        const isAdmin =
-          place.role === "owner" || place.role === "admin" || (place.actor.type === "user" && place.actor.superadmin)
-        if (!isAdmin && !isSelf(place.actor, ref)) {
-          return yield* new Forbidden({
-            message: `this needs the role admin in organization ${place.org.name}, unless it is about yourself`
-          })
-        }
-        const found = yield* repo.findPlace(place.org.id, project, env)
-        const scope = place.actor.type === "service_account" ? place.actor.project : null
-        if (found === undefined || (scope !== null && scope.id !== found.project_id)) {
-          return yield* new NotFound({ message: `environment ${project}/${env} is not there, or not yours to see` })
-        }
-        const { projectId, subject } = yield* subjectOf(place, ref)
-        const explanation = explain(subject, { org: place.org.name, project, env })
-        const elsewhere = projectId !== null && projectId !== found.project_id
-        const answer: AclExplanation = {
-          allowed: elsewhere ? [] : explanation.allowed,
-          because: explanation.because.map(({ rule_id, ...reason }) => ({
-            ...reason,
-            ...(rule_id !== undefined && { rule_id: RuleId.make(rule_id) }),
-            ...(elsewhere && { limited_by: "the account is scoped to another project" })
-          }))
-        }
-        return answer
-      },
-      (effect, place) => recordDenial(audit, place)(effect)
-    )
+    const explainAccess = Effect.fn("Acl.explain")(function* (
+      place: Place<"acl.explain">,
+      ref: SubjectRef,
+      project: ProjectName,
+      env: EnvName
+    ) {
+      const isAdmin =
+        place.role === "owner" || place.role === "admin" || (place.actor.type === "user" && place.actor.superadmin)
+      if (!isAdmin && !isSelf(place.actor, ref)) {
+        return yield* denied(
+          audit,
+          place,
+          `this needs the role admin in organization ${place.org.name}, unless it is about yourself`
+        )
+      }
+      const found = yield* repo.findPlace(place.org.id, project, env)
+      const scope = place.actor.type === "service_account" ? place.actor.project : null
+      if (found === undefined || (scope !== null && scope.id !== found.project_id)) {
+        return yield* new NotFound({ message: `environment ${project}/${env} is not there, or not yours to see` })
+      }
+      const { projectId, subject } = yield* subjectOf(place, ref)
+      const explanation = explain(subject, { org: place.org.name, project, env })
+      const elsewhere = projectId !== null && projectId !== found.project_id
+      const answer: AclExplanation = {
+        allowed: elsewhere ? [] : explanation.allowed,
+        because: explanation.because.map(({ rule_id, ...reason }) => ({
+          ...reason,
+          ...(rule_id !== undefined && { rule_id: RuleId.make(rule_id) }),
+          ...(elsewhere && { limited_by: "the account is scoped to another project" })
+        }))
+      }
+      return answer
+    })
 
     return { grant, list, revoke, explain: explainAccess } as const
   }),

@@ -4,6 +4,7 @@ import type { OrgId } from "@coffer/domain/Names"
 import { SqlClient, type SqlError } from "@effect/sql"
 import { Array, Cause, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue, Runtime } from "effect"
 import { ServerConfig } from "../Config.js"
+import { afterwards, Transaction } from "../database/Database.js"
 import { failure } from "../database/Transactions.js"
 import { isDiskFull } from "../database/Reason.js"
 import { millisIn } from "../database/Time.js"
@@ -313,6 +314,16 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         return auditRequired || !enqueue(told) ? commitOrGoOn([told]) : Effect.void
       })
 
+    /** As `read`, for a refusal: inside a transaction it is left to the end of that, which a rollback does not undo. */
+    const denied = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
+      Effect.flatMap(
+        Effect.serviceOption(Transaction),
+        Option.match({
+          onNone: () => read(source, event),
+          onSome: (open) => Effect.provideService(afterwards(read(source, event)), Transaction, open)
+        })
+      )
+
     /** Writes all that is queued, in its order; it ends after the batches that were begun before it. */
     const flush = Queue.takeUpTo(queue, batchSize).pipe(
       Effect.map((told) => {
@@ -347,6 +358,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       /** As `write`, at once, in a change of one step. */
       writeIn,
       read,
+      denied,
       /**
        * Queues an entry, at once and outside of any transaction: it is kept when the change that it tells of fails. Does
        * nothing when the queue is full.

@@ -1,6 +1,6 @@
 import { Array, Effect, Schema } from "effect"
 import { type Parameter, Statements } from "../database/Client.js"
-import { rowsBy } from "../database/Row.js"
+import { rowsBy } from "../database/Rows.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 import { type NamedPlace, placeKey, placesOf } from "./Places.js"

@@ -1,11 +1,12 @@
-import { type Actor, Authentication } from "@coffer/domain/Actor"
+import { type Actor, Authentication, type ServiceAccountActor, type UserActor } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
 import { type Headers, HttpServerRequest } from "@effect/platform"
-import { Effect, Either, Layer, Queue } from "effect"
+import { Clock, Effect, Layer, Queue } from "effect"
+import { Database } from "../database/Database.js"
 import { timestamp } from "../database/Time.js"
 import { hashToken, isWellFormed } from "../keys/Token.js"
 import { sessionMillis } from "./Sessions.js"
-import { AuthRepo } from "./Repo.js"
+import { AuthRepo, type KeyActorRow, type SessionActorRow } from "./Repo.js"
 
 const refusal = new Unauthorized({
   message: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
@@ -20,7 +21,7 @@ const touchEveryMillis = 60_000
 export class Authenticator extends Effect.Service<Authenticator>()("@coffer/server/Authenticator", {
   scoped: Effect.gen(function* () {
     const repo = yield* AuthRepo
-    const clock = yield* Effect.clock
+    const { transaction } = yield* Database
     const touches = yield* Queue.dropping<Effect.Effect<unknown, unknown>>(1_000)
     yield* Queue.take(touches).pipe(
       Effect.flatMap((touch) => Effect.catchAllCause(touch, (cause) => Effect.logWarning("last use not noted", cause))),
@@ -31,52 +32,71 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const isStale = (lastUsedAt: string | null, millis: number): boolean =>
       lastUsedAt === null || lastUsedAt < timestamp(millis - touchEveryMillis)
 
-    const bySession = (token: string, millis: number): Actor | null => {
-      if (!isWellFormed("session", token)) return null
-      const row = repo.findSession(hashToken(token), timestamp(millis - sessionMillis))
-      if (row === undefined) return null
+    const userOf = (row: SessionActorRow): UserActor => ({
+      type: "user",
+      id: row.user_id,
+      email: row.email,
+      name: row.name,
+      superadmin: row.superadmin === 1,
+      sessionId: row.session_id
+    })
+
+    const accountOf = (row: KeyActorRow): ServiceAccountActor => ({
+      type: "service_account",
+      id: row.account_id,
+      name: row.name,
+      orgId: row.org_id,
+      orgName: row.org_name,
+      project:
+        row.project_id === null || row.project_name === null ? null : { id: row.project_id, name: row.project_name },
+      reveal: row.reveal === 1,
+      keyId: row.key_id
+    })
+
+    const noteSession = ({ session_id, user_id }: SessionActorRow, now: string) =>
+      transaction(Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now })))
+
+    const bySession = Effect.fnUntraced(function* (token: string, millis: number) {
+      if (!isWellFormed("session", token)) return yield* refusal
+      const row = yield* repo.findSession({ hash: hashToken(token), bornAfter: timestamp(millis - sessionMillis) })
+      if (row === undefined) return yield* refusal
+      if (isStale(row.last_used_at, millis)) touches.unsafeOffer(noteSession(row, timestamp(millis)))
+      return userOf(row)
+    })
+
+    const byKey = Effect.fnUntraced(function* (key: string, millis: number) {
+      if (!isWellFormed("apiKey", key)) return yield* refusal
+      const row = yield* repo.findKey({ hash: hashToken(key), now: timestamp(millis) })
+      if (row === undefined) return yield* refusal
       if (isStale(row.last_used_at, millis)) {
-        touches.unsafeOffer(repo.touchSession(row.session_id, row.user_id, timestamp(millis)))
+        touches.unsafeOffer(transaction(repo.touchAccount({ id: row.account_id, now: timestamp(millis) })))
       }
-      return {
-        type: "user",
-        id: row.user_id,
-        email: row.email,
-        name: row.name,
-        superadmin: row.superadmin === 1,
-        sessionId: row.session_id
-      }
-    }
+      return accountOf(row)
+    })
 
-    const byKey = (key: string, millis: number): Actor | null => {
-      if (!isWellFormed("apiKey", key)) return null
-      const row = repo.findKey(hashToken(key), timestamp(millis))
-      if (row === undefined) return null
-      if (isStale(row.last_used_at, millis)) {
-        touches.unsafeOffer(repo.touchAccount(row.account_id, timestamp(millis)))
-      }
-      return {
-        type: "service_account",
-        id: row.account_id,
-        name: row.name,
-        orgId: row.org_id,
-        orgName: row.org_name,
-        project:
-          row.project_id === null || row.project_name === null ? null : { id: row.project_id, name: row.project_name },
-        reveal: row.reveal === 1
-      }
-    }
+    /** Who holds the credential of a request. */
+    const identify = (headers: Headers.Headers): Effect.Effect<Actor, Unauthorized> =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis): Effect.Effect<Actor, Unauthorized> => {
+        const key = headers["x-api-key"]
+        if (key !== undefined) return byKey(key, millis)
+        const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+        return bearer === undefined ? refusal : bySession(bearer, millis)
+      })
 
-    /** At once: it is asked for on each request. */
-    const identify = (headers: Headers.Headers): Either.Either<Actor, Unauthorized> => {
-      const millis = clock.unsafeCurrentTimeMillis()
-      const key = headers["x-api-key"]
-      const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
-      const actor = key !== undefined ? byKey(key, millis) : bearer !== undefined ? bySession(bearer, millis) : null
-      return actor === null ? Either.left(refusal) : Either.right(actor)
-    }
+    /** Who holds the credential that an actor came with, as the open transaction sees it: fails when it is good no more. */
+    const again = (actor: Actor): Effect.Effect<Actor, Unauthorized> =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis): Effect.Effect<Actor, Unauthorized> =>
+        actor.type === "user"
+          ? Effect.flatMap(
+              repo.sessionById({ id: actor.sessionId, bornAfter: timestamp(millis - sessionMillis) }),
+              (row) => (row === undefined ? refusal : Effect.succeed(userOf(row)))
+            )
+          : Effect.flatMap(repo.keyById({ id: actor.keyId, now: timestamp(millis) }), (row) =>
+              row === undefined ? refusal : Effect.succeed(accountOf(row))
+            )
+      )
 
-    return { identify } as const
+    return { identify, again } as const
   }),
   dependencies: [AuthRepo.Default]
 }) {}

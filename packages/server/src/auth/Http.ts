@@ -4,6 +4,7 @@ import type { Identity } from "@coffer/domain/User"
 import { Session } from "@coffer/domain/Session"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
+import { Access } from "../access/Access.js"
 import { longList } from "../http/LongList.js"
 import { Login } from "./Login.js"
 import { Sessions } from "./Sessions.js"
@@ -25,15 +26,16 @@ const sent = { message: "if this address may log in, a code of 6 digits is on it
 
 export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
   Effect.gen(function* () {
+    const access = yield* Access
     const login = yield* Login
     const sessions = yield* Sessions
     return handlers
       .handle("login", ({ payload }) => Effect.as(login.request(payload.email), sent))
       .handle("verify", ({ payload }) => Effect.map(login.verify(payload.email, payload.code), (token) => ({ token })))
-      .handle("logout", () => Effect.flatMap(CurrentActor, sessions.logout))
+      .handle("logout", () => access.change(CurrentActor, sessions.logout))
       .handle("me", () => Effect.map(CurrentActor, identityOf))
       .handle("sessions", () => Effect.flatMap(Effect.flatMap(CurrentActor, sessions.list), (data) => listed({ data })))
-      .handle("endSession", ({ path }) => Effect.flatMap(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
-      .handle("endSessions", () => Effect.flatMap(CurrentActor, sessions.endAll))
+      .handle("endSession", ({ path }) => access.change(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
+      .handle("endSessions", () => access.change(CurrentActor, sessions.endAll))
   })
 ).pipe(Layer.provide([Login.Default, Sessions.Default]))

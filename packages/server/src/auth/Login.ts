@@ -4,9 +4,9 @@ import { Clock, Effect, Metric, type Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { ServerConfig } from "../Config.js"
+import { Database } from "../database/Database.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { transaction } from "../database/Writer.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Keyring } from "../keys/Keyring.js"
 import { macCode, mintCode, sameMac } from "../keys/LoginCode.js"
@@ -18,6 +18,7 @@ import { AuthRepo } from "./Repo.js"
 import { Sessions } from "./Sessions.js"
 import { UnknownAddresses } from "./UnknownAddresses.js"
 import { Users } from "./Users.js"
+import { traced } from "../tracing/Traced.js"
 
 const minute = 60_000
 const codeMillis = 10 * minute
@@ -48,6 +49,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const sessions = yield* Sessions
     const mailer = yield* Mailer
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
     const ages = yield* CodeAges
     const limits = yield* RateLimits
     const unknown = yield* UnknownAddresses
@@ -67,43 +69,49 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      * record that no code matches. Fails with RateLimited on the 6th request for an e-mail within 15 minutes, and on the
      * 31st from a client's address.
      */
-    const request = Effect.fn("Login.request")(function* (email: Email) {
-      const millis = yield* Clock.currentTimeMillis
-      const network = clientNetwork((yield* RequestInfo).ip)
-      const code = yield* mintCode
-      const id = yield* uuidV7
-      const allowed = yield* transaction(
-        Effect.gen(function* () {
-          const wait = yield* limits.wait(requestsOfClient, network, millis)
-          if (wait > 0) return yield* limited("from this address", wait)
-          const earlier = yield* repo.requestsBetween(email, timestamp(millis - requests.window), timestamp(millis))
-          if (earlier.length >= requests.max) {
-            return yield* limited("for this e-mail", secondsLeft(earlier, requests, millis))
-          }
-          yield* limits.count(requestsOfClient, network, millis)
-          const user = yield* repo.findUser(email)
-          const may = mayLogIn(email, user)
-          const mac = macCode(keyring, email, id, code)
-          yield* repo.replaceCode({
-            id,
-            email,
-            mac: may ? mac : randomBytes(mac.length),
-            created_at: timestamp(millis),
-            expires_at: timestamp(millis + codeMillis)
-          })
-          if (user !== undefined || unknown.admits(["auth.login"])) {
-            yield* audit.write(sourceOf(email, user?.id ?? null), {
-              action: "auth.login",
-              resource_type: "user",
-              resource_id: user?.id ?? null
+    const request = traced("Login.request")(
+      Effect.fnUntraced(function* (email: Email) {
+        const millis = yield* Clock.currentTimeMillis
+        const network = clientNetwork((yield* RequestInfo).ip)
+        const code = yield* mintCode
+        const id = yield* uuidV7
+        const allowed = yield* transaction(
+          Effect.gen(function* () {
+            const wait = yield* limits.wait(requestsOfClient, network, millis)
+            if (wait > 0) return yield* limited("from this address", wait)
+            const earlier = yield* repo.requestsBetween({
+              email,
+              since: timestamp(millis - requests.window),
+              now: timestamp(millis)
             })
-          }
-          return may
-        })
-      ).pipe(Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals)))
-      yield* ages.note(id, codeMillis)
-      if (allowed) yield* mailer.sendLoginCode(email, code)
-    })
+            if (earlier.length >= requests.max) {
+              return yield* limited("for this e-mail", secondsLeft(earlier, requests, millis))
+            }
+            yield* limits.count(requestsOfClient, network, millis)
+            const user = yield* repo.findUser({ email })
+            const may = mayLogIn(email, user)
+            const mac = macCode(keyring, email, id, code)
+            yield* repo.replaceCode({
+              id,
+              email,
+              mac: may ? mac : randomBytes(mac.length),
+              now: timestamp(millis),
+              expiresAt: timestamp(millis + codeMillis)
+            })
+            if (user !== undefined || unknown.admits(["auth.login"])) {
+              yield* audit.write(sourceOf(email, user?.id ?? null), {
+                action: "auth.login",
+                resource_type: "user",
+                resource_id: user?.id ?? null
+              })
+            }
+            return may
+          })
+        ).pipe(Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals)))
+        yield* ages.note(id, codeMillis)
+        if (allowed) yield* mailer.sendLoginCode(email, code)
+      })
+    )
 
     /**
      * Counts an attempt as failed and takes the pending code away, in a transaction of its own: whatever happens next, the
@@ -112,7 +120,11 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const attempt = (email: Email, millis: number) =>
       transaction(
         Effect.gen(function* () {
-          const earlier = yield* repo.failuresBetween(email, timestamp(millis - failures.window), timestamp(millis))
+          const earlier = yield* repo.failuresBetween({
+            email,
+            since: timestamp(millis - failures.window),
+            now: timestamp(millis)
+          })
           if (earlier.length >= failures.max) {
             const retryAfter = secondsLeft(earlier, failures, millis)
             return yield* new LockedOut({
@@ -121,7 +133,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             })
           }
           const id = yield* uuidV7
-          yield* repo.insertFailure(id, email, timestamp(millis))
+          yield* repo.insertFailure({ id, email, now: timestamp(millis) })
           const claimed = yield* repo.claimCode(email)
           return { id, claimed, locks: earlier.length + 1 >= failures.max }
         })
@@ -131,48 +143,50 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      * Exchanges a code for a session token. Fails with InvalidCode, without telling why, and with LockedOut after 10
      * failures within an hour, even with the right code.
      */
-    const verify = Effect.fn("Login.verify")(function* (email: Email, code: Redacted.Redacted) {
-      const millis = yield* Clock.currentTimeMillis
-      const { claimed, id, locks } = yield* attempt(email, millis)
-      const expected = claimed?.mac ?? randomBytes(32)
-      const fresh =
-        claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at))) < codeMillis
-      const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
-      if (!right) {
-        yield* Metric.increment(loginFailures)
-        if (locks) yield* Metric.increment(lockouts)
-      }
-      return yield* transaction(
-        Effect.gen(function* () {
-          const user = yield* repo.findUser(email)
-          if (!right || !mayLogIn(email, user)) {
-            const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
-            if (user !== undefined || unknown.admits(actions)) {
-              const about = { resource_type: "user", resource_id: user?.id ?? null } as const
-              yield* audit.write(
-                sourceOf(email, user?.id ?? null),
-                ...actions.map((action) => ({ action, ...about }) as const)
-              )
+    const verify = traced("Login.verify")(
+      Effect.fnUntraced(function* (email: Email, code: Redacted.Redacted) {
+        const millis = yield* Clock.currentTimeMillis
+        const { claimed, id, locks } = yield* attempt(email, millis)
+        const expected = claimed?.mac ?? randomBytes(32)
+        const fresh =
+          claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at))) < codeMillis
+        const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
+        if (!right) {
+          yield* Metric.increment(loginFailures)
+          if (locks) yield* Metric.increment(lockouts)
+        }
+        return yield* transaction(
+          Effect.gen(function* () {
+            const user = yield* repo.findUser({ email })
+            if (!right || !mayLogIn(email, user)) {
+              const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
+              if (user !== undefined || unknown.admits(actions)) {
+                const about = { resource_type: "user", resource_id: user?.id ?? null } as const
+                yield* audit.write(
+                  sourceOf(email, user?.id ?? null),
+                  ...actions.map((action) => ({ action, ...about }) as const)
+                )
+              }
+              return null
             }
-            return null
-          }
-          yield* repo.deleteFailure(id)
-          const { id: userId } = yield* users.ensure(email)
-          const session = yield* sessions.start(userId)
-          yield* audit.write(sourceOf(email, userId), {
-            action: "auth.verify",
-            resource_type: "session",
-            resource_id: session.id
+            yield* repo.deleteFailure({ id })
+            const { id: userId } = yield* users.ensure(email)
+            const session = yield* sessions.start(userId)
+            yield* audit.write(sourceOf(email, userId), {
+              action: "auth.verify",
+              resource_type: "session",
+              resource_id: session.id
+            })
+            return session.token
           })
-          return session.token
-        })
-      ).pipe(
-        Effect.filterOrFail(
-          (token) => token !== null,
-          () => invalidCode
+        ).pipe(
+          Effect.filterOrFail(
+            (token) => token !== null,
+            () => invalidCode
+          )
         )
-      )
-    })
+      })
+    )
 
     return { request, verify } as const
   }),

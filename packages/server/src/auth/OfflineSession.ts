@@ -1,9 +1,8 @@
 import type { Email } from "@coffer/domain/Names"
 import { Effect, Layer } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import { DatabaseLive } from "../database/Database.js"
-import { Reader } from "../database/Reader.js"
-import { transaction } from "../database/Writer.js"
+import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
+import { Database } from "../database/Database.js"
 import { InstanceLive } from "../keys/Instance.js"
 import { KeyringLive } from "../keys/Keyring.js"
 import { StartupError } from "../StartupError.js"
@@ -19,6 +18,7 @@ export const offlineSession = (email: Email) =>
     const users = yield* Users
     const sessions = yield* Sessions
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
     return yield* transaction(
       Effect.gen(function* () {
         const user = yield* users.ensure(email)
@@ -40,7 +40,6 @@ export const offlineSession = (email: Email) =>
       Layer.mergeAll(Users.Default, Sessions.Default).pipe(
         Layer.provideMerge(AuditLog.Default),
         Layer.provide(InstanceLive),
-        Layer.provide(Reader.Default),
         Layer.provideMerge(DatabaseLive),
         Layer.provide(KeyringLive)
       )

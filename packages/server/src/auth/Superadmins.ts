@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { ServerConfig } from "../Config.js"
+import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
-import { transaction } from "../database/Writer.js"
 import { AuthRepo } from "./Repo.js"
 import { Users } from "./Users.js"
 
@@ -10,6 +10,7 @@ export const SuperadminsLive = Layer.effectDiscard(
   Effect.gen(function* () {
     const { superadmins } = yield* ServerConfig
     const users = yield* Users
+    const { transaction } = yield* Database
     const repo = yield* AuthRepo
     yield* transaction(
       Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import type { AuditAction } from "@coffer/domain/AuditEntry"
 import { Effect } from "effect"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
-import { transaction } from "../database/Writer.js"
+import { Database } from "../database/Database.js"
 
 /** How many entries an hour are written about addresses without a user, one by one. */
 export const entriesAnHour = 60
@@ -16,6 +16,7 @@ const source: AuditSource = { actor: { type: "system", id: null, name: "addresse
 export class UnknownAddresses extends Effect.Service<UnknownAddresses>()("@coffer/server/UnknownAddresses", {
   scoped: Effect.gen(function* () {
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
     const begun = yield* Effect.makeLatch()
     const counted = new Map<AuditAction, number>()
     let written = 0

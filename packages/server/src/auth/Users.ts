@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { now } from "../database/Time.js"
 import { uuidV4 } from "../database/Uuid.js"
 import { AuthRepo } from "./Repo.js"
+import { traced } from "../tracing/Traced.js"
 
 /** The people that the service knows. A record comes into being by a first login, an invitation, or the configuration. */
 export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
@@ -10,13 +11,15 @@ export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
     const repo = yield* AuthRepo
 
     /** Finds the user with an address, or makes one, named by the part before `@`. Belongs inside a transaction. */
-    const ensure = Effect.fn("Users.ensure")(function* (email: Email) {
-      const found = yield* repo.findUser(email)
-      if (found !== undefined) return found
-      const user = { id: UserId.make(yield* uuidV4), name: email.slice(0, email.indexOf("@")) }
-      yield* repo.insertUser({ ...user, email, created_at: yield* now })
-      return { ...user, disabled_at: null }
-    })
+    const ensure = traced("Users.ensure")(
+      Effect.fnUntraced(function* (email: Email) {
+        const found = yield* repo.findUser({ email })
+        if (found !== undefined) return found
+        const user = { id: UserId.make(yield* uuidV4), name: email.slice(0, email.indexOf("@")) }
+        yield* repo.insertUser({ ...user, email, now: yield* now })
+        return { ...user, disabled_at: null }
+      })
+    )
 
     return { ensure } as const
   }),

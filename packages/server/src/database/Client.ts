@@ -1,10 +1,11 @@
 import { SqlClient, type SqlConnection, type SqlError, Statement } from "@effect/sql"
 import Sqlite from "better-sqlite3"
 import { Context, Effect, Either, FiberRef, identity, Stream } from "effect"
+import type { Transaction } from "./Database.js"
 import { preparing } from "./Prepared.js"
 import { spanned } from "./Spans.js"
 import { failure, transactionsOf } from "./Transactions.js"
-import { isSqlError } from "./Writer.js"
+import { isSqlError } from "./SqlErrors.js"
 
 /** What a statement's placeholders stand for, in their order. */
 export type Parameter = string | number | null | Uint8Array
@@ -22,6 +23,10 @@ export class Statements extends Context.Tag("@coffer/server/Statements")<
      * together, before they are. A change that is taken back leaves nothing.
      */
     readonly atCommit: <A>(finish: (left: ReadonlyArray<A>) => void) => (item: A) => void
+    /** Runs an effect as one transaction. */
+    readonly transaction: <A, E, R>(
+      change: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | SqlError.SqlError, Exclude<R, Transaction>>
     /** Whether changes can be made: no other connection has held the lock for longer than a change waits. */
     readonly isWritable: () => boolean
     /** Has something done before each thing that is done on this connection, a commit among them. It does not throw. */
@@ -48,7 +53,10 @@ const sizeOf = (parameters: ReadonlyArray<unknown>): number => {
 }
 
 /** The driver's connection in the toolkit's form. A statement that is kept prepared costs one step. */
-const connectionOf = ({ run, runOnce }: ReturnType<typeof preparing>): SqlConnection.Connection => {
+export const connectionOf = (
+  run: (text: string, parameters: ReadonlyArray<unknown>) => ReadonlyArray<unknown>,
+  runOnce = run
+): SqlConnection.Connection => {
   const attempt = (work: () => ReadonlyArray<unknown>) => Effect.try({ try: work, catch: failure })
   return {
     execute: (text, parameters) => attempt(() => run(text, parameters)),
@@ -88,7 +96,7 @@ export const connect = (filename: string) =>
       },
       runOnce: (text, parameters) => use(() => direct.runOnce(text, parameters))
     }
-    const connection = connectionOf(prepared)
+    const connection = connectionOf(prepared.run, prepared.runOnce)
     const totalChanges = database.prepare("SELECT total_changes()").pluck()
     const { alone, atCommit, changeNow, isWritable, outside, savepoint, stepOf, within, withTransaction } =
       transactionsOf(
@@ -154,6 +162,7 @@ export const connect = (filename: string) =>
       savepoint,
       atCommit,
       isWritable,
+      transaction: withTransaction,
       beforeUse: (work) => {
         before.push(work)
       },

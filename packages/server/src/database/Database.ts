@@ -1,92 +1,57 @@
-import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqlClient } from "@effect/sql"
-import Sqlite from "better-sqlite3"
-import { Context, Effect, Layer, Schema } from "effect"
-import { ServerConfig } from "../Config.js"
-import { StartupError } from "../StartupError.js"
-import { busyTimeoutMillis } from "./Busy.js"
-import { connect, Statements } from "./Client.js"
-import { DatabaseFile, guardDatabaseFile, openDescriptor } from "./Files.js"
-import { lock } from "./Lock.js"
-import { migrate } from "./Migrations.js"
-import { isDiskFull, reasonOf } from "./Reason.js"
+import type { SqlConnection } from "@effect/sql"
+import { Context, Effect, type Exit } from "effect"
 
-/** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
-export const pragmas = {
-  journal_mode: "wal",
-  synchronous: 2,
-  foreign_keys: 1,
-  secure_delete: 1,
-  busy_timeout: busyTimeoutMillis,
-  trusted_schema: 0,
-  cell_size_check: 1,
-  temp_store: 2,
-  mmap_size: 0
-} as const
+/** What a transaction leaves to its end: given how it ended, run before its caller is told. */
+export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 
-/** Sets every pragma and asserts that it took. */
-const setPragmas = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  for (const [name, wanted] of Object.entries(pragmas)) {
-    yield* sql.unsafe(`PRAGMA ${name} = ${wanted}`)
-    const rows = yield* sql.unsafe(`PRAGMA ${name}`)
-    const [row] = yield* Schema.decodeUnknown(
-      Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
-    )(rows)
-    const found = row === undefined ? undefined : Object.values(row)[0]
-    // SQLite answers no row for mmap_size where it is built without memory mapping.
-    if (found !== wanted && !(name === "mmap_size" && found === undefined)) {
-      return yield* new StartupError({ message: `the database refuses the setting ${name} = ${wanted}` })
-    }
+/** The connection of an open transaction, and what is left to its end. */
+export interface Open {
+  readonly connection: SqlConnection.Connection
+  readonly endings: Array<Ending>
+}
+
+/**
+ * The proof that a transaction is open: every statement that writes asks for it, so that a write outside of one does not
+ * compile. It holds what is open and how deep it is nested.
+ */
+export class Transaction extends Context.Tag("@coffer/server/Transaction")<
+  Transaction,
+  readonly [open: Open, depth: number]
+>() {}
+
+/** The connection of an open snapshot. */
+export class Snapshot extends Context.Tag("@coffer/server/Snapshot")<Snapshot, SqlConnection.Connection>() {}
+
+/**
+ * The database as the features see it, whatever engine holds it. A failure of the database itself is a defect; what a rule
+ * refuses rolls the transaction back and goes on to the caller.
+ */
+export class Database extends Context.Tag("@coffer/server/Database")<
+  Database,
+  {
+    /** The engine's name in traces. */
+    readonly system: string
+    /** How the engine writes the parameter of a statement at a position, from 0 on. */
+    readonly placeholder: (position: number) => string
+    /** Where statements are run that belong to no transaction and no snapshot: they read. */
+    readonly reading: SqlConnection.Connection
+    /** Runs an effect as one transaction: all of it or nothing, and on disk when it returns. Inside another one it is a part of that. */
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
+    /** Reads of one moment. */
+    readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Whether changes can be made: no other program has held the database for longer than a change waits. */
+    readonly isWritable: Effect.Effect<boolean>
   }
-}).pipe(
-  Effect.catchTags({
-    SqlError: (error) =>
-      new StartupError({
-        message: isDiskFull(error)
-          ? "the database cannot be opened: the disk is full"
-          : `the file is not a usable database: ${reasonOf(error.cause)}`
-      }),
-    ParseError: () => new StartupError({ message: "the database's settings cannot be read" })
-  })
-)
+>() {}
 
-/** What better-sqlite3 throws while it opens a file is a defect to the toolkit; to an operator it is a sentence. */
-const openFailure = (path: string) => (defect: unknown) =>
-  defect instanceof Sqlite.SqliteError
-    ? new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(defect)}` })
-    : Effect.die(defect)
-
-const open = (dbPath: string) =>
-  Effect.gen(function* () {
-    yield* guardDatabaseFile(dbPath)
-    yield* lock(dbPath)
-    const file = yield* openDescriptor(dbPath)
-    const connection = yield* connect(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
-    yield* Effect.provideService(setPragmas, SqlClient.SqlClient, connection.client)
-    return { ...connection, file }
+const atEnd = (ending: Ending): Effect.Effect<void, never, Transaction> =>
+  Effect.map(Transaction, ([{ endings }]) => {
+    endings.push(ending)
   })
 
-/**
- * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection has
- * every setting asserted.
- */
-export const openDatabase = (dbPath: string) => Effect.map(open(dbPath), ({ client }) => client)
+/** Leaves an effect to the end of the open transaction, however that ends: what a rollback must not lose. */
+export const afterwards = (effect: Effect.Effect<void>) => atEnd(() => effect)
 
-/** As `openDatabase`, with the bare statements of the connection too. */
-export const openConnection = open
-
-/**
- * The one connection that writes: owned by this process alone, its settings asserted, its schema up to date. Closed last.
- */
-export const DatabaseLive = Layer.scopedContext(
-  Effect.gen(function* () {
-    const { dbPath } = yield* ServerConfig
-    const { client, file, statements } = yield* open(dbPath)
-    yield* Effect.provideService(migrate(dbPath), SqlClient.SqlClient, client)
-    return Context.make(SqlClient.SqlClient, client).pipe(
-      Context.add(Statements, statements),
-      Context.add(DatabaseFile, file)
-    )
-  })
-).pipe(Layer.provide(Reactivity.layer))
+/** Leaves an effect to the end of the open transaction; it is dropped when that is rolled back. */
+export const afterCommit = (effect: Effect.Effect<void>) =>
+  atEnd((exit) => (exit._tag === "Success" ? effect : Effect.void))

@@ -2,10 +2,11 @@ import Sqlite from "better-sqlite3"
 import { Effect, Either, type Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { busyTimeoutMillis } from "./Busy.js"
-import { Statements } from "./Client.js"
+import { connectionOf, Statements } from "./Client.js"
+import { Snapshot } from "./Database.js"
 import { pacing } from "../Turn.js"
 import { asObject, preparing } from "./Prepared.js"
-import { fits, rowsBy } from "./Row.js"
+import { fits, rowsBy } from "./Rows.js"
 
 type Parameter = string | number | null
 
@@ -51,8 +52,7 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
     }
     beforeUse(end)
 
-    /** Rows of one statement, at once. */
-    const rowsNow = rowsBy<Parameter>((text, parameters) => {
+    const runNow = (text: string, parameters: ReadonlyArray<unknown>) => {
       if (!current) {
         if (database.inTransaction) rollback.run()
         begin.run()
@@ -60,7 +60,10 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
         setImmediate(end)
       }
       return run(text, parameters)
-    })
+    }
+
+    /** Rows of one statement, at once. */
+    const rowsNow = rowsBy<Parameter>(runNow)
 
     /** As `rowsNow`, as an effect. */
     const rows = <A, I>(row: Schema.Schema<A, I>) => {
@@ -104,6 +107,16 @@ export class Reader extends Effect.Service<Reader>()("@coffer/server/Reader", {
         ).pipe(oneAtATime.withPermits(1))
     }
 
-    return { rows, rowsNow, manyRows } as const
+    const { run: runLong, runOnce } = preparing(longReader)
+
+    /** Reads of one moment, on the connection of long reads: one at a time. */
+    const snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => runOnce("BEGIN", [])),
+        () => Effect.provideService(effect, Snapshot, connectionOf(runLong)),
+        () => Effect.sync(() => runOnce("ROLLBACK", []))
+      ).pipe(oneAtATime.withPermits(1))
+
+    return { rows, rowsNow, manyRows, reading: connectionOf(runNow), snapshot } as const
   })
 }) {}

@@ -1,7 +1,9 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
-import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef } from "effect"
+import { Cause, Context, Deferred, Effect, Either, Exit, FiberId, FiberRef, Option } from "effect"
 import { turn } from "../Turn.js"
 import { isBusy, makePatience } from "./Busy.js"
+import { Transaction } from "./Database.js"
+import { withEndings } from "./Endings.js"
 import { makeGate, type Restore } from "./Gate.js"
 
 export const failure = (cause: unknown) =>
@@ -258,10 +260,25 @@ export const transactionsOf = (
         : changed
     })
 
-  const withTransaction = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
-    transacting(
-      (depth) => nested(depth, change),
-      () => grouped(change)
+  /** A statement fails where the engine has rolled the transaction back by itself: it would be kept alone. */
+  const inTransaction: SqlConnection.Connection = {
+    ...connection,
+    execute: (text, parameters, transform) =>
+      Effect.suspend(() =>
+        database.inTransaction ? connection.execute(text, parameters, transform) : Effect.fail(rolledBack())
+      )
+  }
+
+  const withTransaction = <A, E, R>(
+    change: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | SqlError.SqlError, Exclude<R, Transaction>> =>
+    Effect.flatMap(Effect.serviceOption(Transaction), (outer) =>
+      withEndings(Option.getOrUndefined(outer), inTransaction, change, (body) =>
+        transacting(
+          (depth) => nested(depth, body),
+          () => grouped(body)
+        )
+      )
     )
 
   /** As `withTransaction`, for a change that is one step. */

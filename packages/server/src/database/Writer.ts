@@ -1,14 +1,7 @@
-import { SqlClient, SqlError } from "@effect/sql"
-import { Effect, Predicate, type Schema } from "effect"
-import { rowsThatFit } from "./Row.js"
-
-export const isSqlError = (error: unknown): error is SqlError.SqlError => error instanceof SqlError.SqlError
-
-/** Whether a statement failed because a live record of that name is there already. */
-export const isUniqueViolation = (error: unknown): error is SqlError.SqlError =>
-  error instanceof SqlError.SqlError &&
-  Predicate.hasProperty(error.cause, "code") &&
-  error.cause.code === "SQLITE_CONSTRAINT_UNIQUE"
+import { Effect, type Schema } from "effect"
+import { Statements } from "./Client.js"
+import { rowsThatFit } from "./Rows.js"
+import { isSqlError } from "./SqlErrors.js"
 
 /** Rows of a statement on the writing connection; one that does not fit is a defect. */
 export const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
@@ -25,6 +18,6 @@ export const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
  * rule raises roll the change back and go on to the caller.
  */
 export const transaction = <A, E, R>(change: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(change)).pipe(
+  Effect.flatMap(Statements, (statements) => statements.transaction(change)).pipe(
     Effect.catchIf(isSqlError, (error) => Effect.die(error))
   )

@@ -6,8 +6,10 @@ import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { isUniqueViolation, transaction } from "../database/Writer.js"
+import { Database } from "../database/Database.js"
+import { orTaken } from "../database/SqlErrors.js"
 import { EnvironmentsRepo } from "./Repo.js"
+import { traced } from "../tracing/Traced.js"
 
 const maxEnvironments = 100
 
@@ -15,56 +17,58 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
   effect: Effect.gen(function* () {
     const repo = yield* EnvironmentsRepo
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
 
-    const create = Effect.fn("Environments.create")(function* (place: Place<"env.create">, name: EnvName) {
-      const { project } = place
-      const id = EnvId.make(yield* uuidV7)
-      const created_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          const [claimed] = yield* repo.claimProject(project.id)
-          if (claimed === undefined) return yield* new NotFound({ message: `project ${project.name} is not there` })
-          if ((yield* repo.count(project.id)) >= maxEnvironments) {
-            return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
-          }
-          yield* repo.insert({ id, project_id: project.id, name, created_at })
-          yield* audit.write(sourceOf(place), {
-            action: "env.create",
-            resource_type: "env",
-            resource_id: id,
-            metadata: { env: name, name }
-          })
-        }).pipe(
-          Effect.catchIf(
-            isUniqueViolation,
-            () => new Conflict({ message: `the environment name ${name} is in use: choose another` })
-          )
+    const create = traced("Environments.create")(
+      Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName) {
+        const { project } = place
+        const id = EnvId.make(yield* uuidV7)
+        const created_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            const [claimed] = yield* repo.claimProject({ projectId: project.id })
+            if (claimed === undefined) return yield* new NotFound({ message: `project ${project.name} is not there` })
+            if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
+              return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
+            }
+            yield* repo.insert({ id, projectId: project.id, name, now: created_at })
+            yield* audit.write(sourceOf(place), {
+              action: "env.create",
+              resource_type: "env",
+              resource_id: id,
+              metadata: { env: name, name }
+            })
+          }).pipe(orTaken(() => new Conflict({ message: `the environment name ${name} is in use: choose another` })))
         )
-      )
-      const created: Environment = { id, name, created_at, updated_at: created_at }
-      return created
-    })
+        const created: Environment = { id, name, created_at, updated_at: created_at }
+        return created
+      })
+    )
 
-    const list = Effect.fn("Environments.list")(function* (place: Place<"env.list">) {
-      return yield* repo.all(place.project.id)
-    })
+    const list = traced("Environments.list")(
+      Effect.fnUntraced(function* (place: Place<"env.list">) {
+        return yield* repo.all({ projectId: place.project.id })
+      })
+    )
 
-    const remove = Effect.fn("Environments.remove")(function* (place: Place<"env.delete">) {
-      const { id, name } = place.env
-      const removed_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          const [row] = yield* repo.remove(id, removed_at)
-          if (row === undefined) return yield* new NotFound({ message: `environment ${name} is not there` })
-          yield* audit.write(sourceOf(place), {
-            action: "env.delete",
-            resource_type: "env",
-            resource_id: id,
-            metadata: { name }
+    const remove = traced("Environments.remove")(
+      Effect.fnUntraced(function* (place: Place<"env.delete">) {
+        const { id, name } = place.env
+        const removed_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            const [row] = yield* repo.remove({ id, now: removed_at })
+            if (row === undefined) return yield* new NotFound({ message: `environment ${name} is not there` })
+            yield* audit.write(sourceOf(place), {
+              action: "env.delete",
+              resource_type: "env",
+              resource_id: id,
+              metadata: { name }
+            })
           })
-        })
-      )
-    })
+        )
+      })
+    )
 
     return { create, list, remove } as const
   }),

@@ -29,12 +29,12 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const revisions = yield* Revisions
     return handlers
       .handle("create", ({ path, payload }) =>
-        Effect.flatMap(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
+        access.change(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
       )
       .handle("list", ({ path }) =>
         Effect.map(Effect.flatMap(access.project(path, "env.list"), environments.list), (data) => ({ data }))
       )
-      .handle("delete", ({ path }) => Effect.flatMap(access.env(path, "env.delete"), environments.remove))
+      .handle("delete", ({ path }) => access.change(access.env(path, "env.delete"), environments.remove))
       .handle("bundle", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.read")

@@ -1,6 +1,6 @@
 import { LimitExceeded } from "@coffer/domain/Errors"
 import { Effect, Either, Schema } from "effect"
-import { Reader } from "../database/Reader.js"
+import { query, sql } from "../database/Query.js"
 import { turn } from "../Turn.js"
 import { Keyring } from "./Keyring.js"
 
@@ -12,30 +12,31 @@ const stride = 5_000
 const PlaceRow = Schema.Struct({ secret_id: Schema.String, version: Schema.Number })
 const CountRow = Schema.Struct({ versions: Schema.Number })
 
-const after = "kek_id = ? AND (secret_id, version) > (?, ?)"
+const behind = sql`kek_id = ${"kekId"} AND (secret_id, version) > (${"secretId"}, ${"version"})`
 
 /** What is left of the key-encryption key's wraps, as last counted; a write beyond them is refused. */
 export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/WrapBudget", {
   effect: Effect.gen(function* () {
-    const reader = yield* Reader
+    const { first, one } = yield* query
     const { kekId } = yield* Keyring
     let counted = 0
-    const places = reader.rows(PlaceRow)
-    const counts = reader.rows(CountRow)
+
+    /** The last version of the next stretch. */
+    const endOfStretch = first(PlaceRow)`
+      SELECT secret_id, version FROM secret_versions WHERE ${behind} ORDER BY secret_id, version
+      LIMIT 1 OFFSET ${"offset"}`
+
+    const countBehind = one(CountRow)`SELECT count(*) AS versions FROM secret_versions WHERE ${behind}`
 
     /** Counts the versions under the current key, a stretch at a time so that other work gets its turn. */
     const count = Effect.gen(function* () {
       let total = 0
       let last = { secret_id: "", version: 0 }
       for (;;) {
-        const parameters = [kekId, last.secret_id, last.version]
-        const [place] = yield* places(
-          `SELECT secret_id, version FROM secret_versions WHERE ${after} ORDER BY secret_id, version LIMIT 1 OFFSET ?`,
-          [...parameters, stride - 1]
-        )
+        const from = { kekId, secretId: last.secret_id, version: last.version }
+        const place = yield* endOfStretch({ ...from, offset: stride - 1 })
         if (place === undefined) {
-          const [rest] = yield* counts(`SELECT count(*) AS versions FROM secret_versions WHERE ${after}`, parameters)
-          total += rest?.versions ?? 0
+          total += (yield* countBehind(from)).versions
           break
         }
         total += stride

@@ -1,8 +1,7 @@
-import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { query } from "../database/Query.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
-import { rowsOf } from "../database/Writer.js"
 
 /** At most `max` events of a kind in `window` milliseconds, for each subject. */
 export interface RateLimit {
@@ -26,24 +25,32 @@ export const secondsLeft = (
 /** Limits that hold through a restart. Maintenance deletes events that are older than every window: an hour. */
 export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/RateLimits", {
   effect: Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const { all, write } = yield* query
+
+    const momentsBetween = all(MomentRow)`
+      SELECT created_at FROM rate_events
+      WHERE kind = ${"kind"} AND subject = ${"subject"} AND created_at > ${"since"} AND created_at <= ${"now"}
+      ORDER BY created_at`
+
+    const insert = write`
+      INSERT INTO rate_events (id, kind, subject, created_at) VALUES (${"id"}, ${"kind"}, ${"subject"}, ${"now"})`
 
     return {
       /** How many seconds a subject has to wait; 0 while it is below the limit. Events of the future do not count. */
       wait: (limit: RateLimit, subject: string, millis: number) =>
         Effect.map(
-          rowsOf(MomentRow)(
-            sql`SELECT created_at FROM rate_events
-              WHERE kind = ${limit.kind} AND subject = ${subject}
-                AND created_at > ${timestamp(millis - limit.window)} AND created_at <= ${timestamp(millis)}
-              ORDER BY created_at`
-          ),
+          momentsBetween({
+            kind: limit.kind,
+            subject,
+            since: timestamp(millis - limit.window),
+            now: timestamp(millis)
+          }),
           (moments) => (moments.length < limit.max ? 0 : secondsLeft(moments, limit, millis))
         ),
 
       /** Counts an event. Belongs in the transaction of what is counted. */
       count: ({ kind }: RateLimit, subject: string, millis: number) =>
-        sql`INSERT INTO rate_events ${sql.insert({ id: uuidV7At(millis), kind, subject, created_at: timestamp(millis) })}`
+        insert({ id: uuidV7At(millis), kind, subject, now: timestamp(millis) })
     } as const
   })
 }) {}

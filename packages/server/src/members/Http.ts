@@ -14,16 +14,16 @@ export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
     const members = yield* Members
     return handlers
       .handle("invite", ({ path, payload }) =>
-        Effect.flatMap(access.org(path, "member.invite"), (place) => members.invite(place, payload.email, payload.role))
+        access.change(access.org(path, "member.invite"), (place) => members.invite(place, payload.email, payload.role))
       )
       .handle("list", ({ path }) =>
         Effect.flatMap(Effect.flatMap(access.org(path, "member.list"), members.list), (data) => listed({ data }))
       )
       .handle("setRole", ({ path, payload }) =>
-        Effect.flatMap(access.org(path, "member.update"), (place) => members.setRole(place, path.user_id, payload.role))
+        access.change(access.org(path, "member.update"), (place) => members.setRole(place, path.user_id, payload.role))
       )
       .handle("remove", ({ path }) =>
-        Effect.flatMap(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
+        access.change(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
       )
   })
 ).pipe(Layer.provide(Members.Default))

@@ -1,19 +1,21 @@
 import { actorName } from "@coffer/domain/Actor"
-import { Conflict, Forbidden, LastOwner, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { Conflict, type Forbidden, LastOwner, LimitExceeded, NotFound } from "@coffer/domain/Errors"
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email, UserId } from "@coffer/domain/Names"
 import { Clock, Effect } from "effect"
-import { type Place, recordDenial, sourceOf } from "../access/Access.js"
+import { denied, type Place, sourceOf } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { Users } from "../auth/Users.js"
 import { ServerConfig } from "../Config.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { isUniqueViolation, transaction } from "../database/Writer.js"
+import { afterCommit, Database } from "../database/Database.js"
+import { orTaken } from "../database/SqlErrors.js"
 import { type RateLimit, RateLimits } from "../limits/RateLimits.js"
 import { Mailer } from "../mail/Mailer.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
 import { MembersRepo } from "./Repo.js"
+import { traced } from "../tracing/Traced.js"
 
 const maxMembers = 10_000
 const hour = 60 * 60 * 1000
@@ -28,19 +30,6 @@ type MemberPlace = Place<"member.invite" | "member.update" | "member.remove">
 const gone = (place: MemberPlace) => new NotFound({ message: `organization ${place.org.name} is not there` })
 const missing = (id: UserId) => new NotFound({ message: `member ${id} is not there` })
 
-/**
- * Who an entry names for what touches an owner: an owner, or a superadmin by that right alone. Fails with Forbidden for
- * everyone else.
- */
-const asOwner = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {
-  if (place.role === "owner") return Effect.succeed(sourceOf(place))
-  return place.actor.type === "user" && place.actor.superadmin
-    ? Effect.succeed({ ...sourceOf(place), via: "superadmin" })
-    : new Forbidden({
-        message: `only an owner of organization ${place.org.name} may grant, change or remove the role owner`
-      })
-}
-
 /** People in an organization and their roles. An organization always keeps an owner. */
 export class Members extends Effect.Service<Members>()("@coffer/server/Members", {
   effect: Effect.gen(function* () {
@@ -48,9 +37,25 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const organizations = yield* OrganizationsRepo
     const users = yield* Users
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
     const mailer = yield* Mailer
     const limits = yield* RateLimits
     const { invitationMail } = yield* ServerConfig
+
+    /**
+     * Who an entry names for what touches an owner: an owner, or a superadmin by that right alone. Fails with Forbidden for
+     * everyone else.
+     */
+    const asOwner = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {
+      if (place.role === "owner") return Effect.succeed(sourceOf(place))
+      return place.actor.type === "user" && place.actor.superadmin
+        ? Effect.succeed({ ...sourceOf(place), via: "superadmin" })
+        : denied(
+            audit,
+            place,
+            `only an owner of organization ${place.org.name} may grant, change or remove the role owner`
+          )
+    }
 
     /** Whether an invitation is mailed, and counts it then. Belongs in the transaction of the invitation. */
     const mayMail = Effect.fnUntraced(function* (
@@ -73,92 +78,99 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     /** Takes a person in, making the user if there is none. The role is `member` when none is given. The invitation
      * is mailed once it is committed; nothing waits for the mail, nor fails with it.
      */
-    const invite = Effect.fn("Members.invite")(
-      function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
+    const invite = traced("Members.invite")(
+      Effect.fnUntraced(function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
         const source = role === "owner" ? yield* asOwner(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
-        const { mailed, member } = yield* transaction(
+        return yield* transaction(
           Effect.gen(function* () {
             if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-            if ((yield* repo.count(place.org.id)) >= maxMembers) {
+            if ((yield* repo.count({ orgId: place.org.id })).count >= maxMembers) {
               return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
             }
             const user = yield* users.ensure(email)
             yield* repo
-              .insert({ id, org_id: place.org.id, user_id: user.id, role, created_at })
-              .pipe(Effect.catchIf(isUniqueViolation, () => new Conflict({ message: `${email} is a member already` })))
+              .insert({ id, orgId: place.org.id, userId: user.id, role, now: created_at })
+              .pipe(orTaken(() => new Conflict({ message: `${email} is a member already` })))
             yield* audit.write(source, {
               action: "org.member_invite",
               resource_type: "member",
               resource_id: user.id,
               metadata: { email, role }
             })
+            if (yield* mayMail(place, user, email)) {
+              yield* afterCommit(
+                mailer.sendInvitation({ to: email, inviter: actorName(place.actor), org: place.org.name, role })
+              )
+            }
             const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
-            return { member, mailed: yield* mayMail(place, user, email) }
+            return member
           })
         )
-        if (mailed) {
-          yield* mailer.sendInvitation({ to: email, inviter: actorName(place.actor), org: place.org.name, role })
-        }
-        return member
-      },
-      (effect, place) => recordDenial(audit, place)(effect)
+      })
     )
 
-    const list = Effect.fn("Members.list")(function* (place: Place<"member.list">) {
-      return yield* repo.all(place.org.id)
-    })
+    const list = traced("Members.list")(
+      Effect.fnUntraced(function* (place: Place<"member.list">) {
+        return yield* repo.all(place.org.id)
+      })
+    )
 
     /** Fails with LastOwner when an owner is about to stop being one and there is no other. */
     const keepAnOwner = (place: MemberPlace, member: { readonly role: Role }) =>
       member.role !== "owner"
         ? Effect.void
-        : Effect.flatMap(repo.countOwners(place.org.id), (owners) =>
-            owners > 1
+        : Effect.flatMap(repo.countOwners({ orgId: place.org.id }), ({ count }) =>
+            count > 1
               ? Effect.void
               : new LastOwner({
                   message: `organization ${place.org.name} would be left without an owner: make someone else one first`
                 })
           )
 
-    const setRole = Effect.fn("Members.setRole")(function* (place: Place<"member.update">, userId: UserId, role: Role) {
-      const updated_at = yield* now
-      return yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          const member = yield* repo.find(place.org.id, userId)
-          if (member === undefined) return yield* missing(userId)
-          if (role !== "owner") yield* keepAnOwner(place, member)
-          yield* repo.setRole(place.org.id, userId, role, updated_at)
-          yield* audit.write(sourceOf(place), {
-            action: "org.member_role_update",
-            resource_type: "member",
-            resource_id: userId,
-            metadata: { email: member.email, role, before: member.role }
+    const setRole = traced("Members.setRole")(
+      Effect.fnUntraced(function* (place: Place<"member.update">, userId: UserId, role: Role) {
+        const updated_at = yield* now
+        return yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            const member = yield* repo.find({ orgId: place.org.id, userId })
+            if (member === undefined) return yield* missing(userId)
+            if (role !== "owner") yield* keepAnOwner(place, member)
+            yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
+            yield* audit.write(sourceOf(place), {
+              action: "org.member_role_update",
+              resource_type: "member",
+              resource_id: userId,
+              metadata: { email: member.email, role, before: member.role }
+            })
+            const updated: Member = { ...member, role }
+            return updated
           })
-          const updated: Member = { ...member, role }
-          return updated
-        })
-      )
-    })
+        )
+      })
+    )
 
     /** Puts a person out, with the access rules about it, so that a later invitation starts with nothing. Service accounts that
      * the person made go on: the entry says how many there are.
      */
-    const remove = Effect.fn("Members.remove")(
-      function* (place: Place<"member.remove">, userId: UserId) {
+    const remove = traced("Members.remove")(
+      Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
         const removed_at = yield* now
         yield* transaction(
           Effect.gen(function* () {
             if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-            const member = yield* repo.find(place.org.id, userId)
+            const member = yield* repo.find({ orgId: place.org.id, userId })
             if (member === undefined) return yield* missing(userId)
             const source = member.role === "owner" ? yield* asOwner(place) : sourceOf(place)
             yield* keepAnOwner(place, member)
-            yield* repo.remove(place.org.id, userId, removed_at)
-            const rules = yield* repo.removeRules(place.org.id, userId, removed_at)
-            const service_accounts = yield* repo.countAccountsOf(place.org.id, member.email)
+            yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
+            const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
+            const { count: service_accounts } = yield* repo.countAccountsOf({
+              orgId: place.org.id,
+              email: member.email
+            })
             yield* audit.write(source, {
               action: "org.member_remove",
               resource_type: "member",
@@ -167,8 +179,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
             })
           })
         )
-      },
-      (effect, place) => recordDenial(audit, place)(effect)
+      })
     )
 
     return { invite, list, setRole, remove } as const

@@ -15,15 +15,15 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
     const organizations = yield* Organizations
     return handlers
       .handle("create", ({ payload }) =>
-        Effect.flatMap(access.founder(), (founder) => organizations.create(founder, payload.name))
+        access.change(access.founder(), (founder) => organizations.create(founder, payload.name))
       )
       .handle("list", () =>
         Effect.flatMap(Effect.flatMap(CurrentActor, organizations.list), (data) => listed({ data }))
       )
       .handle("get", ({ path }) => Effect.flatMap(access.org(path, "org.read"), organizations.get))
       .handle("rename", ({ path, payload }) =>
-        Effect.flatMap(access.org(path, "org.update"), (place) => organizations.rename(place, payload.name))
+        access.change(access.org(path, "org.update"), (place) => organizations.rename(place, payload.name))
       )
-      .handle("delete", ({ path }) => Effect.flatMap(access.org(path, "org.delete"), organizations.remove))
+      .handle("delete", ({ path }) => access.change(access.org(path, "org.delete"), organizations.remove))
   })
 ).pipe(Layer.provide(Organizations.Default))

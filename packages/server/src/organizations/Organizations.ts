@@ -8,8 +8,10 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { sourceOfActor } from "../auth/Sessions.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { isUniqueViolation, transaction } from "../database/Writer.js"
+import { Database } from "../database/Database.js"
+import { orTaken } from "../database/SqlErrors.js"
 import { OrganizationsRepo } from "./Repo.js"
+import { traced } from "../tracing/Traced.js"
 
 const gone = (name: OrgName) => new NotFound({ message: `organization ${name} is not there, or not yours to see` })
 const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
@@ -18,72 +20,83 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
   effect: Effect.gen(function* () {
     const repo = yield* OrganizationsRepo
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
 
     /** Makes an organization, whose owner the actor becomes. */
-    const create = Effect.fn("Organizations.create")(function* (actor: UserActor, name: OrgName) {
-      const id = OrgId.make(yield* uuidV7)
-      const memberId = yield* uuidV7
-      const created_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          yield* repo.insert({ id, name, created_at })
-          yield* repo.insertMember({ id: memberId, org_id: id, user_id: actor.id, role: "owner", created_at })
-          yield* audit.write(
-            { ...sourceOfActor(actor), orgId: id },
-            { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
-          )
-        }).pipe(Effect.catchIf(isUniqueViolation, () => taken(name)))
-      )
-      const created: Organization = { id, name, role: "owner", created_at, updated_at: created_at }
-      return created
-    })
+    const create = traced("Organizations.create")(
+      Effect.fnUntraced(function* (actor: UserActor, name: OrgName) {
+        const id = OrgId.make(yield* uuidV7)
+        const memberId = yield* uuidV7
+        const created_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            yield* repo.insert({ id, name, now: created_at })
+            yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
+            yield* audit.write(
+              { ...sourceOfActor(actor), orgId: id },
+              { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
+            )
+          }).pipe(orTaken(() => taken(name)))
+        )
+        const created: Organization = { id, name, role: "owner", created_at, updated_at: created_at }
+        return created
+      })
+    )
 
     /** The organizations that an actor may know of: its own, or all for a superadmin. */
-    const list = Effect.fn("Organizations.list")(function* (actor: Actor) {
-      if (actor.type === "user") return yield* actor.superadmin ? repo.all(actor.id) : repo.ofMember(actor.id)
-      const own = yield* repo.find(actor.orgId, actor.id)
-      return own === undefined ? [] : [own]
-    })
+    const list = traced("Organizations.list")(
+      Effect.fnUntraced(function* (actor: Actor) {
+        if (actor.type === "user") return yield* actor.superadmin ? repo.all(actor.id) : repo.ofMember(actor.id)
+        const own = yield* repo.find({ id: actor.orgId, actorId: actor.id })
+        return own === undefined ? [] : [own]
+      })
+    )
 
-    const get = Effect.fn("Organizations.get")(function* (place: Place<"org.read">) {
-      return (yield* repo.find(place.org.id, place.actor.id)) ?? (yield* gone(place.org.name))
-    })
+    const get = traced("Organizations.get")(
+      Effect.fnUntraced(function* (place: Place<"org.read">) {
+        return (yield* repo.find({ id: place.org.id, actorId: place.actor.id })) ?? (yield* gone(place.org.name))
+      })
+    )
 
-    const rename = Effect.fn("Organizations.rename")(function* (place: Place<"org.update">, name: OrgName) {
-      const { id, name: before } = place.org
-      const updated_at = yield* now
-      return yield* transaction(
-        Effect.gen(function* () {
-          const [row] = yield* repo.rename(id, name, updated_at)
-          if (row === undefined) return yield* gone(before)
-          yield* audit.write(sourceOf(place), {
-            action: "org.update",
-            resource_type: "org",
-            resource_id: id,
-            metadata: { name, before }
+    const rename = traced("Organizations.rename")(
+      Effect.fnUntraced(function* (place: Place<"org.update">, name: OrgName) {
+        const { id, name: before } = place.org
+        const updated_at = yield* now
+        return yield* transaction(
+          Effect.gen(function* () {
+            const [row] = yield* repo.rename({ id, name, now: updated_at })
+            if (row === undefined) return yield* gone(before)
+            yield* audit.write(sourceOf(place), {
+              action: "org.update",
+              resource_type: "org",
+              resource_id: id,
+              metadata: { name, before }
+            })
+            const renamed: Organization = { id, name, role: place.role, created_at: row.created_at, updated_at }
+            return renamed
+          }).pipe(orTaken(() => taken(name)))
+        )
+      })
+    )
+
+    const remove = traced("Organizations.remove")(
+      Effect.fnUntraced(function* (place: Place<"org.delete">) {
+        const { id, name } = place.org
+        const removed_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            const [row] = yield* repo.remove({ id, now: removed_at })
+            if (row === undefined) return yield* gone(name)
+            yield* audit.write(sourceOf(place), {
+              action: "org.delete",
+              resource_type: "org",
+              resource_id: id,
+              metadata: { name }
+            })
           })
-          const renamed: Organization = { id, name, role: place.role, created_at: row.created_at, updated_at }
-          return renamed
-        }).pipe(Effect.catchIf(isUniqueViolation, () => taken(name)))
-      )
-    })
-
-    const remove = Effect.fn("Organizations.remove")(function* (place: Place<"org.delete">) {
-      const { id, name } = place.org
-      const removed_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          const [row] = yield* repo.remove(id, removed_at)
-          if (row === undefined) return yield* gone(name)
-          yield* audit.write(sourceOf(place), {
-            action: "org.delete",
-            resource_type: "org",
-            resource_id: id,
-            metadata: { name }
-          })
-        })
-      )
-    })
+        )
+      })
+    )
 
     return { create, list, get, rename, remove } as const
   }),

@@ -14,15 +14,15 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
     const projects = yield* Projects
     return handlers
       .handle("create", ({ path, payload }) =>
-        Effect.flatMap(access.org(path, "project.create"), (place) => projects.create(place, payload.name))
+        access.change(access.org(path, "project.create"), (place) => projects.create(place, payload.name))
       )
       .handle("list", ({ path }) =>
         Effect.flatMap(Effect.flatMap(access.org(path, "project.list"), projects.list), (data) => listed({ data }))
       )
       .handle("get", ({ path }) => Effect.flatMap(access.project(path, "project.read"), projects.get))
       .handle("rename", ({ path, payload }) =>
-        Effect.flatMap(access.project(path, "project.update"), (place) => projects.rename(place, payload.name))
+        access.change(access.project(path, "project.update"), (place) => projects.rename(place, payload.name))
       )
-      .handle("delete", ({ path }) => Effect.flatMap(access.project(path, "project.delete"), projects.remove))
+      .handle("delete", ({ path }) => access.change(access.project(path, "project.delete"), projects.remove))
   })
 ).pipe(Layer.provide(Projects.Default))

@@ -70,7 +70,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       yield* auth.claimCode(email)
       let ended = 0
       for (;;) {
-        const { length } = yield* auth.deleteSessions(id, stride)
+        const { length } = yield* auth.deleteSessions({ userId: id, limit: stride })
         ended += length
         if (length < stride) return ended
         yield* turn

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Statements } from "@coffer/server/database/Client"
-import { DatabaseLive, pragmas } from "@coffer/server/database/Database"
+import { DatabaseLive, pragmas } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { migrations } from "@coffer/server/database/Migrations"
 import { Reader } from "@coffer/server/database/Reader"
 import { transaction } from "@coffer/server/database/Writer"

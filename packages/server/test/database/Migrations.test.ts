@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { PageRequest } from "@coffer/server/audit/Trail"
-import { openDatabase } from "@coffer/server/database/Database"
+import { openDatabase } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { migrate, migrations } from "@coffer/server/database/Migrations"
 import { initial } from "@coffer/server/database/migrations/0001_initial"
 import * as Reactivity from "@effect/experimental/Reactivity"

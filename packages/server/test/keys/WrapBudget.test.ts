@@ -1,10 +1,10 @@
-import { Reader } from "@coffer/server/database/Reader"
+import { Database } from "@coffer/server/database/Database"
 import { Keyring } from "@coffer/server/keys/Keyring"
 import { maxWraps, WrapBudget } from "@coffer/server/keys/WrapBudget"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { Secrets } from "@coffer/server/secrets/Secrets"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { logged } from "../support/Logged.js"
 import {
   onDamagedDatabase,
@@ -20,12 +20,17 @@ import {
 
 /** A budget over a database that has so many versions under its key: more than a test can make. */
 const budgetOf = (versions: number) => {
-  const rowsNow: Reader["rowsNow"] = (row) => (statement) =>
-    Schema.decodeUnknownSync(Schema.Array(row))(statement.includes("count(*)") ? [{ versions }] : [])
-  const rows: Reader["rows"] = (row) => (statement) => Effect.sync(() => rowsNow(row)(statement, []))
-  return Layer.fresh(WrapBudget.Default).pipe(
-    Layer.provide(Layer.succeed(Reader, Reader.make({ rowsNow, rows, manyRows: rows })))
+  const Counting = Layer.effect(
+    Database,
+    Effect.map(Database, (database) => ({
+      ...database,
+      reading: {
+        ...database.reading,
+        execute: (text: string) => Effect.succeed(text.includes("count(*)") ? [{ versions }] : [])
+      }
+    }))
   )
+  return Layer.fresh(WrapBudget.Default).pipe(Layer.provide(Counting))
 }
 
 describe("the budget of a key-encryption key", () => {

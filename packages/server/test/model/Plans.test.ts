@@ -3,6 +3,7 @@ import { cursorOf } from "@coffer/domain/AuditCursor"
 import { CurrentActor } from "@coffer/domain/Actor"
 import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/audit/Trail"
+import { Database } from "@coffer/server/database/Database"
 import { Reader } from "@coffer/server/database/Reader"
 import { Revisions } from "@coffer/server/secrets/Revisions"
 import { assert, describe, it } from "@effect/vitest"
@@ -14,7 +15,7 @@ import { everythingAt, setSuperadmin } from "./Support.js"
 
 interface Seen {
   readonly statement: string
-  readonly parameters: ReadonlyArray<string | number | null>
+  readonly parameters: ReadonlyArray<unknown>
 }
 
 const path = { org: "acme", project: "web", env: "prod" }
@@ -27,11 +28,11 @@ const onWatchedFile = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const seen: Array<Seen> = []
-    const Watched = Layer.effect(
+    const WatchedReader = Layer.effect(
       Reader,
-      Effect.map(Reader, (reader) => {
+      Effect.map(Reader, ({ reading, rowsNow: ask, snapshot }) => {
         const rowsNow: Reader["rowsNow"] = (schema) => {
-          const run = reader.rowsNow(schema)
+          const run = ask(schema)
           return (statement, parameters) => {
             seen.push({ statement, parameters })
             return run(statement, parameters)
@@ -41,9 +42,23 @@ const onWatchedFile = <A, E, R>(
           const run = rowsNow(schema)
           return (statement, parameters) => Effect.sync(() => run(statement, parameters))
         }
-        return Reader.make({ rowsNow, rows, manyRows: rows })
+        return Reader.make({ rowsNow, rows, manyRows: rows, reading, snapshot })
       })
-    ).pipe(Layer.provide(Reader.Default))
+    )
+    const WatchedDatabase = Layer.effect(
+      Database,
+      Effect.map(Database, (database) => ({
+        ...database,
+        reading: {
+          ...database.reading,
+          execute: (statement, parameters, transform) => {
+            seen.push({ statement, parameters })
+            return database.reading.execute(statement, parameters, transform)
+          }
+        }
+      }))
+    )
+    const Watched = Layer.merge(WatchedReader, WatchedDatabase)
     const file = yield* freshPath
     return yield* Effect.gen(function* () {
       const db = yield* raw

@@ -10,8 +10,9 @@ import { Authenticator } from "@coffer/server/auth/Authenticator"
 import { AuthRepo } from "@coffer/server/auth/Repo"
 import { Users } from "@coffer/server/auth/Users"
 import { ServerConfig } from "@coffer/server/Config"
-import { DatabaseLive } from "@coffer/server/database/Database"
-import { Reader } from "@coffer/server/database/Reader"
+import { Database } from "@coffer/server/database/Database"
+import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
+import type { Reader } from "@coffer/server/database/Reader"
 import { Environments } from "@coffer/server/environments/Environments"
 import { InstanceLive } from "@coffer/server/keys/Instance"
 import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
@@ -38,8 +39,14 @@ const KeyringLive = Layer.effect(
   Effect.flatMap(ServerConfig, (config) => makeKeyring(config.masterKey))
 )
 
-/** Every service over the database at a path, composed as `Server.ts` does, without HTTP and mail. */
-export const everythingAt = (path: string, ReaderLive: typeof Reader.Default = Reader.Default) =>
+/**
+ * Every service over the database at a path, composed as `Server.ts` does, without HTTP and mail. `Watched` stands before the
+ * database, for a test that looks at what is asked of it.
+ */
+export const everythingAt = (
+  path: string,
+  Watched: Layer.Layer<Database | Reader, never, Database | Reader> = Layer.effectContext(Effect.context())
+) =>
   Layer.mergeAll(
     Organizations.Default,
     Members.Default,
@@ -58,7 +65,7 @@ export const everythingAt = (path: string, ReaderLive: typeof Reader.Default = R
     Layer.provideMerge(Access.Default),
     Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
     Layer.provideMerge(InstanceLive),
-    Layer.provideMerge(ReaderLive),
+    Layer.provideMerge(Watched),
     Layer.provideMerge(DatabaseLive),
     Layer.provideMerge(KeyringLive),
     Layer.provideMerge(configAt(path)),
@@ -104,14 +111,16 @@ export const session = (userId: UserId) =>
   Effect.gen(function* () {
     const token = Redacted.value(yield* mintToken("session"))
     const stamp = "2999-01-01T00:00:00.000Z"
-    yield* (yield* AuthRepo).insertSession({
-      id: SessionId.make(crypto.randomUUID()),
-      user_id: userId,
-      token_hash: hash("sha256", token, "hex"),
-      ip_address: null,
-      created_at: stamp,
-      last_used_at: stamp
-    })
+    const { transaction } = yield* Database
+    yield* transaction(
+      (yield* AuthRepo).insertSession({
+        id: SessionId.make(crypto.randomUUID()),
+        userId,
+        hash: hash("sha256", token, "hex"),
+        ip: null,
+        now: stamp
+      })
+    )
     return { authorization: `Bearer ${token}` }
   })
 

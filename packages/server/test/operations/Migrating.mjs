@@ -3,7 +3,7 @@
  * With FAIL, that migration fails at its end.
  */
 import { SqlClient } from "@effect/sql"
-import { openDatabase } from "@coffer/server/database/Database"
+import { openDatabase } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { migrate, migrations } from "@coffer/server/database/Migrations"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { Effect } from "effect"

@@ -7,6 +7,7 @@ import { CurrentActor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { Role } from "@coffer/domain/Member"
 import {
+  ApiKeyId,
   byteLength,
   Email,
   EnvId,
@@ -30,7 +31,7 @@ import { AuthRepo } from "@coffer/server/auth/Repo"
 import { Sessions } from "@coffer/server/auth/Sessions"
 import { Users } from "@coffer/server/auth/Users"
 import { loadConfig, ServerConfig } from "@coffer/server/Config"
-import { DatabaseLive } from "@coffer/server/database/Database"
+import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { Erasures } from "@coffer/server/database/Erasure"
 import { Reader } from "@coffer/server/database/Reader"
 import { transaction } from "@coffer/server/database/Writer"
@@ -391,7 +392,8 @@ export const account = (
         projectId === null || options.project === undefined
           ? null
           : { id: ProjectId.make(projectId), name: ProjectName.make(options.project) },
-      reveal
+      reveal,
+      keyId: ApiKeyId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000")
     }
     return actor
   })
