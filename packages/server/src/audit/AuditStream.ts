@@ -39,7 +39,7 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
     const resume = Effect.gen(function* () {
       const kept = Option.filter(yield* memory.load, (position) => position.target === target)
       if (Option.isNone(kept)) return
-      if ((yield* repo.idAt(kept.value.position)) === kept.value.id) at = kept.value.position
+      if ((yield* repo.entryAt({ position: kept.value.position }))?.id === kept.value.id) at = kept.value.position
       else yield* Effect.logWarning("the audit stream begins anew: the database is not the one that was streamed")
     })
 
@@ -51,7 +51,7 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
       let entries = 0
       let more = true
       while (more && entries < maxEntries && text.length < maxCharacters) {
-        const rows = yield* repo.behind(last?.position ?? at, stride)
+        const rows = yield* repo.behind({ position: last?.position ?? at, limit: stride })
         for (const row of rows) text += yield* Effect.zipLeft(lineOf(row), pace)
         last = rows.at(-1) ?? last
         entries += rows.length

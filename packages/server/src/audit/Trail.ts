@@ -11,15 +11,9 @@ import { timestamp } from "../database/Time.js"
 import { forEachInTurns, pacing } from "../Turn.js"
 import { systemLog } from "./Append.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
-import {
-  type Actors,
-  countedAtMost,
-  type EntryRow,
-  type Filters,
-  type FoundRow,
-  type Times,
-  TrailRepo
-} from "./TrailRepo.js"
+import { ActorsRepo } from "./ActorsRepo.js"
+import type { Actors, Filters, Times } from "./Search.js"
+import { countedAtMost, type EntryRow, type FoundRow, TrailRepo } from "./TrailRepo.js"
 
 const defaultLimit = 20
 /** How many entries one statement reads: an entry can hold 2,000 keys in 250 KB, and a statement must not hold the event loop. */
@@ -102,6 +96,7 @@ const isCounted = ({ since, until }: Times, { log, ...filters }: Filters): boole
 export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
   effect: Effect.gen(function* () {
     const repo = yield* TrailRepo
+    const people = yield* ActorsRepo
     const { auditKey } = yield* Instance
     const together = yield* Effect.makeSemaphore(maxTogether)
     const oneOfALog = new Map<string, { readonly lock: Effect.Semaphore; waiting: number }>()
@@ -133,14 +128,10 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     ) {
       if (actor === undefined) return id === undefined ? undefined : ({ ids: [id], nameless: null } satisfies Actors)
       const name = actor.includes("@") ? actor.trim().toLowerCase() : actor
-      const inLog = yield* repo.actors(log, name)
-      const found = inLog.length > 0 ? inLog : yield* repo.silentActors(log, name)
+      const inLog = yield* people.inLog(log, name)
+      const found = inLog.length > 0 ? inLog : yield* people.silent(log, name)
       if (found.length === 0) {
-        const names = yield* repo.actorNames(log)
-        const meant = yield* hint(
-          name,
-          names.map(({ actor_name }) => actor_name)
-        )
+        const meant = yield* hint(name, yield* people.names(log))
         return yield* new ValidationError({
           message: `actor: there is nobody of that id or name${meant}`
         })
@@ -177,7 +168,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       const filters: Filters = { ...(log !== undefined && { log }), ...rest, ...(actors !== undefined && { actors }) }
       const times = { since: momentOf(since), until: momentOf(until) }
       const range = yield* repo.rangeOf(log, times, after === undefined ? null : numberOf(after))
-      const positions = repo.page(filters, range, limit + 1)
+      const positions = yield* repo.page(filters, range, limit + 1)
       const shown = yield* entriesAt(positions.slice(0, limit))
       const last = shown.at(-1)
       const has_next = positions.length > shown.length
@@ -202,7 +193,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
 
     /** The link that an entry is chained to. */
     const before = (log: string, seq: number) =>
-      seq === 1 ? Effect.succeed(genesis) : Effect.map(repo.chainAt(log, seq - 1), (chain) => chain ?? "")
+      seq === 1 ? Effect.succeed(genesis) : Effect.map(repo.link({ log, seq: seq - 1 }), (row) => row?.chain ?? "")
 
     /** Walks a log up to a number. Answers how far it is whole, and the first number that is not. */
     const walk = Effect.fnUntraced(function* (log: string, from: number, to: number) {
@@ -210,21 +201,22 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       let seq = from
       let above = 0
       const checked = new Set<string>()
-      const fits = ({ chain: found, position, ...entry }: FoundRow): boolean => {
+      const fits = Effect.fnUntraced(function* (row: FoundRow) {
+        const { chain: found, position, ...entry } = row
         const expected = link(auditKey, chain, entry, entry)
         if (entry.seq !== seq || position <= above || !sameLink(found, expected)) return false
-        if (!repo.isFound({ ...entry, chain: found, position }, checked)) return false
+        if (!(yield* repo.isFound(row, checked))) return false
         chain = expected
         above = position
         seq++
         return true
-      }
+      })
       const pace = pacing()
       while (seq <= to) {
-        const rows = yield* repo.run(log, seq, to, stride)
+        const rows = yield* repo.run({ log, from: seq, to, limit: stride })
         for (const row of rows) {
           yield* pace
-          if (!fits(row)) return { chain, entries: seq - from, invalid: seq }
+          if (!(yield* fits(row))) return { chain, entries: seq - from, invalid: seq }
         }
         if (rows.length < stride && seq <= to) return { chain, entries: seq - from, invalid: seq }
       }
@@ -235,10 +227,9 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       inTurn(
         log,
         Effect.gen(function* () {
-          const end = yield* repo.end(log)
-          const first_seq = end?.first_seq ?? 1
-          const last = end?.last_seq ?? 0
-          const { head_chain = null, head_created_at = null, head_mac = null, head_seq = null } = end ?? {}
+          const { head_chain, head_created_at, head_mac, head_seq, ...ends } = yield* repo.end({ log })
+          const first_seq = ends.first_seq ?? 1
+          const last = ends.last_seq ?? 0
           const hasHead = head_seq !== null && head_chain !== null && head_created_at !== null && head_mac !== null
           const found = hasHead ? { log, seq: head_seq, chain: head_chain, created_at: head_created_at } : null
           const head = found !== null && sameLink(head_mac ?? "", headMac(auditKey, found)) ? found : null
@@ -257,8 +248,8 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
             }
           }
           if (seq !== undefined && chain !== undefined) {
-            const kept = yield* repo.chainAt(log, seq)
-            if (kept === undefined || !sameLink(kept, chain)) faults.push(seq)
+            const kept = yield* repo.link({ log, seq })
+            if (kept === undefined || !sameLink(kept.chain, chain)) faults.push(seq)
           }
           const first = faults.length === 0 ? null : Math.min(...faults)
           const verification: AuditVerification = {
@@ -289,5 +280,5 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
         verify(orgId ?? systemLog, request)
     } as const
   }),
-  dependencies: [TrailRepo.Default]
+  dependencies: [TrailRepo.Default, ActorsRepo.Default]
 }) {}

@@ -10,7 +10,7 @@ type Page<Row, Place> = (after: Place, limit: number) => Effect.Effect<ReadonlyA
 
 /**
  * Makes the function that reads all rows of a list in pages, as they are at one moment, with turns of the event loop in
- * between. A list of one page is one statement.
+ * between: at least `enough` of them, if there are so many. A list of one page is one statement.
  */
 export const allPages = Effect.map(
   Database,
@@ -18,7 +18,8 @@ export const allPages = Effect.map(
     <Row, Place>(
       start: Place,
       page: Page<Row, Place>,
-      placeOf: (row: Row) => Place
+      placeOf: (row: Row) => Place,
+      enough = Infinity
     ): Effect.Effect<ReadonlyArray<Row>> => {
       const behind = Effect.gen(function* () {
         const rows: Array<Row> = []
@@ -27,7 +28,7 @@ export const allPages = Effect.map(
           const found = yield* page(after, pageRows)
           for (const row of found) rows.push(row)
           const last = found.at(-1)
-          if (last === undefined || found.length < pageRows) return rows
+          if (last === undefined || found.length < pageRows || rows.length >= enough) return rows
           after = placeOf(last)
           yield* pace
         }

@@ -1,0 +1,251 @@
+import { joined, listed, valuesOf } from "../database/Parts.js"
+import { type Sql, sql, type Values } from "../database/Query.js"
+
+/** Actors that an entry may be of: their ids, and the name of one who has none, as a failed login of an unknown address. */
+export interface Actors {
+  readonly ids: ReadonlyArray<string>
+  readonly nameless: string | null
+}
+
+/** What of a log is asked for. Each filter that is given narrows the result. */
+export interface Filters {
+  /** The log; every log when it is left out. */
+  readonly log?: string
+  readonly action?: string
+  readonly resource_type?: string
+  readonly actors?: Actors
+  readonly project?: string
+  readonly env?: string
+  readonly key?: string
+}
+
+/** Moments as the database holds them: from `since` on, and before `until`. */
+export interface Times {
+  readonly since: string | null
+  readonly until: string | null
+}
+
+export interface Bounds {
+  readonly from: number | null
+  readonly below: number | null
+}
+
+/** A range of numbers: of a log when one is asked for, else of positions. Over several logs the times are checked too. */
+export interface Range extends Bounds {
+  readonly times: Times | null
+}
+
+/** Runs of an index, named by counters `k`; the entries or postings `e` of a run are those that match. */
+interface Runs {
+  readonly counters: Sql<string>
+  readonly where: Sql<string>
+  readonly entries: Sql<string>
+  readonly match: Sql<string>
+  readonly order: "seq" | "position"
+  readonly isOfEntries: boolean
+}
+
+const both = (parts: ReadonlyArray<Sql<string>>): Sql<string> => joined(parts, sql` AND `)
+
+/** The condition of a filter that is given. */
+const equal = (
+  filters: Filters,
+  name: "log" | "action" | "resource_type" | "project" | "env",
+  column: Sql<never>
+): ReadonlyArray<Sql<string>> => (filters[name] === undefined ? [] : [sql`${column} = ${name}`])
+
+const ofActors = ({ ids }: Actors): Sql<string> =>
+  ids.length === 0 ? sql`1 = 0` : sql`k.actor_id IN (${listed("actor", ids)})`
+
+const ofKind = (filters: Filters) => [
+  ...equal(filters, "action", sql`k.action`),
+  ...equal(filters, "resource_type", sql`k.resource_type`)
+]
+
+const indexOf = ({ actors, log }: Filters): Sql<never> => {
+  if (log === undefined) return actors === undefined ? sql`audit_entries_of_kind` : sql`audit_entries_of_actor`
+  return actors === undefined ? sql`audit_entries_by_kind` : sql`audit_entries_by_actor`
+}
+
+/** The runs of entries of each actor, action and resource type; of every actor, where none is asked for. */
+const runsOfKinds = (filters: Filters): Runs => {
+  const { actors, log } = filters
+  return {
+    // The totals are those of every log, or of every actor.
+    counters: log !== undefined && actors !== undefined ? sql`audit_counters k` : sql`audit_totals k`,
+    where: both([
+      log === undefined ? sql`k.log = ''` : sql`k.log = ${"log"}`,
+      actors === undefined ? sql`k.actor_id = ''` : ofActors(actors),
+      ...ofKind(filters)
+    ]),
+    // Of the indexes that would do, only this one is in the order of the page.
+    entries: sql`audit_entries e INDEXED BY ${indexOf(filters)}`,
+    match: both([
+      ...(log === undefined ? [] : [sql`e.log = k.log`]),
+      ...(actors === undefined ? [] : [sql`e.actor_id = k.actor_id`]),
+      sql`e.action = k.action AND e.resource_type = k.resource_type`
+    ]),
+    order: log === undefined ? "position" : "seq",
+    isOfEntries: true
+  }
+}
+
+const runsAt = (places: ReadonlyArray<Sql<string>>, filters: Filters): Runs => ({
+  counters: sql`audit_places p CROSS JOIN audit_place_counters k ON k.place = p.id`,
+  where: both([...places, ...equal(filters, "log", sql`p.log`), ...ofKind(filters)]),
+  entries: sql`audit_postings e`,
+  match: sql`e.place = k.place AND e.actor_id = k.actor_id AND e.action = k.action AND e.resource_type = k.resource_type`,
+  order: "position",
+  isOfEntries: false
+})
+
+/** The runs at the places of the names. Who has no id does nothing at a place. */
+const runsOfNames = (filters: Filters): Runs => {
+  const { actors, env, key, project } = filters
+  return runsAt(
+    [
+      ...(key === undefined
+        ? [
+            sql`p.keys = ''`,
+            ...(project === undefined ? [] : [sql`p.project <> ''`]),
+            ...(project !== undefined || env === undefined ? [] : [sql`p.env <> ''`])
+          ]
+        : [
+            sql`p.id IN (SELECT place FROM audit_place_keys WHERE ${both([
+              sql`key = ${"key"}`,
+              ...equal(filters, "log", sql`log`)
+            ])})`
+          ]),
+      ...equal(filters, "project", sql`p.project`),
+      ...equal(filters, "env", sql`p.env`),
+      ...(actors === undefined ? [] : [ofActors(actors)])
+    ],
+    filters
+  )
+}
+
+const runsOf = (filters: Filters): ReadonlyArray<Runs> => {
+  const { actors, env, key, project } = filters
+  if (project !== undefined || env !== undefined || key !== undefined) return [runsOfNames(filters)]
+  const nameless = actors?.nameless ?? null
+  return [
+    ...(actors === undefined || actors.ids.length > 0 || nameless === null ? [runsOfKinds(filters)] : []),
+    ...(nameless === null ? [] : [runsAt([sql`p.actor_name <> ''`, sql`p.actor_name = ${"nameless"}`], filters)])
+  ]
+}
+
+const orderOf = ({ order }: Pick<Runs, "order">): Sql<never> => (order === "seq" ? sql`e.seq` : sql`e.position`)
+
+/** The part of a run that is in a range: more conditions. */
+const within = ({ below, from, times }: Range, runs: Pick<Runs, "order" | "isOfEntries">): Sql<string> => {
+  const { isOfEntries, order } = runs
+  const entry = isOfEntries ? sql`e` : sql`a`
+  const moments = [
+    ...(times === null || times.since === null ? [] : [sql`${entry}.created_at >= ${"since"}`]),
+    ...(times === null || times.until === null ? [] : [sql`${entry}.created_at < ${"until"}`])
+  ]
+  const conditions = [
+    ...(below === null ? [] : [sql`${orderOf(runs)} < ${`below_${order}`}`]),
+    ...(from === null ? [] : [sql`${orderOf(runs)} >= ${`from_${order}`}`]),
+    ...(isOfEntries || moments.length === 0
+      ? moments
+      : [sql`EXISTS (SELECT 1 FROM audit_entries a WHERE a.position = e.position AND ${both(moments)})`])
+  ]
+  return joined(
+    conditions.map((condition) => sql` AND ${condition}`),
+    sql``
+  )
+}
+
+/**
+ * The newest positions of some runs: those of each from its index, and of these the newest. Of runs at places there may be many:
+ * only the ones with the newest entries can have one on the page.
+ */
+const newestOfRuns = (runs: Runs, range: Range): Sql<string> => {
+  const { counters, entries, isOfEntries, match, where } = runs
+  const newest = (count: Sql<string>) =>
+    sql`SELECT e.position FROM ${entries} WHERE ${match}${within(range, runs)}
+      ORDER BY ${orderOf(runs)} DESC LIMIT ${count}`
+  const page = sql`CROSS JOIN audit_entries f ON f.position IN (${newest(sql`${"limit"}`)})`
+  return isOfEntries
+    ? sql`SELECT f.position FROM ${counters} ${page} WHERE ${where} ORDER BY f.position DESC LIMIT ${"limit"}`
+    : sql`SELECT f.position FROM (
+          SELECT k.place, k.actor_id, k.action, k.resource_type, (${newest(sql`1`)}) AS newest
+            FROM ${counters} WHERE ${where} ORDER BY newest DESC NULLS LAST LIMIT ${"limit"}) k
+        ${page} ORDER BY f.position DESC LIMIT ${"limit"}`
+}
+
+/** The newest entries of any kind. */
+const newest = ({ log }: Filters, range: Range): Sql<string> => {
+  const runs = { order: log === undefined ? "position" : "seq", isOfEntries: true } as const
+  return sql`SELECT e.position FROM audit_entries e
+    WHERE ${log === undefined ? sql`true` : sql`e.log = ${"log"}`}${within(range, runs)}
+    ORDER BY ${orderOf(runs)} DESC LIMIT ${"limit"}`
+}
+
+/**
+ * The newest entries that fit. It costs the same for any number of entries; and it is one statement, so that no kind is missing
+ * beside a newer entry of another.
+ */
+const newestThatFit = (found: ReadonlyArray<Sql<string>>): Sql<string> => {
+  const each = joined(
+    found.map((one) => (found.length === 1 ? one : sql`SELECT * FROM (${one})`)),
+    sql` UNION ALL `
+  )
+  return sql`SELECT position FROM audit_entries WHERE position IN (${
+    found.length === 1 ? each : sql`SELECT position FROM (${each}) ORDER BY position DESC LIMIT ${"limit"}`
+  }) ORDER BY position DESC`
+}
+
+/** Whether nothing narrows a log, or all of them. */
+export const isWhole = ({ action, actors, env, key, project, resource_type }: Filters): boolean =>
+  [action, actors, env, key, project, resource_type].every((filter) => filter === undefined)
+
+/** Whether the entries of a log are searched in the order of positions, so that a range of its numbers is one of these. */
+export const isByPosition = (filters: Filters): boolean =>
+  !isWhole(filters) && runsOf(filters).some(({ order }) => order === "position")
+
+/** The positions of the newest entries that fit. */
+export const pageStatement = (filters: Filters, range: Range): Sql<string> =>
+  isWhole(filters) ? newest(filters, range) : newestThatFit(runsOf(filters).map((runs) => newestOfRuns(runs, range)))
+
+/** How many entries fit, by the counters: the sum of what each statement returns. */
+export const totalStatements = (filters: Filters): ReadonlyArray<Sql<string>> =>
+  (isWhole(filters) ? [runsOfKinds(filters)] : runsOf(filters)).map(
+    ({ counters, where }) => sql`SELECT coalesce(sum(k.entries), 0) AS total FROM ${counters} WHERE ${where}`
+  )
+
+/** How many entries in a range fit, up to a limit: the sum of what each statement returns. */
+export const countStatements = (filters: Filters, range: Range): ReadonlyArray<Sql<string>> =>
+  isWhole(filters)
+    ? [
+        sql`SELECT count(*) AS total FROM (SELECT 1 FROM audit_entries e
+          WHERE true${within(range, { order: "position", isOfEntries: true })} LIMIT ${"limit"})`
+      ]
+    : runsOf(filters).map(
+        (runs) =>
+          sql`SELECT count(*) AS total FROM (SELECT 1 FROM ${runs.counters}
+            CROSS JOIN ${runs.entries} ON ${runs.match}${within(range, runs)} WHERE ${runs.where} LIMIT ${"limit"})`
+      )
+
+/**
+ * The values of these statements' parameters. `positions` are the bounds of the range as positions, where the statements are in
+ * the order of those.
+ */
+export const searchValues = (filters: Filters, range: Range, positions: Bounds, limit: number): Values<string> => ({
+  log: filters.log ?? null,
+  action: filters.action ?? null,
+  resource_type: filters.resource_type ?? null,
+  project: filters.project ?? null,
+  env: filters.env ?? null,
+  key: filters.key ?? null,
+  nameless: filters.actors?.nameless ?? null,
+  ...valuesOf("actor", filters.actors?.ids ?? []),
+  since: range.times?.since ?? null,
+  until: range.times?.until ?? null,
+  from_seq: range.from,
+  below_seq: range.below,
+  from_position: positions.from,
+  below_position: positions.below,
+  limit
+})
