@@ -7,10 +7,12 @@ import { explain, type Subject } from "@coffer/domain/Permissions"
 import { Effect } from "effect"
 import { denied, type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
+import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { transaction } from "../database/Writer.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
+import { traced } from "../tracing/Traced.js"
+import { forEachInTurns } from "../Turn.js"
 import { AclRepo, type RuleRow } from "./Repo.js"
 
 const maxRules = 20_000
@@ -78,174 +80,189 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const repo = yield* AclRepo
     const organizations = yield* OrganizationsRepo
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
 
-    const resolve = (place: AclPlace, subject: SubjectRef) =>
-      Effect.gen(function* () {
-        if (subject.email !== undefined) {
-          const member = yield* repo.memberForUpdate(place.org.id, subject.email)
-          if (member !== undefined && member.role !== null) return { id: member.id, email: member.email }
-        } else if (subject.subject_id !== undefined) {
-          const account = yield* repo.accountForUpdate(place.org.id, subject.subject_id)
-          if (account !== undefined) return { id: account.id, name: account.name }
-        }
-        return yield* noSubject(subject, place)
-      })
+    const resolve = Effect.fnUntraced(function* (place: AclPlace, subject: SubjectRef) {
+      const orgId = place.org.id
+      if (subject.email !== undefined) {
+        const user = yield* repo.findUser({ orgId, email: subject.email })
+        if (user !== undefined && user.role !== null) return { id: user.id, email: user.email }
+      } else if (subject.subject_id !== undefined) {
+        const account = yield* repo.findAccount({ orgId, id: subject.subject_id })
+        if (account !== undefined) return { id: account.id, name: account.name }
+      }
+      return yield* noSubject(subject, place)
+    })
 
-    const checkRoom = (place: AclPlace, subjectId: string) =>
-      Effect.gen(function* () {
-        if ((yield* repo.count(place.org.id)) >= maxRules) {
-          return yield* new LimitExceeded({ message: `an organization has at most ${maxRules} access rules` })
-        }
-        if ((yield* repo.countOf(place.org.id, subjectId)) >= maxRulesOfSubject) {
-          return yield* new LimitExceeded({
-            message: `a user or service account has at most ${maxRulesOfSubject} access rules in an organization: grant one with a pattern, or revoke others`
-          })
-        }
-      })
+    const checkRoom = Effect.fnUntraced(function* (place: AclPlace, subjectId: string) {
+      const orgId = place.org.id
+      if ((yield* repo.count({ orgId })).count >= maxRules) {
+        return yield* new LimitExceeded({ message: `an organization has at most ${maxRules} access rules` })
+      }
+      if ((yield* repo.countOf({ orgId, subjectId })).count >= maxRulesOfSubject) {
+        return yield* new LimitExceeded({
+          message: `a user or service account has at most ${maxRulesOfSubject} access rules in an organization: grant one with a pattern, or revoke others`
+        })
+      }
+    })
 
     /** Grants a permission; the same subject and patterns again change it. Answers whether the rule is a new one. */
-    const grant = Effect.fn("Acl.grant")(function* (place: Place<"acl.grant">, request: GrantRequest) {
-      if (!manages(place, request)) {
-        return yield* denied(
-          audit,
-          place,
-          `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
-        )
-      }
-      const granted_at = yield* now
-      const newId = RuleId.make(yield* uuidV7)
-      const { env_pattern, permission, project_pattern, subject_type } = request
-      return yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          const { id: subject_id, ...named } = yield* resolve(place, request)
-          const same = yield* repo.findSame(place.org.id, subject_id, project_pattern, env_pattern)
-          if (same === undefined) yield* checkRoom(place, subject_id)
-          const fresh = {
-            id: newId,
-            subject_type,
-            subject_id,
-            project_pattern,
-            env_pattern,
-            permission,
-            created_by: actorName(place.actor),
-            created_at: granted_at,
-            updated_at: granted_at
-          }
-          yield* same === undefined
-            ? repo.insert({ ...fresh, org_id: place.org.id })
-            : repo.setPermission(same.id, permission, granted_at)
-          const rule: AclRule =
-            same === undefined ? { ...fresh, ...named } : { ...recordOf(same), permission, updated_at: granted_at }
-          yield* audit.write(sourceOf(place), {
-            action: "acl.grant",
-            resource_type: "acl_rule",
-            resource_id: rule.id,
-            metadata: {
+    const grant = traced("Acl.grant")(
+      Effect.fnUntraced(function* (place: Place<"acl.grant">, request: GrantRequest) {
+        if (!manages(place, request)) {
+          return yield* denied(
+            audit,
+            place,
+            `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
+          )
+        }
+        const granted_at = yield* now
+        const newId = RuleId.make(yield* uuidV7)
+        const { env_pattern, permission, project_pattern, subject_type } = request
+        return yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            const { id: subject_id, ...named } = yield* resolve(place, request)
+            const same = yield* repo.findSame({
+              orgId: place.org.id,
+              subjectId: subject_id,
+              projectPattern: project_pattern,
+              envPattern: env_pattern
+            })
+            if (same === undefined) yield* checkRoom(place, subject_id)
+            const fresh = {
+              id: newId,
               subject_type,
               subject_id,
-              ...named,
               project_pattern,
               env_pattern,
               permission,
-              ...(same !== undefined && { before: same.permission })
+              created_by: actorName(place.actor),
+              created_at: granted_at,
+              updated_at: granted_at
             }
+            yield* same === undefined
+              ? repo.insert({ ...fresh, orgId: place.org.id })
+              : repo.setPermission({ id: same.id, permission, now: granted_at })
+            const rule: AclRule =
+              same === undefined ? { ...fresh, ...named } : { ...recordOf(same), permission, updated_at: granted_at }
+            yield* audit.write(sourceOf(place), {
+              action: "acl.grant",
+              resource_type: "acl_rule",
+              resource_id: rule.id,
+              metadata: {
+                subject_type,
+                subject_id,
+                ...named,
+                project_pattern,
+                env_pattern,
+                permission,
+                ...(same !== undefined && { before: same.permission })
+              }
+            })
+            return { rule, created: same === undefined }
           })
-          return { rule, created: same === undefined }
-        })
-      )
-    })
-
-    const list = Effect.fn("Acl.list")(function* (place: Place<"acl.list">) {
-      const rows = yield* repo.all(place.org.id)
-      return rows.filter((row) => manages(place, row)).map(recordOf)
-    })
-
-    const revoke = Effect.fn("Acl.revoke")(function* (place: Place<"acl.revoke">, id: RuleId) {
-      const removed_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          const row = yield* repo.find(place.org.id, id)
-          if (row === undefined || !manages(place, row)) {
-            return yield* new NotFound({ message: `access rule ${id} is not there` })
-          }
-          yield* repo.remove(id, removed_at)
-          const { email, env_pattern, name, permission, project_pattern, subject_id, subject_type } = row
-          yield* audit.write(sourceOf(place), {
-            action: "acl.revoke",
-            resource_type: "acl_rule",
-            resource_id: id,
-            metadata: {
-              subject_type,
-              subject_id,
-              ...(email !== null && { email }),
-              ...(name !== null && { name }),
-              project_pattern,
-              env_pattern,
-              permission
-            }
-          })
-        })
-      )
-    })
-
-    const subjectOf = (place: AclPlace, ref: SubjectRef) =>
-      Effect.gen(function* () {
-        if (ref.email !== undefined) {
-          const user = yield* repo.findMember(place.org.id, ref.email)
-          if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
-          const grants = yield* repo.grantsOf(place.org.id, user.id)
-          const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants }
-          return { subject, projectId: null }
-        }
-        const account = ref.subject_id === undefined ? undefined : yield* repo.findAccount(place.org.id, ref.subject_id)
-        if (account === undefined) return yield* noSubject(ref, place)
-        const grants = yield* repo.grantsOf(place.org.id, account.id)
-        const { project_id, reveal } = account
-        const subject: Subject = {
-          superadmin: false,
-          role: null,
-          account: { scoped: project_id !== null, reveal: reveal === 1 },
-          grants
-        }
-        return { subject, projectId: project_id }
+        )
       })
+    )
+
+    const list = traced("Acl.list")(
+      Effect.fnUntraced(function* (place: Place<"acl.list">) {
+        const rows = yield* repo.all(place.org.id)
+        const records: Array<AclRule> = []
+        yield* forEachInTurns(rows, (row) =>
+          Effect.sync(() => {
+            if (manages(place, row)) records.push(recordOf(row))
+          })
+        )
+        return records
+      })
+    )
+
+    const revoke = traced("Acl.revoke")(
+      Effect.fnUntraced(function* (place: Place<"acl.revoke">, id: RuleId) {
+        const removed_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            const row = yield* repo.find({ orgId: place.org.id, id })
+            if (row === undefined || !manages(place, row)) {
+              return yield* new NotFound({ message: `access rule ${id} is not there` })
+            }
+            yield* repo.remove({ id, now: removed_at })
+            const { email, env_pattern, name, permission, project_pattern, subject_id, subject_type } = row
+            yield* audit.write(sourceOf(place), {
+              action: "acl.revoke",
+              resource_type: "acl_rule",
+              resource_id: id,
+              metadata: {
+                subject_type,
+                subject_id,
+                ...(email !== null && { email }),
+                ...(name !== null && { name }),
+                project_pattern,
+                env_pattern,
+                permission
+              }
+            })
+          })
+        )
+      })
+    )
+
+    const subjectOf = Effect.fnUntraced(function* (place: AclPlace, ref: SubjectRef) {
+      const orgId = place.org.id
+      if (ref.email !== undefined) {
+        const user = yield* repo.findUser({ orgId, email: ref.email })
+        if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
+        const grants = yield* repo.grantsOf({ orgId, subjectId: user.id })
+        const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants }
+        return { subject, projectId: null }
+      }
+      const account = ref.subject_id === undefined ? undefined : yield* repo.findAccount({ orgId, id: ref.subject_id })
+      if (account === undefined) return yield* noSubject(ref, place)
+      const grants = yield* repo.grantsOf({ orgId, subjectId: account.id })
+      const { project_id, reveal } = account
+      const subject: Subject = {
+        superadmin: false,
+        role: null,
+        account: { scoped: project_id !== null, reveal: reveal === 1 },
+        grants
+      }
+      return { subject, projectId: project_id }
+    })
 
     /** What a subject may do in an environment, and which role or rule says so: for admins, and for anyone about itself. */
-    const explainAccess = Effect.fn("Acl.explain")(function* (
-      place: Place<"acl.explain">,
-      ref: SubjectRef,
-      project: ProjectName,
-      env: EnvName
-    ) {
-      const isAdmin =
-        place.role === "owner" || place.role === "admin" || (place.actor.type === "user" && place.actor.superadmin)
-      if (!isAdmin && !isSelf(place.actor, ref)) {
-        return yield* denied(
-          audit,
-          place,
-          `this needs the role admin in organization ${place.org.name}, unless it is about yourself`
-        )
-      }
-      const found = yield* repo.findPlace(place.org.id, project, env)
-      const scope = place.actor.type === "service_account" ? place.actor.project : null
-      if (found === undefined || (scope !== null && scope.id !== found.project_id)) {
-        return yield* new NotFound({ message: `environment ${project}/${env} is not there, or not yours to see` })
-      }
-      const { projectId, subject } = yield* subjectOf(place, ref)
-      const explanation = explain(subject, { org: place.org.name, project, env })
-      const elsewhere = projectId !== null && projectId !== found.project_id
-      const answer: AclExplanation = {
-        allowed: elsewhere ? [] : explanation.allowed,
-        because: explanation.because.map(({ rule_id, ...reason }) => ({
-          ...reason,
-          ...(rule_id !== undefined && { rule_id: RuleId.make(rule_id) }),
-          ...(elsewhere && { limited_by: "the account is scoped to another project" })
-        }))
-      }
-      return answer
-    })
+    const explainAccess = traced("Acl.explain")(
+      Effect.fnUntraced(function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
+        const isAdmin =
+          place.role === "owner" || place.role === "admin" || (place.actor.type === "user" && place.actor.superadmin)
+        if (!isAdmin && !isSelf(place.actor, ref)) {
+          return yield* denied(
+            audit,
+            place,
+            `this needs the role admin in organization ${place.org.name}, unless it is about yourself`
+          )
+        }
+        const found = yield* repo.findPlace({ orgId: place.org.id, project, env })
+        const scope = place.actor.type === "service_account" ? place.actor.project : null
+        if (found === undefined || (scope !== null && scope.id !== found.project_id)) {
+          return yield* new NotFound({ message: `environment ${project}/${env} is not there, or not yours to see` })
+        }
+        const { projectId, subject } = yield* subjectOf(place, ref)
+        const explanation = explain(subject, { org: place.org.name, project, env })
+        const elsewhere = projectId !== null && projectId !== found.project_id
+        const answer: AclExplanation = {
+          allowed: elsewhere ? [] : explanation.allowed,
+          because: explanation.because.map(({ rule_id, ...reason }) => ({
+            ...reason,
+            ...(rule_id !== undefined && { rule_id: RuleId.make(rule_id) }),
+            ...(elsewhere && { limited_by: "the account is scoped to another project" })
+          }))
+        }
+        return answer
+      })
+    )
 
     return { grant, list, revoke, explain: explainAccess } as const
   }),

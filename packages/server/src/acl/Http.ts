@@ -16,8 +16,9 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
     return handlers
       .handle("grant", ({ path, payload }) =>
         Effect.gen(function* () {
-          const place = yield* access.org(path, "acl.grant")
-          const { created, rule } = yield* acl.grant(place, payload)
+          const { created, rule } = yield* access.change(access.org(path, "acl.grant"), (place) =>
+            acl.grant(place, payload)
+          )
           return created ? rule : yield* Effect.orDie(updated(rule, { status: 200 }))
         })
       )
@@ -30,7 +31,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
         )
       )
       .handle("revoke", ({ path }) =>
-        Effect.flatMap(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
+        access.change(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
       )
   })
 ).pipe(Layer.provide(Acl.Default))

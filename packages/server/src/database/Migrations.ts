@@ -13,6 +13,7 @@ import { rateLimits } from "./migrations/0004_rate_limits.js"
 import { backupRecords } from "./migrations/0005_backup_records.js"
 import { auditPlaces } from "./migrations/0006_audit_places.js"
 import { disabledUsers } from "./migrations/0007_disabled_users.js"
+import { rulePages } from "./migrations/0008_rule_pages.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
@@ -22,7 +23,8 @@ export const migrations = {
   "0004_rate_limits": rateLimits,
   "0005_backup_records": backupRecords,
   "0006_audit_places": auditPlaces,
-  "0007_disabled_users": disabledUsers
+  "0007_disabled_users": disabledUsers,
+  "0008_rule_pages": rulePages
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

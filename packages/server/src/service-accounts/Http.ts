@@ -14,7 +14,7 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
     const accounts = yield* ServiceAccounts
     return handlers
       .handle("create", ({ path, payload }) =>
-        Effect.flatMap(access.org(path, "service_account.create"), (place) => accounts.create(place, payload))
+        access.change(access.org(path, "service_account.create"), (place) => accounts.create(place, payload))
       )
       .handle("list", ({ path }) =>
         Effect.flatMap(Effect.flatMap(access.org(path, "service_account.list"), accounts.list), (data) =>
@@ -22,12 +22,12 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
         )
       )
       .handle("rotate", ({ path, payload }) =>
-        Effect.flatMap(access.org(path, "service_account.rotate"), (place) =>
+        access.change(access.org(path, "service_account.rotate"), (place) =>
           accounts.rotate(place, path.sa_id, payload.grace_seconds)
         )
       )
       .handle("revoke", ({ path }) =>
-        Effect.flatMap(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id))
+        access.change(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id))
       )
   })
 ).pipe(Layer.provide(ServiceAccounts.Default))

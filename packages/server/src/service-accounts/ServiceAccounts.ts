@@ -5,11 +5,12 @@ import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/Servi
 import { Clock, Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
+import { Database } from "../database/Database.js"
 import { now, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { transaction } from "../database/Writer.js"
 import { hashToken, keyHint, mintToken } from "../keys/Token.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
+import { traced } from "../tracing/Traced.js"
 import { type AccountRow, ServiceAccountsRepo } from "./Repo.js"
 
 const maxAccounts = 2_000
@@ -57,127 +58,131 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const repo = yield* ServiceAccountsRepo
     const organizations = yield* OrganizationsRepo
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
 
-    const create = Effect.fn("ServiceAccounts.create")(function* (
-      place: Place<"service_account.create">,
-      request: NewAccount
-    ) {
-      const { expires_in_days = null, name, project = null, reveal = true } = request
-      const millis = yield* Clock.currentTimeMillis
-      const created_at = timestamp(millis)
-      const id = ServiceAccountId.make(yield* uuidV7)
-      const { key, row } = yield* newKey(id, millis, expires_in_days)
-      const created_by = actorName(place.actor)
-      yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          if ((yield* repo.count(place.org.id)) >= maxAccounts) {
-            return yield* new LimitExceeded({ message: `an organization has at most ${maxAccounts} service accounts` })
-          }
-          const project_id = project === null ? null : yield* repo.findProject(place.org.id, project)
-          if (project_id === undefined) return yield* new NotFound({ message: `project ${project ?? ""} is not there` })
-          // No index keeps such names apart: accounts of earlier versions may be alike, and keep working.
-          const alike = yield* repo.findAlike(place.org.id, name)
-          if (alike !== undefined) {
-            const whose = alike === name ? "" : `, as ${JSON.stringify(alike)}`
-            return yield* new Conflict({
-              message: `the service account name ${name} is in use${whose}: choose another`
+    const create = traced("ServiceAccounts.create")(
+      Effect.fnUntraced(function* (place: Place<"service_account.create">, request: NewAccount) {
+        const { expires_in_days = null, name, project = null, reveal = true } = request
+        const millis = yield* Clock.currentTimeMillis
+        const created_at = timestamp(millis)
+        const id = ServiceAccountId.make(yield* uuidV7)
+        const { key, row } = yield* newKey(id, millis, expires_in_days)
+        const created_by = actorName(place.actor)
+        yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
+              return yield* new LimitExceeded({
+                message: `an organization has at most ${maxAccounts} service accounts`
+              })
+            }
+            const projectRow =
+              project === null ? { id: null } : yield* repo.findProject({ orgId: place.org.id, name: project })
+            if (projectRow === undefined)
+              return yield* new NotFound({ message: `project ${project ?? ""} is not there` })
+            // No index keeps such names apart: accounts of earlier versions may be alike, and keep working.
+            const alike = yield* repo.findAlike({ orgId: place.org.id, name })
+            if (alike !== undefined) {
+              const whose = alike.name === name ? "" : `, as ${JSON.stringify(alike.name)}`
+              return yield* new Conflict({
+                message: `the service account name ${name} is in use${whose}: choose another`
+              })
+            }
+            yield* repo.insert({
+              id,
+              orgId: place.org.id,
+              projectId: projectRow.id,
+              name,
+              reveal: reveal ? 1 : 0,
+              expiresInDays: expires_in_days,
+              createdBy: created_by,
+              now: created_at
             })
-          }
-          yield* repo.insert({
-            id,
-            org_id: place.org.id,
-            project_id,
-            name,
-            reveal: reveal ? 1 : 0,
-            expires_in_days,
-            created_by,
-            created_at
+            yield* repo.insertKey(row)
+            yield* audit.write(sourceOf(place), {
+              action: "service_account.create",
+              resource_type: "service_account",
+              resource_id: id,
+              metadata: { name, project, reveal, expires_at: row.expires_at }
+            })
           })
-          yield* repo.insertKey(row)
-          yield* audit.write(sourceOf(place), {
-            action: "service_account.create",
-            resource_type: "service_account",
-            resource_id: id,
-            metadata: { name, project, reveal, expires_at: row.expires_at }
-          })
-        })
-      )
-      const account: ServiceAccountWithKey = {
-        id,
-        name,
-        project,
-        reveal,
-        key_hint: row.hint,
-        expires_at: row.expires_at,
-        created_by,
-        created_at,
-        last_used_at: null,
-        api_key: key
-      }
-      return account
-    })
+        )
+        const account: ServiceAccountWithKey = {
+          id,
+          name,
+          project,
+          reveal,
+          key_hint: row.hint,
+          expires_at: row.expires_at,
+          created_by,
+          created_at,
+          last_used_at: null,
+          api_key: key
+        }
+        return account
+      })
+    )
 
-    const list = Effect.fn("ServiceAccounts.list")(function* (place: Place<"service_account.list">) {
-      return (yield* repo.all(place.org.id)).map(recordOf)
-    })
+    const list = traced("ServiceAccounts.list")(
+      Effect.fnUntraced(function* (place: Place<"service_account.list">) {
+        return (yield* repo.all(place.org.id)).map(recordOf)
+      })
+    )
 
     /** Gives an account a new key, good for as long as its first was; what was good before ends after the grace. */
-    const rotate = Effect.fn("ServiceAccounts.rotate")(function* (
-      place: Place<"service_account.rotate">,
-      id: ServiceAccountId,
-      graceSeconds = 0
-    ) {
-      const millis = yield* Clock.currentTimeMillis
-      return yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          const account = yield* repo.find(place.org.id, id)
-          if (account === undefined) return yield* missing(id)
-          const { key, row } = yield* newKey(id, millis, account.expires_in_days)
-          yield* graceSeconds === 0
-            ? repo.removeKeys(id, timestamp(millis))
-            : repo.endKeys(id, timestamp(millis), timestamp(millis + graceSeconds * 1000))
-          yield* repo.insertKey(row)
-          yield* audit.write(sourceOf(place), {
-            action: "service_account.rotate",
-            resource_type: "service_account",
-            resource_id: id,
-            metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
+    const rotate = traced("ServiceAccounts.rotate")(
+      Effect.fnUntraced(function* (place: Place<"service_account.rotate">, id: ServiceAccountId, graceSeconds = 0) {
+        const millis = yield* Clock.currentTimeMillis
+        return yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            const account = yield* repo.find({ orgId: place.org.id, id })
+            if (account === undefined) return yield* missing(id)
+            const { key, row } = yield* newKey(id, millis, account.expires_in_days)
+            yield* graceSeconds === 0
+              ? repo.removeKeys({ id, now: timestamp(millis) })
+              : repo.endKeys({ id, now: timestamp(millis), end: timestamp(millis + graceSeconds * 1000) })
+            yield* repo.insertKey(row)
+            yield* audit.write(sourceOf(place), {
+              action: "service_account.rotate",
+              resource_type: "service_account",
+              resource_id: id,
+              metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
+            })
+            const rotated: ServiceAccountWithKey = {
+              ...recordOf(account),
+              key_hint: row.hint,
+              expires_at: row.expires_at,
+              api_key: key
+            }
+            return rotated
           })
-          const rotated: ServiceAccountWithKey = {
-            ...recordOf(account),
-            key_hint: row.hint,
-            expires_at: row.expires_at,
-            api_key: key
-          }
-          return rotated
-        })
-      )
-    })
+        )
+      })
+    )
 
     /** Ends an account, its keys and the access rules about it. */
-    const revoke = Effect.fn("ServiceAccounts.revoke")(function* (
-      place: Place<"service_account.revoke">,
-      id: ServiceAccountId
-    ) {
-      const removed_at = yield* now
-      yield* transaction(
-        Effect.gen(function* () {
-          if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
-          const account = yield* repo.find(place.org.id, id)
-          if (account === undefined) return yield* missing(id)
-          yield* repo.remove(id, removed_at)
-          const rules = yield* repo.removeRules(place.org.id, id, removed_at)
-          yield* audit.write(sourceOf(place), {
-            action: "service_account.revoke",
-            resource_type: "service_account",
-            resource_id: id,
-            metadata: { name: account.name, rules_removed: rules.length }
+    const revoke = traced("ServiceAccounts.revoke")(
+      Effect.fnUntraced(function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
+        const removed_at = yield* now
+        yield* transaction(
+          Effect.gen(function* () {
+            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            const account = yield* repo.find({ orgId: place.org.id, id })
+            if (account === undefined) return yield* missing(id)
+            yield* repo.removeKeys({ id, now: removed_at })
+            yield* repo.remove({ id, now: removed_at })
+            const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
+            yield* audit.write(sourceOf(place), {
+              action: "service_account.revoke",
+              resource_type: "service_account",
+              resource_id: id,
+              metadata: { name: account.name, rules_removed: rules.length }
+            })
           })
-        })
-      )
-    })
+        )
+      })
+    )
 
     return { create, list, rotate, revoke } as const
   }),

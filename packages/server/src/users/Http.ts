@@ -13,13 +13,13 @@ export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
         Effect.flatMap(access.everywhere("user.list"), (everywhere) => users.list(everywhere, urlParams))
       )
       .handle("disable", ({ path }) =>
-        Effect.flatMap(access.everywhere("user.disable"), (everywhere) => users.disable(everywhere, path.user_id))
+        access.change(access.everywhere("user.disable"), (everywhere) => users.disable(everywhere, path.user_id))
       )
       .handle("enable", ({ path }) =>
-        Effect.flatMap(access.everywhere("user.enable"), (everywhere) => users.enable(everywhere, path.user_id))
+        access.change(access.everywhere("user.enable"), (everywhere) => users.enable(everywhere, path.user_id))
       )
       .handle("endSessions", ({ path }) =>
-        Effect.flatMap(access.everywhere("user.end_sessions"), (everywhere) =>
+        access.change(access.everywhere("user.end_sessions"), (everywhere) =>
           users.endSessions(everywhere, path.user_id)
         )
       )

@@ -7,8 +7,9 @@ import type { Everywhere } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { AuthRepo } from "../auth/Repo.js"
 import { sessionMillis, sourceOfActor } from "../auth/Sessions.js"
+import { Database } from "../database/Database.js"
 import { ago, now } from "../database/Time.js"
-import { transaction } from "../database/Writer.js"
+import { traced } from "../tracing/Traced.js"
 import { turn } from "../Turn.js"
 import { type UserRow, UsersRepo } from "./Repo.js"
 
@@ -35,31 +36,34 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     const repo = yield* UsersRepo
     const auth = yield* AuthRepo
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
 
     /** A page of users by address. It costs the same for any number of users. */
-    const list = Effect.fn("UserDirectory.list")(function* (
-      _everywhere: Everywhere,
-      { after, disabled, email, limit = defaultLimit }: UserPageRequest
-    ) {
-      const behind = after === undefined ? undefined : yield* repo.emailOf(userOf(after))
-      if (after !== undefined && behind === undefined) {
-        return yield* new ValidationError({ message: "after: must be the next_cursor of an earlier page" })
-      }
-      const filters = {
-        ...(behind !== undefined && { behind }),
-        ...(email !== undefined && { prefix: email.toLowerCase() }),
-        ...(disabled !== undefined && { disabled: disabled === "true" })
-      }
-      const rows = yield* repo.page(filters, yield* ago(sessionMillis), limit + 1)
-      const shown = rows.slice(0, limit)
-      const last = shown.at(-1)
-      const has_next = rows.length > limit
-      const page: UserPage = {
-        data: shown.map(recordOf),
-        pagination: { limit, has_next, next_cursor: has_next && last !== undefined ? userCursorOf(last.id) : null }
-      }
-      return page
-    })
+    const list = traced("UserDirectory.list")(
+      Effect.fnUntraced(function* (
+        _everywhere: Everywhere,
+        { after, disabled, email, limit = defaultLimit }: UserPageRequest
+      ) {
+        const behind = after === undefined ? undefined : yield* repo.emailOf({ id: userOf(after) })
+        if (after !== undefined && behind === undefined) {
+          return yield* new ValidationError({ message: "after: must be the next_cursor of an earlier page" })
+        }
+        const filters = {
+          ...(behind !== undefined && { behind: behind.email }),
+          ...(email !== undefined && { prefix: email.toLowerCase() }),
+          ...(disabled !== undefined && { disabled: disabled === "true" })
+        }
+        const rows = yield* repo.page(filters, yield* ago(sessionMillis), limit + 1)
+        const shown = rows.slice(0, limit)
+        const last = shown.at(-1)
+        const has_next = rows.length > limit
+        const page: UserPage = {
+          data: shown.map(recordOf),
+          pagination: { limit, has_next, next_cursor: has_next && last !== undefined ? userCursorOf(last.id) : null }
+        }
+        return page
+      })
+    )
 
     const find = Effect.fnUntraced(function* (id: UserId) {
       return (yield* repo.find(id, yield* ago(sessionMillis))) ?? (yield* unknown(id))
@@ -78,70 +82,80 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     })
 
     /** Leaves a person no way in. Fails with Conflict for the superadmin who asks, and for the last one who is enabled. */
-    const disable = Effect.fn("UserDirectory.disable")(function* (everywhere: Everywhere, id: UserId) {
-      const disabled_at = yield* now
-      return yield* transaction(
-        Effect.gen(function* () {
-          const user = yield* find(id)
-          if (id === everywhere.actor.id) {
-            return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
-          }
-          // The one who asks may have been disabled meanwhile.
-          if (user.superadmin === 1 && user.disabled_at === null && (yield* repo.countEnabledSuperadmins) <= 1) {
-            return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
-          }
-          const service_accounts = yield* repo.accountsOf(user.email)
-          const changed = yield* repo.disable(id, disabled_at)
-          const sessions = yield* endWaysIn(user)
-          if (changed) {
-            yield* audit.write(sourceOf(everywhere), {
-              action: "user.disable",
-              resource_type: "user",
-              resource_id: id,
-              metadata: { email: user.email, sessions, service_accounts: service_accounts.length }
-            })
-          }
-          const disabled: DisabledUser = { ...recordOf(yield* find(id)), service_accounts }
-          return disabled
-        })
-      )
-    })
+    const disable = traced("UserDirectory.disable")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
+        const disabled_at = yield* now
+        return yield* transaction(
+          Effect.gen(function* () {
+            const user = yield* find(id)
+            if (id === everywhere.actor.id) {
+              return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
+            }
+            // The one who asks may have been disabled meanwhile.
+            if (
+              user.superadmin === 1 &&
+              user.disabled_at === null &&
+              (yield* repo.countEnabledSuperadmins({})).count <= 1
+            ) {
+              return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
+            }
+            const service_accounts = yield* repo.accountsOf(user.email)
+            const changed = yield* repo.disable({ id, now: disabled_at })
+            const sessions = yield* endWaysIn(user)
+            if (changed.length > 0) {
+              yield* audit.write(sourceOf(everywhere), {
+                action: "user.disable",
+                resource_type: "user",
+                resource_id: id,
+                metadata: { email: user.email, sessions, service_accounts: service_accounts.length }
+              })
+            }
+            const disabled: DisabledUser = { ...recordOf(yield* find(id)), service_accounts }
+            return disabled
+          })
+        )
+      })
+    )
 
     /** Lets a person log in again. */
-    const enable = Effect.fn("UserDirectory.enable")(function* (everywhere: Everywhere, id: UserId) {
-      const updated_at = yield* now
-      return yield* transaction(
-        Effect.gen(function* () {
-          const user = yield* find(id)
-          if (yield* repo.enable(id, updated_at)) {
-            yield* audit.write(sourceOf(everywhere), {
-              action: "user.enable",
-              resource_type: "user",
-              resource_id: id,
-              metadata: { email: user.email }
-            })
-          }
-          return recordOf(yield* find(id))
-        })
-      )
-    })
+    const enable = traced("UserDirectory.enable")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
+        const updated_at = yield* now
+        return yield* transaction(
+          Effect.gen(function* () {
+            const user = yield* find(id)
+            if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
+              yield* audit.write(sourceOf(everywhere), {
+                action: "user.enable",
+                resource_type: "user",
+                resource_id: id,
+                metadata: { email: user.email }
+              })
+            }
+            return recordOf(yield* find(id))
+          })
+        )
+      })
+    )
 
     /** Ends a person's sessions and pending login code. The person may log in again at once. */
-    const endSessions = Effect.fn("UserDirectory.endSessions")(function* (everywhere: Everywhere, id: UserId) {
-      return yield* transaction(
-        Effect.gen(function* () {
-          const user = yield* find(id)
-          const sessions = yield* endWaysIn(user)
-          yield* audit.write(sourceOf(everywhere), {
-            action: "user.end_sessions",
-            resource_type: "user",
-            resource_id: id,
-            metadata: { email: user.email, sessions }
+    const endSessions = traced("UserDirectory.endSessions")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
+        return yield* transaction(
+          Effect.gen(function* () {
+            const user = yield* find(id)
+            const sessions = yield* endWaysIn(user)
+            yield* audit.write(sourceOf(everywhere), {
+              action: "user.end_sessions",
+              resource_type: "user",
+              resource_id: id,
+              metadata: { email: user.email, sessions }
+            })
+            return recordOf(yield* find(id))
           })
-          return recordOf(yield* find(id))
-        })
-      )
-    })
+        )
+      })
+    )
 
     return { list, disable, enable, endSessions } as const
   }),

@@ -6,6 +6,7 @@ import { type PageRequest, Trail } from "@coffer/server/audit/Trail"
 import { Database } from "@coffer/server/database/Database"
 import { Reader } from "@coffer/server/database/Reader"
 import { Revisions } from "@coffer/server/secrets/Revisions"
+import { UserDirectory } from "@coffer/server/users/Users"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { envPath, freshPath, orgPath, person, raw } from "../support/Services.js"
@@ -179,6 +180,37 @@ describe("a statement's plan", () => {
           const [plan, ...rest] = yield* plans(list(place, page))
           assert.strictEqual(rest.length, 0)
           assertSearches(plan!)
+        }
+      })
+    )
+  )
+
+  it.live("pages through access rules, service accounts and users in the order of an index", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        const { persons, service, users } = yield* scene
+        const [ada] = users
+        // The decision's own statements are held above.
+        const last = (all: ReadonlyArray<Plan>) => all.at(-1)!
+        const rules = last(yield* plans(service.listRules(ada, "acme")))
+        const accounts = last(yield* plans(service.listAccounts(ada, "acme")))
+        for (const plan of [rules, accounts]) assertSearches(plan)
+        assert.include(rules.steps.join(), "acl_rules_by_org (org_id=? AND id>?)")
+        assert.include(accounts.steps.join(), "service_accounts_live (org_id=? AND name>?)")
+
+        yield* setSuperadmin(persons[2]!.id, true)
+        const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
+        const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("user.list")).pipe(
+          Effect.provideService(CurrentActor, actor)
+        )
+        const directory = yield* Effect.provide(UserDirectory, UserDirectory.Default)
+        const filters = [{}, { email: "user" }, { disabled: "true" }, { email: "user", disabled: "false" }] as const
+        for (const filter of filters) {
+          const [page, ...rest] = yield* plans(directory.list(everywhere, filter))
+          assert.strictEqual(rest.length, 0)
+          // What is counted is a hundred rows at most, found by index, and then gone through.
+          assertSearches({ ...page!, steps: page!.steps.filter((step) => step !== "SCAN few") })
+          assert.match(page!.steps.join(), /SEARCH u USING INDEX \w+ \(email>\? AND email<\?\)/)
         }
       })
     )
