@@ -41,6 +41,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Whether changes can be made: no other program has held the database for longer than a change waits. */
     readonly isWritable: Effect.Effect<boolean>
+    /** The engine's own housekeeping, once an hour. */
+    readonly maintain: Effect.Effect<void>
   }
 >() {}
 

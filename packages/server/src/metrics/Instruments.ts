@@ -15,7 +15,7 @@ import {
   newestBackup
 } from "../backups/BackupMetrics.js"
 import { ServerConfig } from "../Config.js"
-import { Reader } from "../database/Reader.js"
+import { query } from "../database/Query.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
@@ -59,7 +59,10 @@ const BreaksRow = Schema.Struct({ breaks: Schema.Number })
 export const makeInstruments = Effect.gen(function* () {
   const { backups, dbPath } = yield* ServerConfig
   const audit = yield* AuditLog
-  const breaks = (yield* Reader).rows(BreaksRow)
+  const { one } = yield* query
+  const breaks = one(BreaksRow)`
+    SELECT coalesce(sum(entries), 0) AS breaks FROM audit_totals
+    WHERE log = '' AND actor_id = '' AND action = 'audit.break'`
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const observe = requestObserver(registry)
@@ -162,12 +165,7 @@ export const makeInstruments = Effect.gen(function* () {
     unwritten(yield* count(auditFailures))
     unstreamed(yield* count(streamFailures))
     unlogged(standardError.dropped())
-    const [found] = yield* breaks(
-      `SELECT coalesce(sum(entries), 0) AS breaks FROM audit_totals
-        WHERE log = '' AND actor_id = '' AND action = 'audit.break'`,
-      []
-    )
-    broken(found?.breaks ?? 0)
+    broken((yield* breaks({})).breaks)
     undecrypted(yield* count(decryptionFailures))
     database(yield* sizeOf(dbPath))
     wal(yield* sizeOf(`${dbPath}-wal`))

@@ -4,8 +4,8 @@ import { HttpApiBuilder } from "@effect/platform"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, identity, Layer, Schema } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import { Statements } from "../database/Client.js"
-import { Reader } from "../database/Reader.js"
+import { Database } from "../database/Database.js"
+import { query } from "../database/Query.js"
 import { documents } from "./Documents.js"
 
 const CountRow = Schema.Struct({ count: Schema.Number })
@@ -13,17 +13,17 @@ const ok = { status: "ok" } as const
 
 export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
   Effect.gen(function* () {
-    const reader = yield* Reader
+    const { one } = yield* query
     const audit = yield* AuditLog
-    const { isWritable } = yield* Statements
-    const ask = reader.rows(CountRow)
+    const { isWritable } = yield* Database
+    const ask = one(CountRow)`SELECT count(*) AS count FROM instance`
     const { docs, llms, llmsFull, openApi } = yield* documents
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
-        ask("SELECT count(*) AS count FROM instance", []).pipe(
+        ask({}).pipe(
           Effect.catchAllCause(() => new NotReady({ message: "the database does not answer" })),
-          Effect.map(isWritable),
+          Effect.zipRight(isWritable),
           Effect.filterOrFail(identity, () => new NotReady({ message: "another program has locked the database" })),
           Effect.zipRight(audit.ready),
           Effect.as(ok)

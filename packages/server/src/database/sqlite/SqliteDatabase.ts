@@ -12,6 +12,7 @@ import { migrate } from "../Migrations.js"
 import { isDiskFull, reasonOf } from "../Reason.js"
 import { Database } from "../Database.js"
 import { Reader } from "../Reader.js"
+import { maintain } from "./Maintain.js"
 import { isSqlError } from "../SqlErrors.js"
 
 /** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
@@ -97,13 +98,15 @@ const PortLive = Layer.effect(
   Effect.gen(function* () {
     const { isWritable, transaction } = yield* Statements
     const { reading, snapshot } = yield* Reader
+    const client = yield* SqlClient.SqlClient
     return {
       system: "sqlite",
       placeholder: () => "?",
       reading,
       transaction: (effect) => Effect.catchIf(transaction(effect), isSqlError, Effect.die),
       snapshot,
-      isWritable: Effect.sync(isWritable)
+      isWritable: Effect.sync(isWritable),
+      maintain: Effect.provideService(maintain, SqlClient.SqlClient, client)
     }
   })
 )
