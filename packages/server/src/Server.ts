@@ -17,7 +17,7 @@ import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
 import { CheckpointsLive } from "./database/Checkpoints.js"
 import { DatabaseLive } from "./database/sqlite/SqliteDatabase.js"
-import { Erasures } from "./database/Erasure.js"
+import { ErasuresLive } from "./database/sqlite/Erasure.js"
 import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { makeAdmission } from "./http/Admission.js"
@@ -88,7 +88,7 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
   Layer.provide(MetricsLive),
   Layer.provide(Access.Default),
-  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default, Erasures.Default]),
+  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default, ErasuresLive]),
   // It ends after the audit queue is flushed, with all of it.
   Layer.provide(AuditStreamLive),
   Layer.provide(InstanceLive),

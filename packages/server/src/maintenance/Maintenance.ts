@@ -1,7 +1,7 @@
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { sessionMillis } from "../auth/Sessions.js"
 import { Database } from "../database/Database.js"
-import { Erasures } from "../database/Erasure.js"
+import { Erasures } from "../database/Erasures.js"
 import { query, type Sql, sql } from "../database/Query.js"
 import { ago } from "../database/Time.js"
 import { WrapBudget } from "../keys/WrapBudget.js"

@@ -1,4 +1,4 @@
-import { Erasures } from "@coffer/server/database/Erasure"
+import { Erasures } from "@coffer/server/database/Erasures"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { DbPath, organization, outcome, readBundle, readSecret, removeSecret, setSecret } from "../support/Services.js"

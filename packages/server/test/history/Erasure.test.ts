@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { Erasures } from "@coffer/server/database/Erasure"
+import { Erasures } from "@coffer/server/database/Erasures"
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"

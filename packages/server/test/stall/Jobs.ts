@@ -75,7 +75,7 @@ export const sources: Readonly<
   "backups/Schedule.ts": { job: "a scheduled backup" },
   "backups/Thread.ts": { by: "the calls of backups" },
   "database/Checkpoints.ts": { by: "PATCH of a bundle" },
-  "database/Erasure.ts": { job: "an erasure that was cut short" },
+  "database/sqlite/Erasure.ts": { job: "an erasure that was cut short" },
   "http/ParseJson.ts": { by: "every call that takes a body" },
   "mail/Mailer.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
   "maintenance/Maintenance.ts": { job: "the hour's round" }

@@ -32,7 +32,7 @@ import { Sessions } from "@coffer/server/auth/Sessions"
 import { Users } from "@coffer/server/auth/Users"
 import { loadConfig, ServerConfig } from "@coffer/server/Config"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
-import { Erasures } from "@coffer/server/database/Erasure"
+import { ErasuresLive } from "@coffer/server/database/sqlite/Erasure"
 import { Reader } from "@coffer/server/database/Reader"
 import { transaction } from "@coffer/server/database/Writer"
 import { Environments } from "@coffer/server/environments/Environments"
@@ -172,7 +172,7 @@ export const servicesAt = (path: string, environment: Environment = {}) =>
   ).pipe(
     Layer.provideMerge(Access.Default),
     Layer.provideMerge(Layer.merge(AuditLog.Default, MailerDouble)),
-    Layer.provideMerge(Layer.mergeAll(InstanceLive, WrapBudget.Default, Erasures.Default)),
+    Layer.provideMerge(Layer.mergeAll(InstanceLive, WrapBudget.Default, ErasuresLive)),
     Layer.provideMerge(Reader.Default),
     Layer.provideMerge(FaultyDatabase),
     Layer.provideMerge(KeyringLive),

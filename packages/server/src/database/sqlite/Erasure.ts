@@ -1,10 +1,11 @@
-import { SqlClient } from "@effect/sql"
-import { Data, Deferred, Effect, Fiber, Predicate, Schema } from "effect"
+import { Data, Deferred, Effect, Fiber, Layer, Predicate, Schema } from "effect"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
-import type { ErasureReport, ErasureRequest } from "./ErasureWorker.js"
-import { DatabaseFile } from "./Files.js"
-import { rowsOf } from "./Writer.js"
+import { Database, Transaction } from "../Database.js"
+import { type Erased, Erasures } from "../Erasures.js"
+import type { ErasureReport, ErasureRequest } from "../ErasureWorker.js"
+import { DatabaseFile } from "../Files.js"
+import { query } from "../Query.js"
 
 /** How long an answer waits for its erasure. */
 const patience = "5 seconds"
@@ -48,36 +49,32 @@ interface Erasure {
   readonly done: Deferred.Deferred<void>
 }
 
-const CountRow = Schema.Struct({ user_version: Schema.Number })
+const NotesRow = Schema.Struct({ user_version: Schema.Number })
 
 /**
- * Whether what was destroyed is gone from the files of the database: `pending` when a connection still reads the pages of
- * before, such as a backup's.
+ * Erases from every byte of the files. One erasure runs at a time, in a thread, for all that wait. How many are not done yet is
+ * noted in the file's own header (`user_version`), in the transaction that destroys: a server that is killed before the bytes
+ * are gone finds the note when it starts again.
  */
-export type Erased = "now" | "pending"
-
-/**
- * Erases destroyed data keys from every byte of the database: its log, its pages and their gaps. One erasure runs at a time, in
- * a thread, for all that wait. How many are not done yet is noted in the file's own header (`user_version`), in the transaction
- * that destroys: a server that is killed before the bytes are gone finds the note when it starts again.
- */
-export class Erasures extends Effect.Service<Erasures>()("@coffer/server/Erasures", {
-  scoped: Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+export const ErasuresLive = Layer.scoped(
+  Erasures,
+  Effect.gen(function* () {
+    const { transaction } = yield* Database
+    const { one } = yield* query
     const { descriptor, path } = yield* DatabaseFile
     const scope = yield* Effect.scope
     const oneAtATime = yield* Effect.makeSemaphore(1)
 
-    const notes = Effect.map(
-      Effect.orDie(rowsOf(CountRow)(sql.unsafe("PRAGMA user_version"))),
-      ([row]) => row?.user_version ?? 0
-    )
+    const notes = one(NotesRow)`PRAGMA user_version`
     const addNotes = (count: number) =>
-      Effect.flatMap(notes, (before) =>
-        Effect.orDie(sql.unsafe(`PRAGMA user_version = ${Math.max(0, before + count)}`))
+      Effect.flatMap(Effect.zip(Transaction, notes({})), ([[{ connection }], { user_version }]) =>
+        Effect.orDie(
+          // A pragma takes no parameter.
+          connection.executeUnprepared(`PRAGMA user_version = ${Math.max(0, user_version + count)}`, [], undefined)
+        )
       )
 
-    const cutShort = yield* notes
+    const { user_version: cutShort } = yield* notes({})
     let waiting: ReadonlyArray<Erasure> =
       cutShort === 0 ? [] : [{ notes: cutShort, needles: null, done: yield* Deferred.make<void>() }]
     /** After a failure, such as a full disk, only the hourly maintenance tries again. */
@@ -100,7 +97,7 @@ export class Erasures extends Effect.Service<Erasures>()("@coffer/server/Erasure
         waiting = waiting.filter((erasure) => !erasures.includes(erasure))
         // They are gone: a note that stays costs one more rewriting.
         yield* Effect.catchAllCause(
-          sql.withTransaction(addNotes(-erasures.reduce((sum, { notes }) => sum + notes, 0))),
+          transaction(addNotes(-erasures.reduce((sum, { notes }) => sum + notes, 0))),
           (cause) => Effect.logWarning("an erasure is done, and could not be noted as done", cause)
         )
         for (const { done, needles } of erasures) {
@@ -157,10 +154,6 @@ export class Erasures extends Effect.Service<Erasures>()("@coffer/server/Erasure
       })
     )
 
-    /**
-     * Erases wrapped data keys whose destruction is committed, and whose note with it. Waits for it a moment; what is pending
-     * then is done by this server, or by the next one on the file.
-     */
     const erase = (needles: ReadonlyArray<Uint8Array>) =>
       Effect.gen(function* () {
         const done = yield* Deferred.make<void>()
@@ -174,13 +167,11 @@ export class Erasures extends Effect.Service<Erasures>()("@coffer/server/Erasure
         return erased
       })
 
-    return {
-      /** Notes an erasure in the file. Call in the transaction that destroys; call `erase` once that is committed. */
-      note: addNotes(1),
+    return Erasures.of({
+      note: Effect.asVoid(addNotes(1)),
       erase,
       finish,
-      /** Whether everything that was ever destroyed is erased. */
       state: Effect.sync((): Erased => (waiting.length === 0 ? "now" : "pending"))
-    } as const
+    })
   })
-}) {}
+)
