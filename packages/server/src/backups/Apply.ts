@@ -3,20 +3,27 @@ import { constants, lstatSync } from "node:fs"
 import { chmod, copyFile, link, rename, rm } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import type { BackupCounts } from "@coffer/domain/Backup"
-import { SqlClient } from "@effect/sql"
-import Sqlite from "better-sqlite3"
 import { Clock, Console, Effect, Layer, Option, Schema } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { ServerConfig } from "../Config.js"
-import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
+import { Database } from "../database/Database.js"
 import { lock } from "../database/Lock.js"
+import { query } from "../database/Query.js"
+import {
+  checkSound,
+  countsAt,
+  filesBeside,
+  type GoodKey,
+  goodKeysAt,
+  logOf,
+  settleLog
+} from "../database/sqlite/OfflineFile.js"
+import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
 import { timestamp } from "../database/Time.js"
-import { rowsOf, transaction } from "../database/Writer.js"
 import { InstanceLive } from "../keys/Instance.js"
 import { KeyringLive } from "../keys/Keyring.js"
 import { StartupError } from "../StartupError.js"
-import { countsOf } from "./Faults.js"
-import { noteApplied } from "./Repo.js"
+import { BackupsRepo } from "./Repo.js"
 import { flushToDisk } from "./Restore.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 
@@ -38,7 +45,7 @@ const look = (path: string) => lstatSync(path, { throwIfNoEntry: false })
 const guard = (file: string, dbPath: string) =>
   Effect.gen(function* () {
     const { replaced, restored, wal } = yield* Effect.try({
-      try: () => ({ restored: look(file), replaced: look(dbPath), wal: look(`${file}-wal`) }),
+      try: () => ({ restored: look(file), replaced: look(dbPath), wal: look(logOf(file)) }),
       catch: (error) => refused(reasonOf(error))
     })
     if (restored === undefined) return yield* refused(`${file} is not there`)
@@ -53,50 +60,7 @@ const guard = (file: string, dbPath: string) =>
     return replaced !== undefined
   })
 
-const connection = (path: string, options: Sqlite.Options) =>
-  Effect.acquireRelease(
-    Effect.try({ try: () => new Sqlite(path, { fileMustExist: true, ...options }), catch: reasonOf }),
-    (database) => Effect.sync(() => database.close())
-  )
-
-/** What is wrong with a database file; nothing, when it is a sound one of Coffer's. */
-const checkSound = (path: string, file: string) =>
-  Effect.gen(function* () {
-    const database = yield* connection(path, { readonly: true })
-    const sound = yield* Effect.try({
-      try: () =>
-        database.pragma("integrity_check", { simple: true }) === "ok" &&
-        database.prepare("PRAGMA foreign_key_check").all().length === 0 &&
-        database.prepare("SELECT id FROM instance").all().length === 1,
-      catch: reasonOf
-    })
-    if (!sound) return yield* Effect.fail("it does not pass its checks")
-  }).pipe(
-    Effect.scoped,
-    Effect.mapError((reason) => refused(`${file} is not a database of this server's: ${reason}`))
-  )
-
-interface ApiKey {
-  readonly token_hash: string
-  readonly hint: string
-  readonly account: string
-  readonly org: string
-}
-
-const goodKeys = `SELECT k.token_hash, k.hint, a.name AS account, o.name AS org FROM api_keys k
-  JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
-  JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-  WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)
-  ORDER BY o.name, a.name, k.created_at`
-
-const keysOf = (path: string, now: string) =>
-  Effect.gen(function* () {
-    const database = yield* connection(path, { readonly: true })
-    return yield* Effect.try({ try: () => database.prepare<[string], ApiKey>(goodKeys).all(now), catch: reasonOf })
-  }).pipe(Effect.scoped)
-
 const IdRow = Schema.Struct({ id: Schema.String })
-const MarkRow = Schema.Struct({ backup_id: Schema.NullOr(Schema.String), backup_created_at: Schema.String })
 const MomentRow = Schema.Struct({ moment: Schema.NullOr(Schema.String) })
 
 /**
@@ -105,32 +69,32 @@ const MomentRow = Schema.Struct({ moment: Schema.NullOr(Schema.String) })
  */
 const noteRestore = (current: string) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [mark] = yield* rowsOf(MarkRow)(
-      sql`SELECT backup_id, backup_created_at FROM restores WHERE applied_at IS NULL ORDER BY rowid DESC LIMIT 1`
-    )
-    yield* noteApplied(current)
+    const repo = yield* BackupsRepo
+    const { one } = yield* query
+    const newest = one(MomentRow)`
+      SELECT coalesce(max(created_at), (SELECT created_at FROM instance)) AS moment FROM audit_heads`
+    const mark = yield* repo.newestRestore({})
+    yield* repo.noteApplied({ now: current })
     if (mark !== undefined) return mark
-    const [newest] = yield* rowsOf(MomentRow)(
-      sql`SELECT coalesce(max(created_at), (SELECT created_at FROM instance)) AS moment FROM audit_heads`
-    )
-    const made = { backup_id: null, backup_created_at: newest?.moment ?? current }
-    yield* sql`INSERT INTO restores ${sql.insert({ ...made, restored_at: current, applied_at: current })}`
+    const made = { backup_id: null, backup_created_at: (yield* newest({})).moment ?? current }
+    yield* repo.insertRestore({ backupCreatedAt: made.backup_created_at, now: current })
     return made
   })
 
 /** Ends every session and pending code of the database, gives it a new epoch, and records that and the restore. */
 const prepare = (file: string, current: string) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const { returning, write } = yield* query
+    const { transaction } = yield* Database
     const audit = yield* AuditLog
+    const endSessions = returning(IdRow)`DELETE FROM sessions RETURNING id`
+    const endCodes = returning(IdRow)`UPDATE login_codes SET state = 'replaced' WHERE state = 'pending' RETURNING id`
+    const beginEpoch = write`UPDATE instance SET epoch = ${"epoch"}`
     return yield* transaction(
       Effect.gen(function* () {
-        const sessions = yield* rowsOf(IdRow)(sql`DELETE FROM sessions RETURNING id`)
-        const codes = yield* rowsOf(IdRow)(
-          sql`UPDATE login_codes SET state = 'replaced' WHERE state = 'pending' RETURNING id`
-        )
-        yield* sql`UPDATE instance SET epoch = ${randomBytes(8).toString("hex")}`
+        const sessions = yield* endSessions({})
+        const codes = yield* endCodes({})
+        yield* beginEpoch({ epoch: randomBytes(8).toString("hex") })
         const ended = { sessions: sessions.length, codes: codes.length }
         const { backup_created_at, backup_id } = yield* noteRestore(current)
         yield* audit.write(
@@ -155,25 +119,12 @@ const prepare = (file: string, current: string) =>
 const holds = ({ environments, organizations, projects, secrets, versions }: BackupCounts): string =>
   `organizations: ${organizations}, projects: ${projects}, environments: ${environments}, secrets: ${secrets}, versions: ${versions}`
 
-const countsAt = (path: string) =>
-  Effect.gen(function* () {
-    const database = yield* connection(path, { readonly: true })
-    return yield* Effect.try({ try: () => countsOf(database) ?? null, catch: reasonOf })
-  }).pipe(Effect.scoped)
-
 /** The services that `prepare` needs, on the copy: a wrong master key and a newer schema are refused as at a start. */
-const ServicesLive = AuditLog.Default.pipe(
+const ServicesLive = Layer.merge(AuditLog.Default, BackupsRepo.Default).pipe(
   Layer.provide(InstanceLive),
   Layer.provideMerge(DatabaseLive),
   Layer.provide(KeyringLive)
 )
-
-/** Moves the write-ahead log into the database, so that the file alone is all of it. Answers whether it could. */
-const settleReplaced = (dbPath: string) =>
-  Effect.gen(function* () {
-    const database = yield* connection(dbPath, {})
-    yield* Effect.try({ try: () => database.pragma("wal_checkpoint(TRUNCATE)"), catch: reasonOf })
-  }).pipe(Effect.scoped)
 
 /**
  * Puts the copy in the database's place. There is a database at every moment: the old one gets a second name first, its
@@ -181,20 +132,20 @@ const settleReplaced = (dbPath: string) =>
  */
 const swap = (dbPath: string, copy: string, replaced: string | null) =>
   Effect.gen(function* () {
-    const rest = look(`${copy}-wal`)
+    const rest = look(logOf(copy))
     if (rest !== undefined && rest.size > 0) return yield* refused("the restored database could not be written whole")
     yield* flushed(copy)
     if (replaced !== null) {
       // A damaged one keeps its log beside it.
-      yield* Effect.catchAll(settleReplaced(dbPath), () => Effect.void)
+      yield* settleLog(dbPath)
       yield* step(() => link(dbPath, replaced))
       yield* step(() => chmod(replaced, 0o600))
     }
-    const wal = look(`${dbPath}-wal`)
+    const wal = look(logOf(dbPath))
     if (replaced !== null && wal !== undefined && wal.size > 0) {
-      yield* step(() => rename(`${dbPath}-wal`, `${replaced}-wal`))
+      yield* step(() => rename(logOf(dbPath), logOf(replaced)))
     }
-    for (const suffix of ["-wal", "-shm", "-journal"]) yield* step(() => rm(`${dbPath}${suffix}`, { force: true }))
+    for (const path of filesBeside(dbPath)) yield* step(() => rm(path, { force: true }))
     yield* step(() => rename(copy, dbPath))
     yield* flushed(dirname(dbPath))
   }).pipe(Effect.uninterruptible)
@@ -217,14 +168,16 @@ export const applyRestore = (file: string) =>
     const copy = yield* temporaryFile(dbPath, "apply")
     yield* step(() => copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE))
     yield* step(() => chmod(copy, 0o600))
-    yield* checkSound(copy, file)
+    yield* Effect.mapError(checkSound(copy), (reason) =>
+      refused(`${file} is not a database of this server's: ${reason}`)
+    )
     const ended = yield* prepare(file, now).pipe(
       Effect.provide(ServicesLive),
       Effect.provideService(ServerConfig, { ...settings, dbPath: copy })
     )
-    const restored = yield* Effect.mapError(keysOf(copy, now), refused)
+    const restored = yield* Effect.mapError(goodKeysAt(copy, now), refused)
     const counts = yield* Effect.mapError(countsAt(copy), refused)
-    const before = isReplacing ? yield* Effect.option(keysOf(dbPath, now)) : Option.none()
+    const before = isReplacing ? yield* Effect.option(goodKeysAt(dbPath, now)) : Option.none()
 
     const replaced = isReplacing ? `${dbPath}.replaced-${now.replace(/[-:]/g, "")}` : null
     yield* swap(dbPath, copy, replaced)
@@ -235,12 +188,12 @@ export const applyRestore = (file: string) =>
     if (replaced !== null) {
       yield* Console.log(`the database that it replaces is kept as ${replaced}`)
       yield* Console.log(
-        look(`${replaced}-wal`) === undefined
+        look(logOf(replaced)) === undefined
           ? `to take this back, with the server stopped: coffer-server restore --apply ${replaced}`
           : "it is damaged: its write-ahead log is kept beside it"
       )
     }
-    const good = new Set(Option.getOrElse(before, (): ReadonlyArray<ApiKey> => []).map((key) => key.token_hash))
+    const good = new Set(Option.getOrElse(before, (): ReadonlyArray<GoodKey> => []).map((key) => key.token_hash))
     const revived = restored.filter((key) => !good.has(key.token_hash))
     if (revived.length === 0) return
     yield* Console.error(

@@ -13,17 +13,20 @@ export const lastResult = Metric.gauge("coffer_backup_last_result")
 export const noteNewest = (backup: Backup | undefined): Effect.Effect<void> =>
   backup === undefined ? Effect.void : Metric.set(newestBackup, Date.parse(backup.created_at))
 
-/** Counts how a backup ended. One that was not tried, because backups are off or the server ends, is none. */
+/** Failures that say nothing about backups: they are off, or whoever asked may not have one made. */
+const unrelated: ReadonlyArray<string> = ["BackupsDisabled", "Forbidden", "Unauthorized"]
+
+/** Counts how a backup ended. One that was not tried, or is nobody's, is none. */
 export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>): Effect.Effect<void> => {
   if (Exit.isSuccess(exit)) {
     return Effect.all([Metric.increment(backupsMade), Metric.set(lastResult, 1), noteNewest(exit.value)], {
       discard: true
     })
   }
-  const off = Cause.failures(exit.cause).pipe((failures) =>
-    [...failures].some(({ _tag }) => _tag === "BackupsDisabled")
+  const isUnrelated = Cause.failures(exit.cause).pipe((failures) =>
+    [...failures].some(({ _tag }) => unrelated.includes(_tag))
   )
-  return off || Cause.isInterruptedOnly(exit.cause)
+  return isUnrelated || Cause.isInterruptedOnly(exit.cause)
     ? Effect.void
     : Effect.all([Metric.increment(backupsFailed), Metric.set(lastResult, -1)], { discard: true })
 }

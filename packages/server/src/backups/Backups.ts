@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { stat } from "node:fs/promises"
+import { rm, stat } from "node:fs/promises"
 import type { Backup, BackupList, Restore } from "@coffer/domain/Backup"
-import { BackupFailed, BackupsDisabled, Conflict, NotFound } from "@coffer/domain/Errors"
+import { type Forbidden, NotFound, type Unauthorized } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Names"
 import { Clock, Effect, Exit, Fiber, Metric, Option, Order, Array, Schema } from "effect"
 import type { Everywhere } from "../access/Access.js"
 import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
 import { sourceOfActor } from "../auth/Sessions.js"
 import { ServerConfig } from "../Config.js"
+import { Database, type Transaction } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { Instance } from "../keys/Instance.js"
@@ -16,45 +17,22 @@ import { decryptionFailures, Keyring, nonceBytes } from "../keys/Keyring.js"
 import { overheadBytes, sealBackup } from "./BackupFile.js"
 import { noteDrill, noteNewest, noteOutcome } from "./BackupMetrics.js"
 import { countBackup, drillBackup, drillLine } from "./Drill.js"
-import { type LocalFailure, localFailure } from "./LocalFailure.js"
+import { disabled, failed, otherKey, storeFailed } from "./Failures.js"
+import { localFailure } from "./LocalFailure.js"
 import { backupOf, byTime, objectName } from "./ObjectName.js"
-import { makeObjectStore, type StoreFailure } from "./ObjectStore.js"
-import { BackupsRepo, noteApplied } from "./Repo.js"
+import { makeObjectStore } from "./ObjectStore.js"
+import { BackupsRepo } from "./Repo.js"
 import { restoreBeside } from "./Restore.js"
-import { keepReason, removalReason, retain } from "./Retention.js"
+import { keepReason, removalReason, type RestoreMark, retain } from "./Retention.js"
 import { Head } from "./Settle.js"
 import { takeSnapshot } from "./Snapshot.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
+import { traced } from "../tracing/Traced.js"
 import { forEachInTurns } from "../Turn.js"
 
 const pieceBytes = 256 * 1024
 
 const decodeHead = Schema.decodeUnknown(Schema.parseJson(Head))
-
-const disabled = new BackupsDisabled({
-  message: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store"
-})
-
-/** The store's own code helps whoever set it up; what went wrong on this machine is for the log alone. */
-const storeFailed = (what: string) => (failure: StoreFailure) =>
-  Effect.zipRight(
-    Effect.logError(`${what} failed: ${failure.message}`),
-    new BackupFailed({ message: `${what} failed: ${failure.message}` })
-  )
-
-const locallyFailed =
-  (what: string) =>
-  ({ full, reason }: LocalFailure) =>
-    Effect.zipRight(
-      Effect.logError(`${what} failed: ${reason}`),
-      new BackupFailed({
-        message: full
-          ? `${what} failed: the disk with the server's database is full`
-          : `${what} failed on the server's side: its log says why`
-      })
-    )
-
-const failed = (what: string) => ({ StoreFailure: storeFailed(what), LocalFailure: locallyFailed(what) })
 
 const newestFirst = Order.reverse(byTime)
 
@@ -68,10 +46,13 @@ const event = (
   more: Readonly<Record<string, unknown>> = {}
 ) => ({ action, resource_type: "backup", resource_id: id, metadata: { id, size_bytes, trigger, ...more } }) as const
 
-const otherKey = ({ id, key_fingerprint }: Backup, purpose: string) =>
-  new Conflict({
-    message: `backup ${id} is under another master key (fingerprint ${key_fingerprint}): start a server with that key to ${purpose} it`
-  })
+/**
+ * Runs what records a long work: one transaction with the decision that the caller still may. Where not, what was made is
+ * removed again.
+ */
+export type Recording = (
+  record: Effect.Effect<void, never, Transaction>
+) => Effect.Effect<void, Forbidden | Unauthorized>
 
 /**
  * Backups of the whole database in an object store, each encrypted under the backup key. The store is the only record of
@@ -84,14 +65,15 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     const instance = yield* Instance
     const audit = yield* AuditLog
     const repo = yield* BackupsRepo
+    const { transaction } = yield* Database
     const scope = yield* Effect.scope
     const oneBackup = yield* Effect.makeSemaphore(1)
     const oneRestore = yield* Effect.makeSemaphore(1)
     const oneDrill = yield* Effect.makeSemaphore(1)
     yield* removeLeftovers(dbPath)
     // A restored file that was moved into place by hand.
-    yield* Effect.flatMap(now, noteApplied)
-    const drills = settings === null ? [] : yield* repo.drills
+    yield* transaction(repo.noteApplied({ now: yield* now }))
+    const drills = settings === null ? [] : yield* repo.drills({})
     for (const drill of [drills.find(({ valid }) => valid === 1), drills[0]]) {
       if (drill !== undefined) yield* noteDrill({ ...drill, valid: drill.valid === 1 })
     }
@@ -101,7 +83,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     /** Goes on when the caller hangs up, as a proxy does after a minute, and ends with the server. */
     const detached = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
 
-    const make = (source: AuditSource, trigger: "manual" | "scheduled") =>
+    const make = (source: AuditSource, trigger: "manual" | "scheduled", recording: Recording) =>
       Effect.gen(function* () {
         const store = yield* configured
         const draft = {
@@ -119,7 +101,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
         yield* store.put(name, backup.size_bytes, () =>
           sealBackup(keyring.backupKey, randomBytes(nonceBytes), createReadStream(path, { highWaterMark: pieceBytes }))
         )
-        yield* audit.write(source, event("backup.create", backup))
+        yield* Effect.tapError(recording(audit.write(source, event("backup.create", backup))), () => store.remove(name))
         yield* store
           .abandonUploads(`${instance.id}/`)
           .pipe(Effect.catchAll(({ message }) => Effect.logDebug(`unfinished uploads were not looked for: ${message}`)))
@@ -141,13 +123,13 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     )
 
     /** Backs the database up now. A second call waits for the first. */
-    const create = Effect.fn("Backups.create")((everywhere: Everywhere) =>
-      detached(make(sourceOf(everywhere), "manual"))
+    const create = traced("Backups.create")((everywhere: Everywhere, recording: Recording) =>
+      detached(make(sourceOf(everywhere), "manual", recording))
     )
 
     /** Every backup in the store, of other instances too, newest first; and what this server is. */
-    const list = Effect.fn("Backups.list")((_everywhere: Everywhere) =>
-      Effect.zipWith(all, repo.organizations, (data, organizations): BackupList => ({
+    const list = traced("Backups.list")((_everywhere: Everywhere) =>
+      Effect.zipWith(all, repo.organizations({}), (data, { count: organizations }): BackupList => ({
         data,
         server: { instance: instance.id, organizations }
       }))
@@ -157,85 +139,99 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
      * Decrypts a backup into a file beside the database; the live database is untouched. Fails with NotFound, with Conflict
      * when the backup is under another master key (before anything is downloaded), and with DecryptionFailed.
      */
-    const restore = Effect.fn("Backups.restore")(function* (everywhere: Everywhere, id: BackupId) {
-      const store = yield* configured
-      const backup = (yield* all).find((candidate) => candidate.id === id)
-      if (backup === undefined) return yield* new NotFound({ message: `backup ${id} is not in the object store` })
-      if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "restore")
-      const name = objectName(backup)
-      return yield* detached(
-        restoreBeside({
-          dbPath,
-          key: keyring.backupKey,
-          mark: { id, name },
-          created_at: backup.created_at,
-          size: backup.size_bytes,
-          content: store.read(name)
-        }).pipe(
-          // Whoever restores can hold the live logs against them, and knows from where on kept heads are of other entries.
-          Effect.tap(({ heads }) =>
-            forEachInTurns(heads, (line) =>
-              Effect.flatMap(Effect.orDie(decodeHead(line)), ({ chain, log, seq }) =>
-                Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`)
+    const restore = traced("Backups.restore")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: BackupId, recording: Recording) {
+        const store = yield* configured
+        const backup = (yield* all).find((candidate) => candidate.id === id)
+        if (backup === undefined) return yield* new NotFound({ message: `backup ${id} is not in the object store` })
+        if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "restore")
+        const name = objectName(backup)
+        return yield* detached(
+          restoreBeside({
+            dbPath,
+            key: keyring.backupKey,
+            mark: { id, name },
+            created_at: backup.created_at,
+            size: backup.size_bytes,
+            content: store.read(name)
+          }).pipe(
+            // Whoever restores can hold the live logs against them, and knows from where on kept heads are of other entries.
+            Effect.tap(({ heads }) =>
+              forEachInTurns(heads, (line) =>
+                Effect.flatMap(Effect.orDie(decodeHead(line)), ({ chain, log, seq }) =>
+                  Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`)
+                )
               )
-            )
-          ),
-          Effect.bind("counts", ({ path }) => countBackup(path)),
-          Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
-          Effect.tap(() => audit.write(sourceOf(everywhere), event("backup.restore", backup))),
-          Effect.tapErrorTag("DecryptionFailed", () =>
-            Effect.all([
-              Metric.increment(decryptionFailures),
-              Effect.logError(`backup ${id} does not decrypt: the object in the store is not what was put there`),
-              audit.write(sourceOf(everywhere), {
-                action: "secret.decryption_failed",
-                resource_type: "backup",
-                resource_id: id
-              })
-            ])
-          ),
-          oneRestore.withPermits(1),
-          Effect.catchTags(failed("the restore"))
+            ),
+            Effect.bind("counts", ({ path }) => countBackup(path)),
+            Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
+            Effect.tap(({ path }) =>
+              Effect.tapError(recording(audit.write(sourceOf(everywhere), event("backup.restore", backup))), () =>
+                Effect.tryPromise({ try: () => rm(path), catch: localFailure })
+              )
+            ),
+            Effect.tapErrorTag("DecryptionFailed", () =>
+              Effect.all([
+                Metric.increment(decryptionFailures),
+                Effect.logError(`backup ${id} does not decrypt: the object in the store is not what was put there`),
+                transaction(
+                  audit.write(sourceOf(everywhere), {
+                    action: "secret.decryption_failed",
+                    resource_type: "backup",
+                    resource_id: id
+                  })
+                )
+              ])
+            ),
+            oneRestore.withPermits(1),
+            Effect.catchTags(failed("the restore"))
+          )
         )
-      )
-    })
+      })
+    )
 
     /**
      * Fetches a backup, the newest one of this instance unless an id is given, opens it in a scratch file and checks all of it.
      * Fails with NotFound and with Conflict as `restore` does; a damaged backup is a result.
      */
-    const drill = Effect.fn("Backups.drill")(function* (everywhere: Everywhere, id: BackupId | undefined) {
-      const store = yield* configured
-      const backups = yield* all
-      const backup = backups.find((candidate) =>
-        id === undefined ? candidate.instance === instance.id : candidate.id === id
-      )
-      if (backup === undefined) {
-        return yield* new NotFound({
-          message:
-            id === undefined
-              ? "this server has no backup yet: make one with coffer backup create"
-              : `backup ${id} is not in the object store`
-        })
-      }
-      if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "check")
-      return yield* detached(
-        drillBackup({ backup, store, dbPath, masterKey, backupKey: keyring.backupKey }).pipe(
-          Effect.tap((result) =>
-            Effect.gen(function* () {
-              const { problems, seconds, valid } = result
-              const note = { backup_id: backup.id, drilled_at: yield* now, seconds, valid }
-              yield* repo.noteDrill(note)
-              yield* noteDrill(note)
-              yield* audit.write(sourceOf(everywhere), event("backup.drill", backup, { valid, problems }))
-              yield* valid ? Effect.logInfo(drillLine(result)) : Effect.logError(drillLine(result))
-            })
-          ),
-          oneDrill.withPermits(1),
-          Effect.catchTags(failed("the drill"))
+    const drill = traced("Backups.drill")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: BackupId | undefined, recording: Recording) {
+        const store = yield* configured
+        const backups = yield* all
+        const backup = backups.find((candidate) =>
+          id === undefined ? candidate.instance === instance.id : candidate.id === id
         )
-      )
-    })
+        if (backup === undefined) {
+          return yield* new NotFound({
+            message:
+              id === undefined
+                ? "this server has no backup yet: make one with coffer backup create"
+                : `backup ${id} is not in the object store`
+          })
+        }
+        if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "check")
+        return yield* detached(
+          drillBackup({ backup, store, dbPath, masterKey, backupKey: keyring.backupKey }).pipe(
+            Effect.tap((result) =>
+              Effect.gen(function* () {
+                const { problems, seconds, valid } = result
+                const drilled_at = yield* now
+                yield* recording(
+                  Effect.zipRight(
+                    repo.noteDrill({ backupId: backup.id, drilledAt: drilled_at, seconds, valid: valid ? 1 : 0 }),
+                    audit.write(sourceOf(everywhere), event("backup.drill", backup, { valid, problems }))
+                  )
+                )
+                yield* noteDrill({ drilled_at, seconds, valid })
+                yield* valid ? Effect.logInfo(drillLine(result)) : Effect.logError(drillLine(result))
+              })
+            ),
+            oneDrill.withPermits(1),
+            Effect.catchTags(failed("the drill"))
+          )
+        )
+      })
+    )
 
     /**
      * When the newest scheduled backup of this instance was made, in milliseconds since 1970. A store that cannot tell is a
@@ -252,8 +248,12 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       const store = yield* configured
       if (settings === null) return
       const { retainDailyDays: days, retainWeeklyWeeks: weeks, scheduleHours } = settings
-      const damaged = (yield* repo.drills).filter(({ valid }) => valid === 0).map(({ backup_id }) => backup_id)
-      const known = { instance: instance.id, restores: yield* repo.restores, damaged: new Set(damaged) }
+      const damaged = (yield* repo.drills({})).filter(({ valid }) => valid === 0).map(({ backup_id }) => backup_id)
+      const restores = (yield* repo.restores({})).map(({ at, backup_created_at }): RestoreMark => ({
+        from: Date.parse(backup_created_at),
+        at: Date.parse(at)
+      }))
+      const known = { instance: instance.id, restores, damaged: new Set(damaged) }
       const { held, removed } = retain(
         yield* own,
         yield* Clock.currentTimeMillis,
@@ -270,7 +270,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
 
     /** Backs the database up as the schedule asks for, then deletes what is older than the retention. */
     const scheduled = Effect.zipLeft(
-      make(schedule, "scheduled"),
+      make(schedule, "scheduled", transaction),
       // It has been logged, and the next backup tries again.
       Effect.catchTag(tidy, "BackupFailed", () => Effect.void)
     )

@@ -1,19 +1,16 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
-import { SqlClient } from "@effect/sql"
-import Sqlite from "better-sqlite3"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { operator } from "../access/Access.js"
 import { Trail } from "../audit/Trail.js"
 import { loadConfig, ServerConfig } from "../Config.js"
+import { query } from "../database/Query.js"
+import { inspect } from "../database/sqlite/OfflineFile.js"
 import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
-import { Reader } from "../database/Reader.js"
-import { rowsOf } from "../database/Writer.js"
 import { open } from "../keys/Envelope.js"
 import { InstanceLive } from "../keys/Instance.js"
 import { Keyring, KeyringLive } from "../keys/Keyring.js"
 import { eachVersion } from "../keys/Versions.js"
-import { countsOf, faultsOf } from "./Faults.js"
 
 const Request = Schema.Struct({ path: Schema.String, masterKey: Schema.Redacted(Schema.String) })
 
@@ -23,30 +20,23 @@ const maxProblems = 20
 const LogRow = Schema.Struct({ log: Schema.String })
 const PointerRow = Schema.Struct({ id: Schema.String })
 
-const inspect = (path: string) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => new Sqlite(path, { readonly: true, fileMustExist: true })),
-    (database) => Effect.sync(() => ({ problems: faultsOf(database), counts: countsOf(database) ?? null })),
-    (database) => Effect.sync(() => database.close())
-  )
-
 /** The secrets whose current version is not the newest one that is stored. */
 const pointers = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* rowsOf(PointerRow)(
-    sql`SELECT id FROM secrets s
-      WHERE version IS NOT (SELECT max(version) FROM secret_versions WHERE secret_id = s.id) LIMIT ${maxProblems}`
-  )
-  return rows.map(({ id }) => `secret ${id} does not point to its newest version`)
+  const { all } = yield* query
+  const astray = all(PointerRow)`
+    SELECT s.id AS id FROM secrets s
+    WHERE s.version <> coalesce((SELECT max(v.version) FROM secret_versions v WHERE v.secret_id = s.id), 0)
+    LIMIT ${"limit"}`
+  return (yield* astray({ limit: maxProblems })).map(({ id }) => `secret ${id} does not point to its newest version`)
 })
 
 const logs = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const { all } = yield* query
+  const everyLog = all(LogRow)`SELECT log FROM audit_heads UNION SELECT log FROM audit_entries`
   const trail = yield* Trail
   const proof = yield* operator
-  const rows = yield* rowsOf(LogRow)(sql`SELECT log FROM audit_heads UNION SELECT log FROM audit_entries`)
   const problems: Array<string> = []
-  for (const { log } of rows) {
+  for (const { log } of yield* everyLog({})) {
     const { first_invalid_seq, valid } = yield* trail.verifyLog(proof, log)
     if (!valid) problems.push(`audit log ${log} does not verify from entry ${first_invalid_seq ?? "0"} on`)
   }
@@ -67,7 +57,7 @@ const versions = Effect.gen(function* () {
 /** The services of a server on this file. They check its schema and the master key as at a start. */
 const servicesAt = (path: string, masterKey: Redacted.Redacted) =>
   Trail.Default.pipe(
-    Layer.provide(Layer.merge(InstanceLive, Reader.Default)),
+    Layer.provide(InstanceLive),
     Layer.provideMerge(DatabaseLive),
     Layer.provideMerge(KeyringLive),
     Layer.provide(

@@ -1,7 +1,7 @@
 import type { Backup } from "@coffer/domain/Backup"
-import Sqlite from "better-sqlite3"
-import { Array, Console, Effect, Either, Option } from "effect"
+import { Array, Console, Effect, Option } from "effect"
 import { ServerConfig } from "../Config.js"
+import { instanceAt } from "../database/sqlite/OfflineFile.js"
 import { makeKeyring } from "../keys/Keyring.js"
 import { StartupError } from "../StartupError.js"
 import { drillBackup, drillLine } from "./Drill.js"
@@ -9,19 +9,6 @@ import { makeObjectStore } from "./ObjectStore.js"
 import { backupOf, byTime } from "./ObjectName.js"
 
 const failed = (message: string) => new StartupError({ message })
-
-/** The instance of the database; nothing when there is none, as on a machine that only checks backups. */
-const instanceAt = (path: string): Option.Option<string> =>
-  Option.fromNullable(
-    Either.getOrUndefined(
-      Either.try(() => {
-        const database = new Sqlite(path, { readonly: true, fileMustExist: true })
-        const row = database.prepare<[], { readonly id: string }>("SELECT id FROM instance").get()
-        database.close()
-        return row?.id
-      })
-    )
-  )
 
 /** The backup of an id, else the newest one of the database's instance, else the newest of all. */
 const choose = (backups: ReadonlyArray<Backup>, id: string | undefined, instance: Option.Option<string>) => {
@@ -42,7 +29,7 @@ export const offlineDrill = (id: string | undefined) =>
     const store = yield* makeObjectStore(settings)
     const objects = yield* store.list
     const backups = Array.getSomes(objects.map(({ name, size }) => backupOf(name, size)))
-    const backup = choose(backups, id, instanceAt(dbPath))
+    const backup = choose(backups, id, yield* instanceAt(dbPath))
     if (backup === undefined) {
       return yield* failed(
         id === undefined ? "the store has no backup of this server" : `the store has no backup ${id}`

@@ -1,11 +1,8 @@
-import type { BackupId } from "@coffer/domain/Names"
-import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { Reader } from "../database/Reader.js"
-import { transaction } from "../database/Writer.js"
-import type { RestoreMark } from "./Retention.js"
+import { query } from "../database/Query.js"
 
 const RestoreRow = Schema.Struct({ backup_created_at: Schema.String, at: Schema.String })
+const MarkRow = Schema.Struct({ backup_id: Schema.NullOr(Schema.String), backup_created_at: Schema.String })
 const DrillRow = Schema.Struct({
   backup_id: Schema.String,
   drilled_at: Schema.String,
@@ -14,57 +11,39 @@ const DrillRow = Schema.Struct({
 })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
-export interface DrillNote {
-  readonly backup_id: BackupId
-  readonly drilled_at: string
-  readonly seconds: number
-  readonly valid: boolean
-}
-
-/**
- * Notes that a restored file is the live database now, where nothing has noted it yet. Call it before the first backup: the
- * retention then spares what is newer than the backup that was restored.
- */
-export const noteApplied = (now: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    transaction(sql`UPDATE restores SET applied_at = ${now} WHERE applied_at IS NULL`)
-  )
-
 /** What the database knows about its backups beside the store's list. */
 export class BackupsRepo extends Effect.Service<BackupsRepo>()("@coffer/server/BackupsRepo", {
   effect: Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const reader = yield* Reader
-    const restoreRows = reader.rows(RestoreRow)
-    const drillRows = reader.rows(DrillRow)
-    const counts = reader.rows(CountRow)
+    const { all, first, one, write } = yield* query
 
     return {
-      restores: Effect.map(
-        restoreRows("SELECT backup_created_at, coalesce(applied_at, restored_at) AS at FROM restores", []),
-        (rows) =>
-          rows.map(({ at, backup_created_at }): RestoreMark => ({
-            from: Date.parse(backup_created_at),
-            at: Date.parse(at)
-          }))
-      ),
+      restores: all(RestoreRow)`SELECT backup_created_at, coalesce(applied_at, restored_at) AS at FROM restores`,
+
+      /** The backup that a file was restored from which has not been the live database yet. */
+      newestRestore: first(MarkRow)`
+        SELECT backup_id, backup_created_at FROM restores WHERE applied_at IS NULL ORDER BY restored_at DESC LIMIT 1`,
+
+      insertRestore: write`
+        INSERT INTO restores (backup_id, backup_created_at, restored_at, applied_at)
+        VALUES (NULL, ${"backupCreatedAt"}, ${"now"}, ${"now"})`,
+
+      /**
+       * Notes that a restored file is the live database now, where nothing has noted it yet. Call it before the first backup: the
+       * retention then spares what is newer than the backup that was restored.
+       */
+      noteApplied: write`UPDATE restores SET applied_at = ${"now"} WHERE applied_at IS NULL`,
 
       /** The last drill of each backup, the newest first. */
-      drills: drillRows("SELECT backup_id, drilled_at, seconds, valid FROM drills ORDER BY drilled_at DESC", []),
+      drills: all(DrillRow)`SELECT backup_id, drilled_at, seconds, valid FROM drills ORDER BY drilled_at DESC`,
 
-      noteDrill: ({ backup_id, drilled_at, seconds, valid }: DrillNote) =>
-        transaction(
-          sql`INSERT INTO drills (backup_id, drilled_at, seconds, valid)
-            VALUES (${backup_id}, ${drilled_at}, ${seconds}, ${valid ? 1 : 0})
-            ON CONFLICT (backup_id) DO UPDATE
-              SET drilled_at = excluded.drilled_at, seconds = excluded.seconds, valid = excluded.valid`
-        ),
+      noteDrill: write`
+        INSERT INTO drills (backup_id, drilled_at, seconds, valid)
+        VALUES (${"backupId"}, ${"drilledAt"}, ${"seconds"}, ${"valid"})
+        ON CONFLICT (backup_id) DO UPDATE
+          SET drilled_at = excluded.drilled_at, seconds = excluded.seconds, valid = excluded.valid`,
 
       /** The number of live organizations. */
-      organizations: Effect.map(
-        counts("SELECT count(*) AS count FROM organizations WHERE removed_at IS NULL", []),
-        ([row]) => row?.count ?? 0
-      )
+      organizations: one(CountRow)`SELECT count(*) AS count FROM organizations WHERE removed_at IS NULL`
     } as const
   })
 }) {}

@@ -32,7 +32,18 @@ import {
   uploadsBelow,
   writeObject
 } from "./Endpoint.js"
-import { backupsAt, createBackup, listBackups, noStrays, restoreBackup, strays, withBackups } from "./Support.js"
+import {
+  backupsAt,
+  createBackup,
+  createBackupBy,
+  listBackups,
+  noStrays,
+  refusing,
+  restoreBackup,
+  restoreBackupBy,
+  strays,
+  withBackups
+} from "./Support.js"
 
 const objectsOf = (settings: { readonly BACKUP_S3_PREFIX: string }) =>
   Effect.promise(() => keysBelow(settings.BACKUP_S3_PREFIX))
@@ -352,6 +363,25 @@ describe("a snapshot", () => {
       yield* Effect.provide(createBackup, backupsAt(path, settings))
       assert.deepStrictEqual(strays(path), [".service.db2.backup-0a1b"])
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("a backup or a restore whose caller may not any more when it is done", () => {
+  const settings = freshSettings()
+  it.live("is undone and not recorded", () =>
+    Effect.gen(function* () {
+      yield* organization()
+      assert.strictEqual(yield* outcome(createBackupBy(refusing)), "Forbidden")
+      assert.deepStrictEqual(yield* objectsOf(settings), [])
+      const { id } = yield* createBackup
+      assert.strictEqual(yield* outcome(restoreBackupBy(id, refusing)), "Forbidden")
+      assert.deepStrictEqual(yield* noStrays, [])
+      const actions = (yield* entries("system")).map(({ action }) => action)
+      assert.deepStrictEqual(
+        actions.filter((action) => action.startsWith("backup.")),
+        ["backup.create"]
+      )
+    }).pipe(withBackups(settings))
   )
 })
 

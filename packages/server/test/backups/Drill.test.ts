@@ -1,13 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { BackupId } from "@coffer/domain/Names"
-import { Access } from "@coffer/server/access/Access"
-import { Backups } from "@coffer/server/backups/Backups"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { asUser, entries, freshPath, organization, outcome, raw, removeSecret, setSecret } from "../support/Services.js"
-import { backupsAt, createBackup, listBackups, noStrays } from "./Support.js"
+import { entries, freshPath, organization, outcome, raw, removeSecret, setSecret } from "../support/Services.js"
+import { backupsAt, createBackup, drillBackupBy, listBackups, noStrays, recording, refusing } from "./Support.js"
 
 const freshDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "coffer-directory-"))),
@@ -22,11 +19,7 @@ const inDirectory = <A, E, R>(test: (directory: string) => Effect.Effect<A, E, R
     return yield* Effect.provide(Effect.scoped(test(directory)), backupsAt(path, { BACKUP_DIR: directory }))
   }).pipe(Effect.scoped)
 
-const drill = (id?: string) =>
-  Effect.gen(function* () {
-    const everywhere = yield* (yield* Access).everywhere("backup.drill")
-    return yield* (yield* Backups).drill(everywhere, id === undefined ? undefined : BackupId.make(id))
-  }).pipe(asUser("root@example.com", { superadmin: true }))
+const drill = (id?: string) => drillBackupBy(id, recording)
 
 /** The path of a backup's file. */
 const fileOf = (directory: string, id: string): string =>
@@ -44,6 +37,19 @@ const lived = Effect.gen(function* () {
 })
 
 describe("a drill", () => {
+  it.live("is not recorded where whoever asked may not any more", () =>
+    inDirectory(() =>
+      Effect.gen(function* () {
+        yield* lived
+        yield* createBackup
+        assert.strictEqual(yield* outcome(drillBackupBy(undefined, refusing)), "Forbidden")
+        const db = yield* raw
+        assert.deepStrictEqual(db.prepare("SELECT * FROM drills").all(), [])
+        assert.isFalse((yield* entries("system")).some(({ action }) => action === "backup.drill"))
+      })
+    )
+  )
+
   it.live("opens the newest backup, checks every value and log, says how much it holds and leaves nothing", () =>
     inDirectory(() =>
       Effect.gen(function* () {

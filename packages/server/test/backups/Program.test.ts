@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
 import { assertRefused, cleanUp, freshFolder, masterKey, Program } from "../support/Program.js"
@@ -56,6 +57,29 @@ const inUse = async (settings: Readonly<Record<string, string>>) => {
 
 describe("backups of a real server", () => {
   const used = inUse(freshSettings())
+
+  it("are undone for whoever was logged out while they were made", async () => {
+    const { call, program } = await inUse(freshSettings())
+    const token = await program.login("root@example.com")
+    // One is made at a time: the last one ends long after the session.
+    const wanted = Promise.all(Array.from({ length: 4 }, () => program.call("POST", "/api/backups", { token })))
+    while (!readdirSync(program.folder).some((name) => name.includes("backup"))) await sleep(1)
+    assert.strictEqual((await program.call("DELETE", "/api/auth/logout", { token })).status, 204)
+    const made: Array<string> = []
+    for (const answer of await wanted) {
+      if (answer.status === 201) made.push(answer.body.id)
+      else assertRefused(answer, 401, "UNAUTHORIZED")
+    }
+    assert.isBelow(made.length, 4)
+    const kept = (await call("GET", "/api/backups")).data
+    assert.sameMembers(
+      kept.map(({ id }: { id: string }) => id),
+      made
+    )
+    const recorded = (await call("GET", "/api/audit-logs?action=backup.create")).pagination.total
+    assert.strictEqual(recorded, made.length)
+    await program.remove()
+  })
 
   it("bring the secrets back on a fresh machine, from the object and the master key alone", async () => {
     const settings = freshSettings()

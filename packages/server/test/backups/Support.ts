@@ -1,8 +1,10 @@
 import { readdirSync } from "node:fs"
 import { basename, dirname } from "node:path"
+import { Forbidden } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
-import { Backups } from "@coffer/server/backups/Backups"
+import { Backups, type Recording } from "@coffer/server/backups/Backups"
+import { Database } from "@coffer/server/database/Database"
 import { Effect, Layer } from "effect"
 import { asUser, DbPath, freshPath, invariants, servicesAt } from "../support/Services.js"
 
@@ -29,16 +31,43 @@ const asRoot = asUser("root@example.com", { superadmin: true })
 
 const everywhere = Effect.flatMap(Access, (access) => access.everywhere("backup.create")).pipe(asRoot)
 
-export const createBackup = Effect.flatMap(everywhere, (proof) =>
-  Effect.flatMap(Backups, (backups) => backups.create(proof))
+/** Records without a question: these tests are logged in with no session. */
+export const recording = Effect.map(Database, ({ transaction }): Recording => transaction)
+
+/** Refuses what is to be recorded, as where the caller's right is gone meanwhile. */
+export const refusing = Effect.map(
+  Database,
+  ({ transaction }): Recording =>
+    (record) =>
+      transaction(Effect.zipRight(record, new Forbidden({ message: "not any more" })))
 )
+
+export const createBackupBy = <E, R>(recording: Effect.Effect<Recording, E, R>) =>
+  Effect.gen(function* () {
+    return yield* (yield* Backups).create(yield* everywhere, yield* recording)
+  })
+
+export const createBackup = createBackupBy(recording)
 
 export const listBackups = Effect.flatMap(everywhere, (proof) =>
   Effect.flatMap(Backups, (backups) => Effect.map(backups.list(proof), ({ data }) => data))
 )
 
-export const restoreBackup = (id: string) =>
-  Effect.flatMap(everywhere, (proof) => Effect.flatMap(Backups, (backups) => backups.restore(proof, BackupId.make(id))))
+export const restoreBackupBy = <E, R>(id: string, recording: Effect.Effect<Recording, E, R>) =>
+  Effect.gen(function* () {
+    return yield* (yield* Backups).restore(yield* everywhere, BackupId.make(id), yield* recording)
+  })
+
+export const restoreBackup = (id: string) => restoreBackupBy(id, recording)
+
+export const drillBackupBy = <E, R>(id: string | undefined, recording: Effect.Effect<Recording, E, R>) =>
+  Effect.gen(function* () {
+    return yield* (yield* Backups).drill(
+      yield* everywhere,
+      id === undefined ? undefined : BackupId.make(id),
+      yield* recording
+    )
+  })
 
 /** The files beside a database that are neither it nor SQLite's own, nor its lock. */
 export const strays = (path: string): ReadonlyArray<string> =>
