@@ -71,11 +71,8 @@ const announce = Layer.effectDiscard(
   })
 )
 
-/**
- * The whole server for a configuration. Layers end in the reverse of their order: the socket first, once the requests in
- * flight are answered, then the audit queue, and the database last.
- */
-export const ServerLive = HttpApiBuilder.serve().pipe(
+/** What the server does, on a database. */
+const ServicesLive = HttpApiBuilder.serve().pipe(
   Layer.merge(announce),
   Layer.provide([NodeHttpServerLive, HttpServer.layerContext]),
   Layer.provide(BoundaryLive),
@@ -93,9 +90,19 @@ export const ServerLive = HttpApiBuilder.serve().pipe(
   Layer.provide(AuditStreamLive),
   Layer.provide(InstanceLive),
   Layer.provide(Reader.Default),
-  Layer.merge(CheckpointsLive),
-  Layer.provide(DatabaseLive),
-  Layer.provide(KeyringLive),
-  Layer.provide(TracingLive),
-  Layer.provide(LoggingLive)
+  Layer.merge(CheckpointsLive)
 )
+
+/**
+ * The whole server for a configuration. Layers end in the reverse of their order: the socket first, once the requests in
+ * flight are answered, then the audit queue, and the database last.
+ */
+export const serverOn = (database: typeof DatabaseLive) =>
+  ServicesLive.pipe(
+    Layer.provide(database),
+    Layer.provide(KeyringLive),
+    Layer.provide(TracingLive),
+    Layer.provide(LoggingLive)
+  )
+
+export const ServerLive = serverOn(DatabaseLive)

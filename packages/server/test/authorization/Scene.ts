@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto"
+import { type Email, SessionId, UserId } from "@coffer/domain/Names"
+import { type Action, needs } from "@coffer/domain/Permissions"
+import { AuthRepo } from "@coffer/server/auth/Repo"
+import { Database } from "@coffer/server/database/Database"
+import { hashToken, mintToken } from "@coffer/server/keys/Token"
+import { Effect, Redacted } from "effect"
+import { freshFolder } from "../support/Program.js"
+import { email } from "../support/Services.js"
+import { startWatched } from "../support/Watched.js"
+import { type Endpoint, parametersOf, type Parameter, type Place } from "./Contract.js"
+import { machines, people, word } from "./Service.js"
+
+export interface Caller {
+  readonly id: string
+  readonly kind: "user" | "account"
+  readonly headers: Readonly<Record<string, string>>
+  /** Its own rule, where it has one. */
+  readonly rule?: string
+}
+
+/** Where a call is made, and by whom. */
+export interface Scene {
+  readonly place: Place
+  readonly caller: Caller
+}
+
+const isAction = (requires: string | undefined): requires is Action => requires !== undefined && requires in needs
+
+/** What a right to a call rests on. */
+export const restsOn = ({ requires }: Endpoint) => {
+  const need = isAction(requires) ? needs[requires] : undefined
+  return {
+    role: need?.role,
+    permission: need !== undefined && "permission" in need ? need.permission : undefined,
+    account: need !== undefined && ("permission" in need || "account" in need),
+    superadmin: requires === "superadmin" || requires === "org.create"
+  }
+}
+
+const repo = Effect.provide(AuthRepo, AuthRepo.Default)
+
+const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
+const rootEmail = email("root@example.com")
+
+/** A server with a superadmin who sets the scenes. */
+export const startScenes = async () => {
+  const server = await startWatched({ SERVICE_ORG_CREATION: "superadmin", BACKUP_DIR: freshFolder() })
+
+  const write = (change: (repo: AuthRepo, now: string) => ReturnType<AuthRepo["insertUser"]>): Promise<void> =>
+    server.run(
+      Effect.flatMap(Effect.all([Database, repo]), ([{ transaction }, found]) =>
+        transaction(change(found, new Date().toISOString()))
+      )
+    )
+
+  const session = async (userId: UserId) => {
+    const token = Redacted.value(Effect.runSync(mintToken("session")))
+    const id = SessionId.make(randomUUID())
+    await write(({ insertSession }, now) => insertSession({ id, userId, hash: hashToken(token), ip: null, now }))
+    return { id, headers: people(token) }
+  }
+
+  /** As a start with these superadmins in the settings. */
+  const setSuperadmins = (...others: ReadonlyArray<Email>) =>
+    write((found, now) => found.setSuperadmins([rootEmail, ...others], now))
+
+  /** Somebody who is in no organization. */
+  const person = async (address: Email): Promise<Caller> => {
+    const id = UserId.make(randomUUID())
+    await write(({ insertUser }, now) => insertUser({ id, email: address, name: "", now }))
+    return { id, kind: "user", headers: (await session(id)).headers }
+  }
+
+  const root = await person(rootEmail)
+  await setSuperadmins()
+  const asRoot = (method: string, path: string, body?: unknown) => server.do(root.headers, method, path, body)
+  const { id: backup_id } = await asRoot("POST", "/api/backups")
+
+  /** What is on the path of a call, and what is beside it. */
+  const build = async (endpoint: Endpoint): Promise<Place> => {
+    const parameters = parametersOf(endpoint)
+    const has = (...names: ReadonlyArray<Parameter>) => names.some((name) => parameters.includes(name))
+    const place = { org_name: `org-${word()}`, project_name: "webshop", env_name: "prod", key: "SHARED" }
+    const org = `/api/orgs/${place.org_name}`
+    const bystander = await person(email(`${word()}@example.com`))
+    const ids = { user_id: bystander.id, rule_id: none, sa_id: none, session_id: none, backup_id }
+    if (!has("org_name")) return { ...place, ...ids }
+
+    await asRoot("POST", "/api/orgs", { name: place.org_name })
+    if (has("project_name")) await asRoot("POST", `${org}/projects`, { name: "webshop" })
+    if (has("env_name")) {
+      const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
+      for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })
+      await asRoot("PUT", secrets("staging"), { value: "three" })
+      return { ...place, ...ids }
+    }
+    if (has("project_name")) return { ...place, ...ids }
+    const member = await asRoot("POST", `${org}/members`, { email: `${word()}@example.com` })
+    const { id: sa_id } = await asRoot("POST", `${org}/service-accounts`, { name: "bystander" })
+    const rule = { subject_type: "service_account", subject_id: sa_id, permission: "read" }
+    const granted = await asRoot("POST", `${org}/acl`, { ...rule, project_pattern: "webshop", env_pattern: "prod" })
+    return { ...place, ...ids, user_id: member.user_id, rule_id: granted.id, sa_id }
+  }
+
+  const account = async (org: string): Promise<Caller> => {
+    const { api_key, id } = await asRoot("POST", `${org}/service-accounts`, { name: word() })
+    const subject = { subject_type: "service_account", subject_id: id, permission: "admin" }
+    const rule = await asRoot("POST", `${org}/acl`, { ...subject, project_pattern: "*", env_pattern: "*" })
+    return { id, kind: "account", headers: machines(api_key), rule: rule.id }
+  }
+
+  /** Somebody with no more than the right to a call. */
+  const callerOf = async (endpoint: Endpoint, kind: Caller["kind"], { org_name }: Place): Promise<Caller> => {
+    const org = `/api/orgs/${org_name}`
+    if (kind === "account") return account(org)
+    const address = email(`${word()}@example.com`)
+    const { permission, role, superadmin } = restsOn(endpoint)
+    if (role === undefined) {
+      const caller = await person(address)
+      if (superadmin) await setSuperadmins(address)
+      return caller
+    }
+    const { user_id: id } = await asRoot("POST", `${org}/members`, { email: address, role })
+    const caller = { id, kind, headers: (await session(id)).headers }
+    if (permission === undefined) return caller
+    const subject = { subject_type: "user", email: address, permission }
+    const rule = await asRoot("POST", `${org}/acl`, { ...subject, project_pattern: "web*", env_pattern: "*" })
+    return { ...caller, rule: rule.id }
+  }
+
+  return {
+    ...server,
+    asRoot,
+    setSuperadmins,
+    scene: async (endpoint: Endpoint, kind: Caller["kind"]): Promise<Scene> => {
+      const place = await build(endpoint)
+      const caller = await callerOf(endpoint, kind, place)
+      if (endpoint.requires !== "credential") return { place, caller }
+      return { place: { ...place, session_id: (await session(UserId.make(caller.id))).id }, caller }
+    }
+  }
+}
+
+export type Scenes = Awaited<ReturnType<typeof startScenes>>
