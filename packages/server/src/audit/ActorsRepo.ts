@@ -45,8 +45,8 @@ export class ActorsRepo extends Effect.Service<ActorsRepo>()("@coffer/server/Act
 
     const namesOfAll: ReadonlyArray<NamePage> = [
       all(NameRow)`
-        SELECT DISTINCT actor_name AS place, actor_name FROM audit_actors
-        WHERE actor_name > ${"after"} ORDER BY actor_name LIMIT ${"limit"}`,
+        SELECT actor_name AS place, actor_name FROM audit_actors
+        WHERE actor_name > ${"after"} GROUP BY actor_name ORDER BY actor_name LIMIT ${"limit"}`,
       all(NameRow)`
         SELECT email AS place, email AS actor_name FROM users
         WHERE email > ${"after"} ORDER BY email LIMIT ${"limit"}`,
@@ -56,8 +56,8 @@ export class ActorsRepo extends Effect.Service<ActorsRepo>()("@coffer/server/Act
     ]
     const namesIn: ReadonlyArray<NamePage> = [
       all(NameRow)`
-        SELECT DISTINCT actor_name AS place, actor_name FROM audit_actors
-        WHERE log = ${"log"} AND actor_name > ${"after"} ORDER BY actor_name LIMIT ${"limit"}`,
+        SELECT actor_name AS place, actor_name FROM audit_actors
+        WHERE log = ${"log"} AND actor_name > ${"after"} GROUP BY actor_name ORDER BY actor_name LIMIT ${"limit"}`,
       all(NameRow)`
         SELECT m.user_id AS place, u.email AS actor_name FROM members m JOIN users u ON u.id = m.user_id
         WHERE m.org_id = ${"log"} AND m.user_id > ${"after"} AND m.removed_at IS NULL

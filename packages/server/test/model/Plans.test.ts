@@ -250,6 +250,29 @@ describe("a statement's plan", () => {
     )
   )
 
+  it.live("reads the names that an unknown actor is compared with in the order of an index", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        const { persons } = yield* scene
+        const trail = yield* Trail
+        yield* setSuperadmin(persons[2]!.id, true)
+        const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
+        const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("audit.read")).pipe(
+          Effect.provideService(CurrentActor, actor)
+        )
+        const org = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "audit.read")).pipe(
+          Effect.provideService(CurrentActor, actor)
+        )
+        const request = { actor: "user-00@example.com" }
+        for (const call of [trail.listAll(everywhere, undefined, request), trail.list(org, request)]) {
+          const names = (yield* plans(Effect.flip(call))).slice(-3)
+          assert.isTrue(names.every(({ statement }) => statement.includes("AS place")))
+          for (const plan of names) assertSearches(plan)
+        }
+      })
+    )
+  )
+
   it.live("pages through all logs in the order of an index, and never walks the entries or the counters", () =>
     onWatchedFile((plans) =>
       Effect.gen(function* () {

@@ -225,12 +225,14 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
 
   "GET /api/orgs/:org_name/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
-    ["100", () => ({ query: "limit=100&action=secret.set" })]
+    ["100", () => ({ query: "limit=100&action=secret.set" })],
+    ["an unknown actor among 10,000 members", () => ({ query: "actor=nobody@example.com" })]
   ],
   "GET /api/orgs/:org_name/audit-logs/verify": [["20,120 entries", () => ({})]],
   "GET /api/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
-    ["100", () => ({ query: "limit=100&action=secret.set" })]
+    ["100", () => ({ query: "limit=100&action=secret.set" })],
+    ["an unknown actor among all users", () => ({ query: "actor=nobody@example.com" })]
   ],
   "GET /api/audit-logs/verify": [["20,120 entries", ({ limits }) => ({ query: `org_id=${limits.orgId}` })]],
 
