@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
+
+const root = join(import.meta.dirname, "../../../..")
+const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+const manifest = (path: string): Json => JSON.parse(readFileSync(join(root, path, "package.json"), "utf8"))
+
+/** What the page says of each dependency. */
+const reasons = new Map(
+  [...page.matchAll(/^\| `((?:@[a-z-]+\/)?[a-z0-9-]+)` +\| (.+?) +\|$/gm)].map(([, name = "", why = ""]) => [name, why])
+)
+
+describe("the dependencies that docs/architecture.md gives a reason for", () => {
+  it("are those of the packages, all of them", () => {
+    const dependencies = ["domain", "server", "cli", "mcp"].flatMap((name) =>
+      Object.keys(manifest(`packages/${name}`).dependencies)
+    )
+    const fromElsewhere = dependencies.filter((name) => !name.startsWith("@coffer/"))
+    assert.sameMembers([...reasons.keys()], [...new Set(fromElsewhere)])
+  })
+
+  it("are peers where the page calls them so", () => {
+    const peers = [...reasons].filter(([, why]) => why.startsWith("Peer of "))
+    assert.isNotEmpty(peers)
+    for (const [name, why] of peers) {
+      for (const [, owner = ""] of why.matchAll(/`([^`]+)`/g)) {
+        assert.property(manifest(`node_modules/${owner}`).peerDependencies, name)
+      }
+    }
+  })
+})
