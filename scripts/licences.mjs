@@ -66,7 +66,7 @@ const counts = [...rows.reduce((sums, { licence }) => sums.set(licence, (sums.ge
 const text = [
   "# Licences",
   `The licences of the ${rows.length} packages that run with Coffer, which itself is under [Apache-2.0](../LICENSE).`,
-  "<!-- Written by scripts/licences.mjs from package-lock.json: run it when that changes. -->",
+  "<!-- Written by scripts/licences.mjs from package-lock.json: run npm run generate when that changes. -->",
   "Packages that only build and test it are not listed. Each package brings the text of its licence with it. `npm run sbom` prints the same as a CycloneDX bill of materials.",
   ["| licence | packages |", "| --- | --- |", ...counts.map(([licence, count]) => `| ${licence} | ${count} |`)].join(
     "\n"
@@ -84,7 +84,7 @@ const text = [
 const formatted = await format(text, { ...(await resolveConfig(page)), parser: "markdown" })
 if (!process.argv.includes("--check")) await writeFile(page, formatted)
 else if (formatted !== (await readFile(page, "utf8").catch(() => ""))) {
-  process.stderr.write("docs/licences.md is stale; run: node scripts/licences.mjs\n")
+  process.stderr.write("docs/licences.md is stale; run: npm run generate\n")
   process.exitCode = 1
 }
 if (refused.length > 0) process.exitCode = 1

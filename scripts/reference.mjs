@@ -15,7 +15,8 @@ import { loadConfig } from "../packages/server/dist/Config.js"
 import { described } from "../packages/server/dist/config/Descriptions.js"
 
 const document = apiDocument()
-const generated = (from) => `<!-- Written by scripts/reference.mjs from ${from}: change that, then run the script. -->`
+const generated = (from) =>
+  `<!-- Written by scripts/reference.mjs from ${from}: change that, then run npm run generate. -->`
 
 const cell = (text) => String(text).replaceAll("|", "\\|").replaceAll("\n", " ")
 const table = (titles, rows) =>
@@ -254,6 +255,6 @@ for (const [name, text] of Object.entries(pages)) {
   else if (formatted !== (await readFile(file, "utf8").catch(() => ""))) stale.push(name)
 }
 if (stale.length > 0) {
-  process.stderr.write(`stale: ${stale.join(", ")}; run: npm run build && node scripts/reference.mjs\n`)
+  process.stderr.write(`stale: ${stale.join(", ")}; run: npm run generate\n`)
   process.exitCode = 1
 }

@@ -1,8 +1,7 @@
 /**
  * Writes `src/ToolList.ts`: what a host is told of the tools, out of `src/Tools.ts` and so of the domain's schemas. It is
  * kept ready because the schemas take longer to load than the program may take to start; a test tells when it is stale.
- *
- *     node_modules/.bin/tsc -b packages/mcp && node packages/mcp/scripts/tool-list.mjs
+ * Runs after `tsc -b`; `npm run generate` does both.
  */
 import { writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
@@ -16,7 +15,7 @@ const secretCheck = toolsFor({ ...all, reveal: false })
   .offered.map(listed)
   .find((tool) => tool.name === "secret_get")
 
-const source = `// Written by scripts/tool-list.mjs out of Tools.ts: change it there.
+const source = `// Written by packages/mcp/scripts/tool-list.mjs from Tools.ts: change that, then run npm run generate.
 import type { Tool } from "@modelcontextprotocol/sdk/types.js"
 
 /** What a host is told of every tool. */

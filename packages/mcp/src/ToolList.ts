@@ -1,4 +1,4 @@
-// Written by scripts/tool-list.mjs out of Tools.ts: change it there.
+// Written by packages/mcp/scripts/tool-list.mjs from Tools.ts: change that, then run npm run generate.
 import type { Tool } from "@modelcontextprotocol/sdk/types.js"
 
 /** What a host is told of every tool. */

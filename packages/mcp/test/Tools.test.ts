@@ -141,7 +141,7 @@ describe("the tools, with no server and no credential", () => {
 describe("the list that is kept ready", () => {
   const all = { readOnly: false, reveal: true, pin: false }
 
-  it("is what the schemas of the contract say; if not: node packages/mcp/scripts/tool-list.mjs", () => {
+  it("is what the schemas of the contract say; if not: npm run generate", () => {
     assert.deepEqual(JSON.parse(JSON.stringify(tools)), JSON.parse(JSON.stringify(toolsFor(all).offered.map(listed))))
     const get = toolsFor({ ...all, reveal: false }).offered.find(({ name }) => name === "secret_get")
     assert(get !== undefined)

@@ -10,7 +10,7 @@ it("is what the client does: docs/cli.md, command by command", { timeout: 240_00
   const script = fileURLToPath(new URL("../../../../scripts/record-cli.mjs", import.meta.url))
   const { code, stderr, stdout } = await finish(spawn(process.execPath, [script, "--print"]))
   assert.strictEqual(code, 0, stderr)
-  assert.deepStrictEqual(stdout.split("\n"), page.split("\n"), "run: node scripts/record-cli.mjs")
+  assert.deepStrictEqual(stdout.split("\n"), page.split("\n"), "run: npm run generate")
 })
 
 it("shows every command", async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
@@ -36,6 +36,35 @@ describe("the pages that scripts write", () => {
     const { status, stderr } = script("scripts/licences.mjs", "--check")
     assert.strictEqual(stderr, "")
     assert.strictEqual(status, 0)
+  })
+})
+
+describe("what is drawn and generated", () => {
+  it("is what the imports are, with a row on the page for every room: docs/architecture.svg", () => {
+    const { status, stderr } = script("scripts/architecture.mjs", "--check")
+    assert.strictEqual(stderr, "")
+    assert.strictEqual(status, 0)
+  })
+
+  it("is made by npm run generate, all of it", () => {
+    const { scripts }: Json = JSON.parse(readFileSync(`${root}/package.json`, "utf8"))
+    assert.strictEqual(scripts.generate, "node scripts/generate.mjs")
+    const generate = readFileSync(`${root}/scripts/generate.mjs`, "utf8")
+    const pages = readdirSync(`${root}/docs`).map((name) => `docs/${name}`)
+    const sources = ["domain", "server", "cli", "mcp"].flatMap((name) =>
+      ["src", "test"].flatMap((folder) =>
+        readdirSync(`${root}/packages/${name}/${folder}`, { recursive: true, encoding: "utf8" })
+          .filter((path) => path.endsWith(".ts"))
+          .map((path) => `packages/${name}/${folder}/${path}`)
+      )
+    )
+    const made = [...pages, ...sources].flatMap((path) => {
+      const text = readFileSync(`${root}/${path}`, "utf8")
+      const isMade = /(written|recorded|drawn) by `?(packages\/mcp\/)?scripts\/[a-z-]+\.mjs/i.test(text)
+      return isMade || /toMatchFileSnapshot\("/.test(text) ? [path] : []
+    })
+    assert.isAtLeast(made.length, 7)
+    for (const path of made) assert.include(generate, path)
   })
 })
 

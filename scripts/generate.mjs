@@ -1,0 +1,39 @@
+/**
+ * Writes every generated file of the repository, each after what it is made from. Tests compare these files with what the
+ * same scripts make of the sources. `git diff` then shows what changes for users: docs/cli.md and answers.txt are recorded
+ * from the running programs.
+ */
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../", import.meta.url))
+const node = process.execPath
+const bin = (name) => [node, `node_modules/${name}`]
+const compile = ["compile the packages", ...bin("typescript/bin/tsc"), "-b"]
+
+const steps = [
+  compile,
+  ["packages/mcp/src/ToolList.ts", node, "packages/mcp/scripts/tool-list.mjs"],
+  ["docs/api.md, docs/configuration.md, docs/observability.md", node, "scripts/reference.mjs"],
+  ["docs/licences.md", node, "scripts/licences.mjs"],
+  ["docs/architecture.svg", node, "scripts/architecture.mjs"],
+  compile,
+  ["bundle the programs", node, "scripts/bundle.mjs"],
+  ["docs/cli.md", node, "scripts/record-cli.mjs"],
+  // llms-full.txt holds docs/cli.md.
+  ["the documents that the server hands out", node, "scripts/documents.mjs"],
+  [
+    "packages/server/test/api/answers.txt",
+    ...bin("vitest/vitest.mjs"),
+    ...["run", "-u", "--no-isolate", "--project", "server", "packages/server/test/api/Answers.test.ts"]
+  ]
+]
+
+for (const [made, command, ...args] of steps) {
+  process.stdout.write(`${made}\n`)
+  const { status, stderr, stdout } = spawnSync(command, args, { cwd: root, encoding: "utf8" })
+  if (status !== 0) {
+    process.stderr.write(`${stdout}${stderr}generate: failed at: ${made}\n`)
+    process.exit(1)
+  }
+}
