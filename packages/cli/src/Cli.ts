@@ -10,6 +10,7 @@ import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/Audit.js"
 import { authCommands } from "./commands/Auth.js"
 import { backupCommand } from "./commands/Backups.js"
+import { placesOf } from "./commands/CompletionPlaces.js"
 import { complaint, hiddenOption, lacksCommand, missingCommand, namesOf } from "./commands/Complaint.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { envCommand, environmentCommand } from "./commands/Environments.js"
@@ -60,6 +61,12 @@ const coffer = described.pipe(Command.withSubcommands(all))
 
 const names = namesOf(all.map((command) => command.descriptor))
 
+/** Made when something is wrong with a command line: every command's help is read for it. */
+const optionsOf = ([first, second]: ReadonlyArray<string>): ReadonlyArray<string> =>
+  placesOf(all.map((command) => command.descriptor))
+    .filter((place) => place.first === first && place.second === second)
+    .flatMap(({ options }) => options.map(({ word }) => word))
+
 const withoutColours = (text: unknown) => String(text).replace(/\x1b\[[0-9;]*m/g, "")
 
 const withBoldTitles = (text: string) => text.replace(/^[A-Z]+$/gm, "\x1b[1m$&\x1b[0m")
@@ -76,7 +83,7 @@ const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>, argv: ReadonlyA
           if (lacksCommand(names, argv)) return Effect.zipRight(console.error(help), note(missingCommand(argv)))
           return console.log(wanted ? withBoldTitles(help) : help)
         },
-        error: (text: unknown) => note(complaint(names, argv, withoutColours(text).trim()))
+        error: (text: unknown) => note(complaint(names, optionsOf, argv, withoutColours(text).trim()))
       })
     )
   )

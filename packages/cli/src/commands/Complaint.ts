@@ -38,21 +38,54 @@ export const hiddenOption = (argv: ReadonlyArray<string>): string | undefined =>
   return found === undefined ? undefined : optionName(found)
 }
 
+/** The options of a command. */
+export type OptionsOf = (path: ReadonlyArray<string>) => ReadonlyArray<string>
+
+/** A word that is spelled nearly so, or cut short. */
+const nearly = (words: ReadonlyArray<string>, stray: string): string | undefined =>
+  nearestBy(words, (word) => {
+    if (stray.length > 1 && word.startsWith(stray)) return 0
+    const far = editDistance(stray, word)
+    return far <= 2 && far < word.length / 2 ? far : Infinity
+  })
+
 /** The name of an option, without the value that may stand behind it. */
 const optionName = (word: string): string => word.replace(/=.*$/s, "")
+
+const isOption = (word: string): boolean => /^--[a-z][a-z-]*(=|$)/.test(word)
+
+/** A value that is given by itself can begin with a hyphen: it is not repeated. */
+const takesValue = (path: ReadonlyArray<string>): boolean => path.join(" ") === "secret set"
+
+/** An option that the command has not, and the one of its options that was meant: the parser takes it for an argument. */
+const misnamedOption = (
+  argv: ReadonlyArray<string>,
+  path: ReadonlyArray<string>,
+  optionsOf: OptionsOf
+): string | undefined => {
+  if (takesValue(path)) return undefined
+  const options = optionsOf(path)
+  const dashes = argv.indexOf("--")
+  for (const word of argv.slice(0, dashes < 0 ? undefined : dashes)) {
+    const name = optionName(word)
+    const known = isOption(word) && !options.includes(name) ? nearly(options, name) : undefined
+    if (known !== undefined) return `${name} has no place here; did you mean ${known}?`
+  }
+  return undefined
+}
 
 /**
  * An argument too many, by its place: its text may be a secret. The name of an option is shown, but not where a value may
  * stand, which can begin with a hyphen too.
  */
 const unexpected = (argv: ReadonlyArray<string>, path: ReadonlyArray<string>, word: string): string => {
-  const takesValue = path.join(" ") === "secret set"
-  if (!takesValue && /^--?[a-z][a-z-]*(=|$)/.test(word)) return `${optionName(word)} has no place here`
+  const mayBeValue = takesValue(path)
+  if (!mayBeValue && /^--?[a-z][a-z-]*(=|$)/.test(word)) return `${optionName(word)} has no place here`
   const dashes = argv.indexOf("--")
   const words = argv.filter((_, index) => index !== dashes)
   const place = words.lastIndexOf(unmark(word)) - path.length + 1
   const sentence = `argument ${place} of ${["coffer", ...path].join(" ")} has no place here`
-  return takesValue ? `${sentence}: put a value with spaces in quotes` : sentence
+  return mayBeValue ? `${sentence}: put a value with spaces in quotes` : sentence
 }
 
 const rewrite = (argv: ReadonlyArray<string>, path: ReadonlyArray<string>, text: string): string => {
@@ -66,7 +99,10 @@ const rewrite = (argv: ReadonlyArray<string>, path: ReadonlyArray<string>, text:
   if (choices !== undefined) return `an option or argument takes one of ${choices}`
   if (/^'.*' is not an? integer$/s.test(text)) return "an option takes a whole number"
   // What a schema says stands at the end of a tree.
-  return text.slice(text.lastIndexOf("└─ ") + 1).replace(/^─ /, "")
+  const rule = text.slice(text.lastIndexOf("└─ ") + 1).replace(/^─ /, "")
+  return rule.startsWith("must be an e-mail address") && !argv.some((word) => optionName(word) === "--email")
+    ? `EMAIL must be an e-mail address, as in: ${["coffer", ...path, "ada@example.com"].join(" ")}`
+    : rule
 }
 
 /** Whether a command line ends where one of several commands should stand; to ask for `--help` is something else. */
@@ -87,21 +123,19 @@ const meant = (names: Names, path: ReadonlyArray<string>, stray: string): string
     const whose = groups.includes("secret") ? "secret" : groups.length === 1 ? groups[0] : undefined
     if (whose !== undefined) return ["coffer", whose, stray].join(" ")
   }
-  const siblings = group === undefined ? [...names.keys()] : [...(names.get(group) ?? [])]
-  const nearest = nearestBy(siblings, (name) => {
-    if (stray.length > 1 && name.startsWith(stray)) return 0
-    const far = editDistance(stray, name)
-    return far <= 2 && far < name.length / 2 ? far : Infinity
-  })
+  const nearest = nearly(group === undefined ? [...names.keys()] : [...(names.get(group) ?? [])], stray)
   return nearest === undefined ? undefined : ["coffer", ...path, nearest].join(" ")
 }
 
 /** What is wrong with a command line, in a sentence that says where to look. */
-export const complaint = (names: Names, argv: ReadonlyArray<string>, text: string): string => {
+export const complaint = (names: Names, optionsOf: OptionsOf, argv: ReadonlyArray<string>, text: string): string => {
   const { path, stray } = locate(names, argv)
   const command = ["coffer", ...path].join(" ")
   const hint = `${command} --help shows what there is`
-  if (stray === undefined || stray === "") return `${rewrite(argv, path, text)}; ${hint}`
+  if (stray === undefined || stray === "") {
+    const misnamed = misnamedOption(argv, path, optionsOf)
+    return misnamed === undefined ? `${rewrite(argv, path, text)}; ${hint}` : `${misnamed} ${hint}`
+  }
   if (stray.startsWith("-")) return `${optionName(stray)} has no place here; ${hint}`
   const known = meant(names, path, stray)
   return `${stray} is no command of ${command}; ${known === undefined ? "" : `did you mean ${known}? `}${hint}`

@@ -449,6 +449,20 @@ const cases: ReadonlyArray<Case> = [
     says: /coffer org list --help/
   },
   {
+    what: "an option that is nearly one",
+    args: ["login", "--server", "https://coffer.example.com"],
+    code: 2,
+    names: /--server has no place here; did you mean --server-url\?/,
+    says: /coffer login --help/
+  },
+  {
+    what: "an option that is nearly one, where an argument can stand",
+    args: ["member", "invite", "--server=https://coffer.example.com", "grace@example.com"],
+    code: 2,
+    names: /--server has no place here; did you mean --server-url\?/,
+    says: /coffer member invite --help/
+  },
+  {
     what: "a missing argument",
     args: ["member", "invite"],
     code: 2,
@@ -466,7 +480,14 @@ const cases: ReadonlyArray<Case> = [
     what: "a bad e-mail address",
     args: ["member", "invite", "grace"],
     code: 2,
-    names: /^coffer: must be an e-mail address/,
+    names: /^coffer: EMAIL must be an e-mail address/,
+    says: /coffer member invite ada@example\.com/
+  },
+  {
+    what: "a bad e-mail address in an option",
+    args: ["acl", "explain", "--email", "grace", "--project", "webshop", "--env", "dev"],
+    code: 2,
+    names: /^coffer: .*must be an e-mail address/,
     says: /such as ada@example\.com/
   },
   {
