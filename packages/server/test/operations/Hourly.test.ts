@@ -35,6 +35,11 @@ const codes = Effect.map(raw, (db) => db.prepare("SELECT state FROM login_codes 
 /** Lets what waits run: a commit takes a turn of the event loop. */
 const turns = Effect.repeatN(turn, 100)
 
+/** A round ends with an empty write-ahead log. */
+const roundIsOver: Effect.Effect<void, never, DbPath> = Effect.flatMap(logBytes, (bytes) =>
+  bytes === 0 ? Effect.void : Effect.zipRight(turn, roundIsOver)
+)
+
 /** Lets the clock go on and what waits for it run. */
 const pass = (duration: "1 hour" | "59 minutes" | "1 minute") => Effect.zipRight(TestClock.adjust(duration), turns)
 
@@ -44,14 +49,13 @@ describe("the hour's round", () => {
       const owner = yield* organization()
       assert.isAbove(yield* logBytes, 0)
       yield* Layer.build(MaintenanceLive)
-      yield* turns
-      assert.strictEqual(yield* logBytes, 0, "at the start")
+      yield* roundIsOver
       for (const hour of [1, 2, 3]) {
         yield* setSecret(owner, "A", `in hour ${hour}`)
         yield* pass("59 minutes")
         assert.isAbove(yield* logBytes, 0, `not before hour ${hour}`)
         yield* pass("1 minute")
-        assert.strictEqual(yield* logBytes, 0, `hour ${hour}`)
+        yield* roundIsOver
       }
     }).pipe(onDatabase())
   )
@@ -66,7 +70,7 @@ describe("the hour's round", () => {
       assert.include(lines.join("\n"), "ERROR maintenance failed")
       assert.isAbove(yield* logBytes, 0)
       yield* pass("1 hour")
-      assert.strictEqual(yield* logBytes, 0)
+      yield* roundIsOver
       assert.strictEqual(lines.filter((line) => line.startsWith("ERROR")).length, 1)
     }).pipe(Effect.provide(layer), onDatabase())
   })

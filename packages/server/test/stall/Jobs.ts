@@ -28,13 +28,22 @@ export const jobs = {
     begin: async (program) => {
       await until(isOver(program))
       const database = new Sqlite(program.file())
+      // A write-ahead log of 64 MiB, as after some minutes in which somebody read.
+      database.pragma("wal_autocheckpoint = 0")
+      database.exec(`INSERT INTO login_failures (id, email, created_at)
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8000)
+        SELECT 'large ' || i, printf('%d%.*c', i, 3000, 'x'), strftime('%Y-%m-%dT%H:%M:%fZ') FROM n`)
       database.exec(`INSERT INTO login_failures (id, email, created_at)
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
         SELECT 'failure ' || i, 'ada@example.com', '2026-01-01T00:00:00.000Z' FROM n`)
       database.close()
-      program.signal("SIGHUP")
     },
-    end: (program) => until(isOver(program))
+    end: (program) =>
+      until(() => {
+        // The one before may not have come to its sleep yet.
+        program.signal("SIGHUP")
+        return isOver(program)()
+      })
   },
   "the audit stream": {
     variables: { SERVICE_AUDIT_STREAM: "stream.jsonl" },
@@ -76,6 +85,7 @@ export const sources: Readonly<
   "backups/Thread.ts": { by: "the calls of backups" },
   "database/Checkpoints.ts": { by: "PATCH of a bundle" },
   "database/sqlite/Erasure.ts": { job: "an erasure that was cut short" },
+  "database/sqlite/Maintain.ts": { job: "the hour's round" },
   "http/ParseJson.ts": { by: "every call that takes a body" },
   "mail/Mailer.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
   "maintenance/Maintenance.ts": { job: "the hour's round" }

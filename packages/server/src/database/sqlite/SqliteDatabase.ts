@@ -98,7 +98,7 @@ const PortLive = Layer.effect(
   Effect.gen(function* () {
     const { isWritable, transaction } = yield* Statements
     const { reading, snapshot } = yield* Reader
-    const client = yield* SqlClient.SqlClient
+    const context = yield* Effect.context<SqlClient.SqlClient | DatabaseFile>()
     return {
       system: "sqlite",
       placeholder: () => "?",
@@ -106,7 +106,7 @@ const PortLive = Layer.effect(
       transaction: (effect) => Effect.catchIf(transaction(effect), isSqlError, Effect.die),
       snapshot,
       isWritable: Effect.sync(isWritable),
-      maintain: Effect.provideService(maintain, SqlClient.SqlClient, client)
+      maintain: Effect.provide(maintain, context)
     }
   })
 )

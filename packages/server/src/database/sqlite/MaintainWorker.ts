@@ -1,0 +1,13 @@
+import Sqlite from "better-sqlite3"
+import { workerData } from "node:worker_threads"
+
+const database = new Sqlite(String(workerData), { fileMustExist: true })
+// Here nobody is held up by waiting. Writers wait for one table at a time.
+database.pragma("busy_timeout = 5000")
+database.pragma("analysis_limit = 200")
+for (const statement of database.prepare<[], string>("PRAGMA optimize(-1)").pluck().all()) database.exec(statement)
+// What is left to be emptied afterwards is little. Another thread may be at it.
+const isBusy = database.prepare<[], number>("PRAGMA wal_checkpoint(PASSIVE)").pluck()
+const pause = new Int32Array(new SharedArrayBuffer(4))
+for (let tries = 0; tries < 100 && isBusy.get() !== 0; tries++) Atomics.wait(pause, 0, 0, 50)
+database.close()
