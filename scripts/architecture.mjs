@@ -69,7 +69,11 @@ features.forEach((name, index) => {
 /** The rows below, and beside them the rooms that no request needs. */
 const sideWidth = 186
 const main = { x: inner.x, width: inner.width - sideWidth - 26 }
-const styles = ["admission", "service", "storage", "room"]
+const styleOf = (row) => {
+  if (row === rows[0]) return "admission"
+  if (row.includes("database")) return "storage"
+  return row === rows.at(-1) ? "room" : "service"
+}
 const rowsTop = band.y + band.height + rowGap
 rows.forEach((row, index) => {
   const width = Math.min(170, (main.width - (row.length - 1) * 26) / row.length)
@@ -77,7 +81,7 @@ rows.forEach((row, index) => {
   const start = main.x + (main.width - width - step * (row.length - 1)) / 2
   row.forEach((name, position) => {
     const area = { x: start + position * step, y: rowsTop + index * (roomHeight + rowGap), width, height: roomHeight }
-    place(name, area, styles[Math.min(index, styles.length - 1)])
+    place(name, area, styleOf(row))
   })
 })
 const rowsBottom = rowsTop + rows.length * (roomHeight + rowGap) - rowGap

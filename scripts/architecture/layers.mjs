@@ -31,7 +31,7 @@ const depthsOf = (modules) => {
 /**
  * - `features`: rooms with handlers, which only other features import
  * - `beside`: other rooms that no room imports
- * - `rows`: the rest from the top down; rows of one room each that follow each other are one row, from left to right
+ * - `rows`: the rest from the top down; a single room stands beside those above it
  * - `edges`: which room imports which, but for handlers and programs of a room that others build on
  */
 export const layersOf = (modules) => {
@@ -75,7 +75,6 @@ export const layersOf = (modules) => {
   }
   const levels = new Map(inner.map((room) => [room, levelOf(room)]))
   const rows = []
-  let before = []
   /** Where the rooms above stand that import a room, so that it is drawn below them. */
   const positionOf = (room) => {
     const above = importersOf(room).flatMap((one) =>
@@ -86,15 +85,23 @@ export const layersOf = (modules) => {
   for (const level of [...new Set(levels.values())].sort((a, b) => b - a)) {
     const row = inner.filter((room) => levels.get(room) === level)
     row.sort((a, b) => positionOf(a) - positionOf(b))
-    if (row.length === 1 && before.length === 1) rows.at(-1).push(...row)
-    else rows.push(row)
-    before = row
+    const above = rows.at(-1) ?? []
+    // A row of its own for one room would say no more than an arrow to its neighbour.
+    if (row.length === 1 && level > 0 && above.length > 0 && above.length < 4) {
+      const importer = above.findLastIndex((one) => counted.get(one).has(row[0]))
+      above.splice(importer === -1 ? above.length : importer + 1, 0, ...row)
+    } else rows.push(row)
   }
 
+  /** Whether a room imports one above it, one inside of it, or one that stands beside it and imports it too. */
+  const isUp = (from, to) => {
+    if (levels.get(from) !== levels.get(to)) return levels.get(from) < levels.get(to)
+    if (to.startsWith(`${from}/`)) return true
+    const isMutual = counted.get(to).has(from) && !from.startsWith(`${to}/`)
+    return isMutual && (depthOf(from) === depthOf(to) ? from < to : depthOf(from) < depthOf(to))
+  }
   const edges = inner.flatMap((from) =>
-    inner
-      .filter((to) => to !== from && counted.get(from).has(to))
-      .map((to) => ({ from, to, up: levels.get(to) > levels.get(from) }))
+    inner.filter((to) => to !== from && counted.get(from).has(to)).map((to) => ({ from, to, up: isUp(from, to) }))
   )
   return { features, beside, rows, edges, featureImports: (to) => features.filter((from) => all.get(from).has(to)) }
 }

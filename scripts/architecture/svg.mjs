@@ -32,9 +32,9 @@ export const curve = (from, to, style, start = 0.5, end = 0.5) => {
   return arrow([`M${x1} ${y1}C${x1} ${y1 + bend}`, `${x2} ${y2 - bend}`, `${x2} ${y2}`].join(" "), style)
 }
 
-/** A straight line to a neighbour in the same row. */
+/** A straight line to a neighbour in the same row; lower where it is the way back. */
 export const across = (from, to, style) => {
-  const y = from.y + from.height / 2
+  const y = from.y + from.height / 2 + (style === "up" ? 12 : 0)
   return from.x < to.x
     ? arrow(`M${from.x + from.width} ${y}H${to.x - 3}`, style)
     : arrow(`M${from.x} ${y}H${to.x + to.width + 3}`, style)
