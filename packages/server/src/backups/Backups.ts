@@ -24,6 +24,7 @@ import { makeObjectStore } from "./ObjectStore.js"
 import { BackupsRepo } from "./Repo.js"
 import { restoreBeside } from "./Restore.js"
 import { keepReason, removalReason, type RestoreMark, retain } from "./Retention.js"
+import { Head } from "./Settle.js"
 import { takeSnapshot } from "./Snapshot.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 import { traced } from "../tracing/Traced.js"
@@ -31,9 +32,7 @@ import { forEachInTurns } from "../Turn.js"
 
 const pieceBytes = 256 * 1024
 
-/** Where an audit log ended when a backup was made, as a line of JSON. */
-const Head = Schema.parseJson(Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String }))
-const decodeHead = Schema.decodeUnknown(Head)
+const decodeHead = Schema.decodeUnknown(Schema.parseJson(Head))
 
 const newestFirst = Order.reverse(byTime)
 

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { BundledSecret, Revision, SecretChange, SecretDifference } from "@coffer/domain/Secret"
+import { BundledSecret, type BundleWritten, Revision, SecretChange, SecretDifference } from "@coffer/domain/Secret"
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
@@ -19,6 +19,14 @@ const secrets = longList(BundledSecret)
 const changes = longList(SecretChange)
 const differences = longList(SecretDifference)
 const listed = longList(Revision)
+
+/** Answers what a change has written, with the ETag of the environment as it is now. */
+const answered = <E, R>(change: Effect.Effect<{ readonly etag: string; readonly written: BundleWritten }, E, R>) =>
+  Effect.gen(function* () {
+    const { etag, written } = yield* change
+    yield* withETag(etag)
+    return yield* changes(written)
+  })
 
 export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handlers) =>
   Effect.gen(function* () {
@@ -44,21 +52,20 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         })
       )
       .handle("writeBundle", ({ headers, path, payload }) =>
-        Effect.gen(function* () {
-          const place = yield* access.env(path, "secret.write")
-          const written = yield* bundles.write(place, payload, headers["if-match"])
-          yield* withETag(bundles.etagOf(place.env.id, written.revision))
-          return yield* changes(written)
-        })
+        answered(
+          access.change(access.env(path, "secret.write"), (place) => bundles.write(place, payload, headers["if-match"]))
+        )
       )
       .handle("copy", ({ headers, path, payload }) =>
-        Effect.gen(function* () {
-          const to = yield* access.env(path, "secret.write")
-          const from = yield* access.env({ ...path, env_name: payload.from }, "secret.copy")
-          const { etag, written } = yield* promotion.copy(to, from, payload, headers["if-match"])
-          yield* withETag(etag)
-          return yield* changes(written)
-        })
+        answered(
+          access.change(
+            Effect.all({
+              to: access.env(path, "secret.write"),
+              from: access.env({ ...path, env_name: payload.from }, "secret.copy")
+            }),
+            ({ from, to }) => promotion.copy(to, from, payload, headers["if-match"])
+          )
+        )
       )
       .handle("diff", ({ path, urlParams }) =>
         Effect.gen(function* () {
@@ -74,12 +81,11 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         })
       )
       .handle("revert", ({ headers, path, payload }) =>
-        Effect.gen(function* () {
-          const place = yield* access.env(path, "secret.write")
-          const written = yield* revisions.revert(place, payload, headers["if-match"])
-          yield* withETag(bundles.etagOf(place.env.id, written.revision))
-          return yield* changes(written)
-        })
+        answered(
+          access.change(access.env(path, "secret.write"), (place) =>
+            revisions.revert(place, payload, headers["if-match"])
+          )
+        )
       )
   })
 ).pipe(Layer.provide([Environments.Default, Bundles.Default, Promotion.Default, Revisions.Default]))

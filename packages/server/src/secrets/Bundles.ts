@@ -1,18 +1,19 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
-import { NotFound, ValidationError } from "@coffer/domain/Errors"
+import { type NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId, SecretKey } from "@coffer/domain/Names"
 import type { Bundle, BundledSecret } from "@coffer/domain/Secret"
-import { Effect, Either } from "effect"
+import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
+import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
-import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns, turn } from "../Turn.js"
+import { forEachInTurns } from "../Turn.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, namesETag } from "./ETag.js"
-import { type CurrentSecret, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { missingEnvironment, SecretsRepo, type WholeRow } from "./Repo.js"
+import { missing } from "./Secrets.js"
 import { type Value, Versions } from "./Versions.js"
 
 export interface BundleWrite {
@@ -21,14 +22,14 @@ export interface BundleWrite {
   readonly dry_run?: boolean
 }
 
-/** The secrets of some keys, or all; the first key that is not there is named. */
-export const narrow = (secrets: ReadonlyArray<CurrentSecret>, keys: ReadonlyArray<SecretKey> | undefined) => {
-  if (keys === undefined) return Effect.succeed(secrets)
+/** Fails with NotFound, which names the first key that was asked for and is not there. */
+export const checkFound = (
+  secrets: ReadonlyArray<WholeRow>,
+  keys: ReadonlyArray<SecretKey> | undefined
+): Effect.Effect<void, NotFound> => {
   const there = new Set(secrets.map(({ key }) => key))
-  const absent = keys.find((key) => !there.has(key))
-  if (absent !== undefined) return new NotFound({ message: `secret ${absent} is not there` })
-  const wanted = new Set(keys)
-  return Effect.succeed(secrets.filter(({ key }) => wanted.has(key)))
+  const absent = keys?.find((key) => !there.has(key))
+  return absent === undefined ? Effect.void : missing(absent)
 }
 
 /** What a request to write a bundle wants of each key. Fails with ValidationError when it contradicts itself. */
@@ -47,6 +48,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const changes = yield* Changes
     const versions = yield* Versions
     const audit = yield* AuditLog
+    const { transaction } = yield* Database
     const { epoch } = yield* Instance
 
     const tagOf = (id: EnvId, revision: number): string => etagOf(epoch, { id, revision })
@@ -61,38 +63,30 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         keys: ReadonlyArray<SecretKey> | undefined,
         ifNoneMatch: string | undefined
       ) {
-        for (;;) {
-          const known = ifNoneMatch === undefined ? undefined : repo.revision(place.env.id)
-          if (known !== undefined && ifNoneMatch !== undefined) {
-            const etag = tagOf(place.env.id, known)
-            if (namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
-          }
-          const contents = yield* repo.contents(place.env.id)
-          if (contents === undefined) return yield* missingEnvironment(place.env.name)
-          const { revision } = contents.totals
-          const opened = yield* Effect.either(
-            forEachInTurns(yield* narrow(contents.secrets, keys), (secret) => {
-              const { key, updated_at, version } = secret
-              return Either.map(versions.open(place, secret, secret.content()), (value): BundledSecret => ({
-                key,
-                value,
-                version,
-                updated_at
-              }))
-            })
-          )
-          // A version that was replaced since may be destroyed by now: then the environment is read as it is now.
-          if (Either.isLeft(opened) && repo.revision(place.env.id) !== revision) continue
-          const data = yield* opened
-          yield* audit.read(sourceOf(place), {
-            action: "secret.read",
-            resource_type: "env",
-            resource_id: place.env.id,
-            metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
-          })
-          const bundle: Bundle = { revision, data }
-          return { etag: tagOf(place.env.id, revision), bundle }
+        const { id, name } = place.env
+        if (ifNoneMatch !== undefined) {
+          const known = yield* repo.revision({ envId: id })
+          const etag = known && tagOf(id, known.revision)
+          if (etag !== undefined && namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
         }
+        const contents = yield* repo.contents(id, keys)
+        if (contents === undefined) return yield* missingEnvironment(name)
+        const { revision, secrets } = contents
+        yield* checkFound(secrets, keys)
+        const data = yield* forEachInTurns(secrets, (secret) =>
+          Effect.map(versions.open(place, secret, secret), (value): BundledSecret => {
+            const { key, updated_at, version } = secret
+            return { key, value, version, updated_at }
+          })
+        )
+        yield* audit.read(sourceOf(place), {
+          action: "secret.read",
+          resource_type: "env",
+          resource_id: id,
+          metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
+        })
+        const bundle: Bundle = { revision, data }
+        return { etag: tagOf(id, revision), bundle }
       })
     )
 
@@ -103,27 +97,24 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const write = traced("Bundles.write")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, request: BundleWrite, ifMatch: string | undefined) {
         const wanted = yield* wantedOf(request)
-        // Decoding 2,000 keys and reading 2,000 secrets take a turn each.
-        if (wanted.size > 200) yield* turn
         const at = yield* now
         return yield* transaction(
           Effect.gen(function* () {
-            const contents = yield* repo.contentsForUpdate(place.env.id)
-            if (contents === undefined) return yield* missingEnvironment(place.env.name)
-            const { secrets, totals } = contents
+            const totals = yield* changes.claim(place.env)
             yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
-            const steps = yield* changes.plan(place, secrets, wanted)
-            return yield* changes.apply(place, totals, steps, {
+            const steps = yield* changes.plan(place, wanted)
+            const written = yield* changes.apply(place, totals, steps, {
               at,
               dryRun: request.dry_run === true,
               eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
             })
+            return { etag: tagOf(place.env.id, written.revision), written }
           })
         )
       })
     )
 
-    return { read, write, etagOf: tagOf } as const
+    return { read, write } as const
   }),
   dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
 }) {}

@@ -1,31 +1,27 @@
 import { actorName } from "@coffer/domain/Actor"
 import { SecretId, type SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
-import { Effect, Either, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { type AuditEvent, AuditLog } from "../audit/AuditLog.js"
 import { forEachInTurns } from "../Turn.js"
 import { uuidV7 } from "../database/Uuid.js"
+import { ChangesRepo, type Totals } from "./ChangesRepo.js"
 import { checkLimits } from "./Limits.js"
-import { type CurrentSecret, SecretsRepo, type Totals } from "./Repo.js"
+import { SecretsRepo, type WholeRow } from "./Repo.js"
 import { sizeOf, type Value, Versions } from "./Versions.js"
-
-type Content = ReturnType<CurrentSecret["content"]>
 
 /** What becomes of a key: a value to set, or null to remove it. */
 export type Wanted = ReadonlyMap<SecretKey, Value | null>
 
-/** What is done to a key; `bytes` is the size of the value that goes. */
+/** The version of a secret that a step replaces or deletes. */
+type Replaced = Pick<WholeRow, "id" | "version" | "value_bytes">
+
+/** What is done to a key. */
 export type Step =
   | { readonly change: "created"; readonly key: SecretKey; readonly value: Value }
-  | {
-      readonly change: "updated"
-      readonly key: SecretKey
-      readonly value: Value
-      readonly row: CurrentSecret
-      readonly bytes: number
-    }
-  | { readonly change: "deleted"; readonly key: SecretKey; readonly row: CurrentSecret; readonly bytes: number }
+  | { readonly change: "updated"; readonly key: SecretKey; readonly value: Value; readonly row: Replaced }
+  | { readonly change: "deleted"; readonly key: SecretKey; readonly row: Replaced }
   | { readonly change: "unchanged"; readonly key: SecretKey; readonly version: number }
 
 const versionAfter = (step: Step): number => {
@@ -48,9 +44,9 @@ const totalsAfter = (totals: Totals, steps: ReadonlyArray<Step>) =>
         case "created":
           return { secret_count: secret_count + 1, value_bytes: value_bytes + sizeOf(step.value) }
         case "updated":
-          return { secret_count, value_bytes: value_bytes - step.bytes + sizeOf(step.value) }
+          return { secret_count, value_bytes: value_bytes - step.row.value_bytes + sizeOf(step.value) }
         case "deleted":
-          return { secret_count: secret_count - 1, value_bytes: value_bytes - step.bytes }
+          return { secret_count: secret_count - 1, value_bytes: value_bytes - step.row.value_bytes }
         case "unchanged":
           return { secret_count, value_bytes }
       }
@@ -68,43 +64,46 @@ export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
+    const { claim, remove, setTotals } = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
 
-    const isSame = (place: Place<"secret.write">, row: CurrentSecret, content: Content, value: Value): boolean => {
-      if (content?.value_bytes !== sizeOf(value)) return false
-      const before = versions.open(place, row, content)
-      return Either.isRight(before) && Redacted.value(before.right) === Redacted.value(value)
-    }
+    /** Whether a version holds a value. One that cannot be opened any more holds another one. */
+    const isSame = (place: Place<"secret.write">, row: WholeRow, value: Value): Effect.Effect<boolean> =>
+      row.value_bytes !== sizeOf(value)
+        ? Effect.succeed(false)
+        : Effect.match(versions.open(place, row, row), {
+            onFailure: () => false,
+            onSuccess: (before) => Redacted.value(before) === Redacted.value(value)
+          })
 
-    /**
-     * What a write would do to each key, beside the steps that are settled already. A value that cannot be opened any more
-     * counts as another one.
-     */
-    const plan = (
+    const stepOf = Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, value: Value | null) {
+      const row = yield* repo.find({ envId: place.env.id, key })
+      if (row === undefined) {
+        const absent: Step =
+          value === null ? { change: "unchanged", key, version: 0 } : { change: "created", key, value }
+        return absent
+      }
+      yield* versions.checkNewest(place, row)
+      const { id, value_bytes, version } = row
+      const step: Step =
+        value === null
+          ? { change: "deleted", key, row: { id, version, value_bytes } }
+          : (yield* isSame(place, row, value))
+            ? { change: "unchanged", key, version }
+            : { change: "updated", key, value, row: { id, version, value_bytes } }
+      return step
+    })
+
+    /** What a write would do to each key, beside the steps that are settled already. */
+    const plan = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
-      rows: ReadonlyArray<CurrentSecret>,
       wanted: Wanted,
       settled: ReadonlyArray<Step> = []
-    ): Effect.Effect<ReadonlyArray<Step>> => {
-      const byKey = new Map(rows.map((row) => [row.key, row]))
-      const stepOf = ([key, value]: readonly [SecretKey, Value | null]): Step => {
-        const row = byKey.get(key)
-        if (row === undefined) {
-          return value === null ? { change: "unchanged", key, version: 0 } : { change: "created", key, value }
-        }
-        const content = row.content()
-        const bytes = content?.value_bytes ?? 0
-        if (value === null) return { change: "deleted", key, row, bytes }
-        return isSame(place, row, content, value)
-          ? { change: "unchanged", key, version: row.version }
-          : { change: "updated", key, value, row, bytes }
-      }
-      return Effect.map(
-        forEachInTurns([...wanted], (each) => Effect.sync(() => stepOf(each))),
-        (steps) => [...settled, ...steps].sort(inByteOrder)
-      )
-    }
+    ) {
+      const steps = yield* forEachInTurns([...wanted], ([key, value]) => stepOf(place, key, value))
+      return [...settled, ...steps].sort(inByteOrder)
+    })
 
     const applyStep = (place: Place<"secret.write">, revision: number, at: string, eventOfSet: EventOfSet) =>
       Effect.fnUntraced(function* (step: Step) {
@@ -112,7 +111,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         const { key } = step
         const version = versionAfter(step)
         if (step.change === "deleted") {
-          repo.remove({
+          yield* remove({
             env_id: place.env.id,
             revision,
             key,
@@ -157,19 +156,18 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         readonly eventOfAll?: (revision: number) => AuditEvent
       }
     ) {
-      for (const step of steps) if ("row" in step) yield* versions.checkNewest(place, step.row)
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)
       const revision = totals.revision + 1
       const events = yield* forEachInTurns(steps, applyStep(place, revision, options.at, options.eventOfSet))
-      repo.setTotals(place.env.id, { revision, ...after })
+      yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
       yield* audit.write(sourceOf(place), ...first, ...events.flat())
       return recordOf(revision, steps)
     })
 
-    return { plan, apply } as const
+    return { claim, plan, apply } as const
   }),
-  dependencies: [SecretsRepo.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default]
 }) {}

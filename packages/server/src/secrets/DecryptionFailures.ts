@@ -1,8 +1,7 @@
 import type { Action } from "@coffer/domain/Permissions"
-import { Effect, Fiber, Metric, Option, Runtime } from "effect"
+import { Clock, Effect, Metric } from "effect"
 import { type EnvPlace, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { millisIn } from "../database/Time.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import type { VersionOf } from "./Versions.js"
 
@@ -13,12 +12,12 @@ const quietMillis = 10 * 60 * 1000
 const maxRemembered = 10_000
 
 /**
- * Makes the function that reports a version that does not decrypt, or is not the newest of its secret: a metric counts each time, and the audit log and an error
- * line say which version it was. It works inside a transaction that fails, because the entry is queued.
+ * Makes the function that reports a version that does not decrypt, or is not the newest of its secret: a metric counts each
+ * time, and the audit log and an error line say which version it was. A rollback of the transaction that found it loses
+ * neither.
  */
 export const makeFailureReports = Effect.gen(function* () {
   const audit = yield* AuditLog
-  const runtime = yield* Effect.runtime()
   const reported = new Map<string, number>()
 
   const isQuiet = (version: string, millis: number): boolean => {
@@ -31,21 +30,18 @@ export const makeFailureReports = Effect.gen(function* () {
     return false
   }
 
-  return (place: EnvPlace<Action>, { id, key, version }: VersionOf): void => {
-    Runtime.runSync(runtime)(Metric.increment(decryptionFailures))
-    const fiber = Fiber.getCurrentFiber()
-    if (Option.isNone(fiber) || isQuiet(`${id} ${version}`, millisIn(fiber.value))) return
-    audit.noteIn(fiber.value, sourceOf(place), {
+  return Effect.fnUntraced(function* (place: EnvPlace<Action>, { id, key, version }: VersionOf) {
+    yield* Metric.increment(decryptionFailures)
+    if (isQuiet(`${id} ${version}`, yield* Clock.currentTimeMillis)) return
+    yield* audit.denied(sourceOf(place), {
       action: "secret.decryption_failed",
       resource_type: "secret",
       resource_id: id,
       metadata: { key, version }
     })
-    Runtime.runFork(runtime)(
-      Effect.logError(
-        `a secret does not decrypt: organization ${place.org.id}, project ${place.project.id}, environment ${place.env.id}, ` +
-          `secret ${id}, version ${version}; restore it from a backup, and find out who can write the database file`
-      )
+    yield* Effect.logError(
+      `a secret does not decrypt: organization ${place.org.id}, project ${place.project.id}, environment ${place.env.id}, ` +
+        `secret ${id}, version ${version}; restore it from a backup, and find out who can write the database file`
     )
-  }
+  })
 })

@@ -1,6 +1,6 @@
 import { Conflict } from "@coffer/domain/Errors"
 import type { EnvId, EnvName } from "@coffer/domain/Names"
-import { Either } from "effect"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 
 interface State {
@@ -25,8 +25,8 @@ export const etagOf = (epoch: string, ...states: ReadonlyArray<State>): string =
 export const namesETag = (header: string, etag: string): boolean =>
   header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
-/** Left with Conflict when an `If-Match` header names another ETag than the current one. */
-export const checkMatch = (name: EnvName, ifMatch: string | undefined, etag: string): Either.Either<void, Conflict> =>
+/** Fails with Conflict when an `If-Match` header names another ETag than the current one. */
+export const checkMatch = (name: EnvName, ifMatch: string | undefined, etag: string): Effect.Effect<void, Conflict> =>
   ifMatch === undefined || namesETag(ifMatch, etag)
-    ? Either.void
-    : Either.left(new Conflict({ message: `environment ${name} has changed since that ETag: read it again` }))
+    ? Effect.void
+    : new Conflict({ message: `environment ${name} has changed since that ETag: read it again` })

@@ -16,7 +16,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const history = yield* History
     return handlers
       .handle("set", ({ path, payload }) =>
-        Effect.flatMap(access.env(path, "secret.write"), (place) =>
+        access.change(access.env(path, "secret.write"), (place) =>
           secrets.set(place, path.key, payload.value, payload.expected_version)
         )
       )
@@ -27,7 +27,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         Effect.flatMap(Effect.flatMap(access.env(path, "secret.list"), secrets.list), (data) => listed({ data }))
       )
       .handle("delete", ({ path, urlParams }) =>
-        Effect.flatMap(access.env(path, "secret.write"), (place) =>
+        access.change(access.env(path, "secret.write"), (place) =>
           secrets.remove(place, path.key, urlParams.expected_version)
         )
       )
@@ -38,15 +38,20 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         })
       )
       .handle("rollback", ({ path, payload }) =>
-        Effect.flatMap(access.env(path, "secret.write"), (place) => history.rollback(place, path.key, payload))
+        access.change(access.env(path, "secret.write"), (place) => history.rollback(place, path.key, payload))
       )
       .handle("undelete", ({ path }) =>
-        Effect.flatMap(access.env(path, "secret.write"), (place) => history.undelete(place, path.key))
+        access.change(access.env(path, "secret.write"), (place) => history.undelete(place, path.key))
       )
       .handle("destroy", ({ path, payload }) =>
         Effect.gen(function* () {
-          const place = yield* access.env(path, "secret.destroy")
-          return yield* history.destroy(place, path.key, payload.versions)
+          const { data, erased } = yield* (
+            access
+              .change(access.env(path, "secret.destroy"), (place) => history.destroy(place, path.key, payload.versions))
+              // Its erasure is left to the commit: see `History.destroy`.
+              .pipe(Effect.uninterruptible)
+          )
+          return { data, erased: yield* erased }
         })
       )
   })

@@ -1,20 +1,20 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { LimitExceeded } from "@coffer/domain/Errors"
-import { Either } from "effect"
+import { Effect } from "effect"
 
 const maxSecrets = maxBundleKeys
 const maxValueBytes = 8 * 1024 * 1024
 
-/** Left when an environment would hold more secrets or bytes of values than it may, and more than it did. */
+/** Fails when an environment would hold more secrets or bytes of values than it may, and more than it did. */
 export const checkLimits = (
   before: { readonly secret_count: number; readonly value_bytes: number },
   after: { readonly secret_count: number; readonly value_bytes: number }
-): Either.Either<void, LimitExceeded> => {
+): Effect.Effect<void, LimitExceeded> => {
   if (after.secret_count > maxSecrets && after.secret_count > before.secret_count) {
-    return Either.left(new LimitExceeded({ message: `an environment has at most ${maxSecrets} secrets` }))
+    return new LimitExceeded({ message: `an environment has at most ${maxSecrets} secrets` })
   }
   if (after.value_bytes > maxValueBytes && after.value_bytes > before.value_bytes) {
-    return Either.left(new LimitExceeded({ message: "the values of an environment have at most 8 MiB together" }))
+    return new LimitExceeded({ message: "the values of an environment have at most 8 MiB together" })
   }
-  return Either.void
+  return Effect.void
 }

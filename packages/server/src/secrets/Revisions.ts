@@ -4,19 +4,18 @@ import type { SecretId, SecretKey } from "@coffer/domain/Names"
 import type { Revision } from "@coffer/domain/Secret"
 import { Array, Effect } from "effect"
 import type { Place } from "../access/Access.js"
+import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
-import { transaction } from "../database/Writer.js"
 import { Instance } from "../keys/Instance.js"
-import { forEachInTurns, turn } from "../Turn.js"
+import { traced } from "../tracing/Traced.js"
+import { forEachInTurns } from "../Turn.js"
 import { Changes, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
-import { type ChangeRow, type CurrentSecret, missingEnvironment, SecretsRepo } from "./Repo.js"
+import { type ChangeRow, HistoryRepo } from "./HistoryRepo.js"
+import { SecretsRepo } from "./Repo.js"
 import { type Value, Versions } from "./Versions.js"
 
 const defaultLimit = 100
-
-/** How many keys of the history are looked up before other work gets its turn. */
-const keysAtOnce = 500
 
 /** How many keys a message names. */
 const maxNamed = 20
@@ -42,37 +41,37 @@ const named = (keys: ReadonlyArray<SecretKey>): string =>
 export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revisions", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
+    const history = yield* HistoryRepo
     const changes = yield* Changes
     const versions = yield* Versions
+    const { transaction } = yield* Database
     const { epoch } = yield* Instance
 
     /** The revisions of an environment, newest first, below a revision when one is given. */
-    const list = Effect.fn("Revisions.list")(function* (
-      place: Place<"secret.list">,
-      page: { readonly limit?: number; readonly before?: number }
-    ) {
-      const limit = page.limit ?? defaultLimit
-      const rows = yield* repo.changes(place.env.id, page.before ?? null, maxRevisionChanges + 1)
-      const revisions = Object.values(Array.groupBy(rows, ({ revision }) => String(revision))).map(revisionOf)
-      revisions.sort((a, b) => b.revision - a.revision)
-      // The oldest revision of a full page may have more changes than were read.
-      return revisions.slice(0, rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit)
-    })
+    const list = traced("Revisions.list")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.list">,
+        page: { readonly limit?: number; readonly before?: number }
+      ) {
+        const limit = page.limit ?? defaultLimit
+        const rows = yield* history.changes({
+          envId: place.env.id,
+          before: page.before ?? Number.MAX_SAFE_INTEGER,
+          limit: maxRevisionChanges + 1
+        })
+        const revisions = Object.values(Array.groupBy(rows, ({ revision }) => String(revision))).map(revisionOf)
+        revisions.sort((a, b) => b.revision - a.revision)
+        // The oldest revision of a full page may have more changes than were read.
+        return revisions.slice(0, rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit)
+      })
+    )
 
     /** Which version each key had at a revision; keys that were not there are left out. */
     const stateAt = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
-      const found: Array<Earlier> = []
-      for (let after = ""; ;) {
-        const rows = repo.changesUpTo(place.env.id, revision, after, keysAtOnce)
-        for (const { change, key, secret_id, version } of rows) {
-          if (secret_id !== null && version !== null && change !== "deleted")
-            found.push({ key, id: secret_id, version })
-        }
-        const last = rows.at(-1)
-        if (last === undefined || rows.length < keysAtOnce) return found
-        after = last.key
-        yield* turn
-      }
+      const rows = yield* history.changesUpTo(place.env.id, revision)
+      return rows.flatMap(({ change, key, secret_id: id, version }): ReadonlyArray<Earlier> =>
+        id === null || version === null || change === "deleted" ? [] : [{ key, id, version }]
+      )
     })
 
     /** The value of each key as it was. Fails with Conflict when a value was destroyed since. */
@@ -85,7 +84,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       const values: Array<readonly [SecretKey, Value]> = []
       yield* forEachInTurns(state, (of) =>
         Effect.gen(function* () {
-          const row = yield* repo.findVersion(of.id, of.version)
+          const row = yield* history.findVersion({ id: of.id, version: of.version })
           if (row === undefined || row.destroyed_at !== null) destroyed.push(of.key)
           else if (destroyed.length === 0) values.push([of.key, yield* versions.open(place, of, row)])
         })
@@ -99,11 +98,8 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     })
 
     /** What is to become of each key that is there now or was there then. */
-    const stepsTo = Effect.fnUntraced(function* (
-      place: Place<"secret.write">,
-      revision: number,
-      rows: ReadonlyArray<CurrentSecret>
-    ) {
+    const stepsTo = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
+      const rows = yield* repo.list(place.env.id)
       for (const row of rows) yield* versions.checkNewest(place, row)
       const state = yield* stateAt(place, revision)
       const current = new Map(rows.map((row) => [row.key, row]))
@@ -116,55 +112,57 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
       ])
       const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
-      return yield* changes.plan(place, rows, wanted, unchanged)
+      return yield* changes.plan(place, wanted, unchanged)
     })
 
     /**
      * Makes an environment as it was at a revision, in one new revision; 0 empties it. Fails with Conflict, and changes
      * nothing, when that state is not known or needs a destroyed value, or when `ifMatch` names another ETag.
      */
-    const revert = Effect.fn("Revisions.revert")(function* (
-      place: Place<"secret.write">,
-      request: { readonly to: number; readonly dry_run?: boolean },
-      ifMatch: string | undefined
-    ) {
-      const { to } = request
-      const { id, name } = place.env
-      const at = yield* now
-      return yield* transaction(
-        Effect.gen(function* () {
-          const contents = yield* repo.contentsForUpdate(id)
-          if (contents === undefined) return yield* missingEnvironment(name)
-          const { secrets, totals } = contents
-          if (to > totals.revision) {
-            return yield* new NotFound({
-              message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
+    const revert = traced("Revisions.revert")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.write">,
+        request: { readonly to: number; readonly dry_run?: boolean },
+        ifMatch: string | undefined
+      ) {
+        const { to } = request
+        const { id, name } = place.env
+        const tagOf = (revision: number) => etagOf(epoch, { id, revision })
+        const at = yield* now
+        return yield* transaction(
+          Effect.gen(function* () {
+            const totals = yield* changes.claim(place.env)
+            if (to > totals.revision) {
+              return yield* new NotFound({
+                message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
+              })
+            }
+            yield* checkMatch(name, ifMatch, tagOf(totals.revision))
+            const since = to === 0 ? undefined : yield* history.wholeSince({ envId: id })
+            if (since !== undefined && to < since.revision) {
+              return yield* new Conflict({
+                message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
+              })
+            }
+            const steps = yield* stepsTo(place, to)
+            const written = yield* changes.apply(place, totals, steps, {
+              at,
+              dryRun: request.dry_run === true,
+              eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
+              eventOfAll: (revision) => ({
+                action: "env.revert",
+                resource_type: "env",
+                resource_id: id,
+                metadata: { project: place.project.name, env: name, to, revision }
+              })
             })
-          }
-          yield* checkMatch(name, ifMatch, etagOf(epoch, { id, revision: totals.revision }))
-          const since = to === 0 ? 0 : repo.wholeSince(id)
-          if (to < since) {
-            return yield* new Conflict({
-              message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since}`
-            })
-          }
-          const steps = yield* stepsTo(place, to, secrets)
-          return yield* changes.apply(place, totals, steps, {
-            at,
-            dryRun: request.dry_run === true,
-            eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
-            eventOfAll: (revision) => ({
-              action: "env.revert",
-              resource_type: "env",
-              resource_id: id,
-              metadata: { project: place.project.name, env: name, to, revision }
-            })
+            return { etag: tagOf(written.revision), written }
           })
-        })
-      )
-    })
+        )
+      })
+    )
 
     return { list, revert } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default]
 }) {}

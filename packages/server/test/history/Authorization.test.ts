@@ -122,8 +122,6 @@ const calls: ReadonlyArray<{
 ]
 
 type Needed =
-  | Effect.Effect.Context<ReturnType<typeof listVersions>>
-  | Effect.Effect.Context<ReturnType<typeof diff>>
   | Effect.Effect.Context<ReturnType<typeof copy>>
   | Effect.Effect.Context<ReturnType<typeof destroy>>
   | Effect.Effect.Context<ReturnType<typeof revert>>

@@ -78,7 +78,8 @@ export const undelete = (actor: Actor, name: string, options: At = {}) =>
 export const destroying = (actor: Actor, name: string, versions: ReadonlyArray<number>, options: At = {}) =>
   Effect.gen(function* () {
     const place = yield* enterFor(actor, "secret.destroy", options.path)
-    return yield* (yield* History).destroy(place, key(name), versions)
+    const { data, erased } = yield* (yield* History).destroy(place, key(name), versions)
+    return { data, erased: yield* erased }
   })
 
 /** Destroys versions; their records. */
@@ -114,7 +115,9 @@ export const revert = (
 ) =>
   Effect.gen(function* () {
     const place = yield* enterFor(actor, "secret.write", options.path)
-    return yield* (yield* Revisions).revert(place, { to, dry_run: options.dryRun ?? false }, options.ifMatch)
+    const request = { to, dry_run: options.dryRun ?? false }
+    const { written } = yield* (yield* Revisions).revert(place, request, options.ifMatch)
+    return written
   })
 
 export const diff = (actor: Actor, here: string, there: string) =>

@@ -315,11 +315,12 @@ export const writeBundle = (
   Effect.gen(function* () {
     const place = yield* enter(actor, "secret.write", options.path)
     const set = new Map(Object.entries(request.set ?? {}).map(([name, text]) => [key(name), value(text)]))
-    return yield* (yield* Bundles).write(
+    const { written } = yield* (yield* Bundles).write(
       place,
       { set, delete: (request.delete ?? []).map(key), dry_run: request.dry_run ?? false },
       options.ifMatch
     )
+    return written
   })
 
 /** The ETag of an environment, and its keys with values in clear unless the ETag given is the same. */

@@ -1,0 +1,95 @@
+import type { EnvId, EnvName, SecretId, SecretKey } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { query } from "../database/Query.js"
+import type { Sealed } from "../keys/Envelope.js"
+import { missingEnvironment } from "./Repo.js"
+
+const TotalsRow = Schema.Struct({
+  revision: Schema.Number,
+  secret_count: Schema.Number,
+  value_bytes: Schema.Number
+})
+export type Totals = typeof TotalsRow.Type
+
+/** Which secret a change of an environment is about, and who made it when. */
+interface NewChange {
+  readonly env_id: EnvId
+  readonly revision: number
+  readonly key: SecretKey
+  readonly secret_id: SecretId
+  readonly version: number
+  readonly created_by: string
+  readonly created_at: string
+}
+
+interface NewVersion extends Sealed, NewChange {
+  readonly value_bytes: number
+}
+
+/** What changes the secrets of an environment. */
+export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
+  effect: Effect.gen(function* () {
+    const { returning, write } = yield* query
+
+    const claim = returning(TotalsRow)`
+      UPDATE environments SET revision = revision WHERE id = ${"id"} AND removed_at IS NULL
+      RETURNING revision, secret_count, value_bytes`
+
+    const recordChange = write`
+      INSERT INTO secret_changes (env_id, revision, key, secret_id, version, change, created_by, created_at)
+      VALUES (${"env_id"}, ${"revision"}, ${"key"}, ${"secret_id"}, ${"version"}, ${"change"}, ${"created_by"},
+        ${"created_at"})`
+
+    const insertVersion = write`
+      INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, ciphertext, nonce, wrapped_key,
+        key_nonce, value_bytes, created_by, created_at)
+      VALUES (${"secret_id"}, ${"version"}, ${"revision"}, ${"format"}, ${"kek_id"}, ${"ciphertext"}, ${"nonce"},
+        ${"wrapped_key"}, ${"key_nonce"}, ${"value_bytes"}, ${"created_by"}, ${"created_at"})`
+
+    const remove = write`
+      UPDATE secrets SET removed_at = ${"created_at"}, removed_revision = ${"revision"} WHERE id = ${"secret_id"}`
+
+    const restore = write`
+      UPDATE secrets SET removed_at = NULL, removed_revision = NULL, updated_at = ${"created_at"}
+      WHERE id = ${"secret_id"}`
+
+    return {
+      /**
+       * Takes the environment's own row at the head of a transaction, so that its limits and its revision hold on an engine with
+       * many writers too. The revision goes up by `setTotals`, last: what changes nothing uses none. Fails with NotFound when the
+       * environment is removed.
+       */
+      claim: (env: { readonly id: EnvId; readonly name: EnvName }) =>
+        Effect.flatMap(claim({ id: env.id }), ([totals]) =>
+          totals === undefined ? missingEnvironment(env.name) : Effect.succeed(totals)
+        ),
+
+      setTotals: write`
+        UPDATE environments
+        SET revision = ${"revision"}, secret_count = ${"secret_count"}, value_bytes = ${"value_bytes"}
+        WHERE id = ${"id"}`,
+
+      insertSecret: write`
+        INSERT INTO secrets (id, env_id, key, version, created_at, updated_at)
+        VALUES (${"id"}, ${"envId"}, ${"key"}, 1, ${"now"}, ${"now"})`,
+
+      setVersion: write`UPDATE secrets SET version = ${"version"}, updated_at = ${"now"} WHERE id = ${"id"}`,
+
+      insertVersion: (row: NewVersion) =>
+        Effect.zipRight(
+          insertVersion({ ...row }),
+          recordChange({ ...row, change: row.version === 1 ? "created" : "updated" })
+        ),
+
+      remove: (row: NewChange) => Effect.zipRight(remove({ ...row }), recordChange({ ...row, change: "deleted" })),
+
+      restore: (row: NewChange) => Effect.zipRight(restore({ ...row }), recordChange({ ...row, change: "undeleted" })),
+
+      /** Erases what a version sealed and its data key; the database overwrites what it frees. */
+      destroyVersion: write`
+        UPDATE secret_versions SET wrapped_key = NULL, key_nonce = NULL, destroyed_at = ${"now"},
+          ciphertext = ${"nothing"}, nonce = ${"nothing"}
+        WHERE secret_id = ${"id"} AND version = ${"version"}`
+    } as const
+  })
+}) {}
