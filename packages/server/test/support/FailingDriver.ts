@@ -19,14 +19,17 @@ interface Caller {
 type Call = (this: Caller, ...args: ReadonlyArray<unknown>) => unknown
 
 /** Runs an effect while each statement on whichever connection of this process is looked at first. */
-const looking = <A, E, R>(look: (text: string, caller: Caller) => void, effect: Effect.Effect<A, E, R>) =>
+const looking = <A, E, R>(
+  look: (text: string, caller: Caller, parameters: ReadonlyArray<unknown>) => void,
+  effect: Effect.Effect<A, E, R>
+) =>
   Effect.acquireUseRelease(
     Effect.sync(() =>
       calls.map(([owner, name]) => {
         const target = Object(owner)
         const call: Call = Reflect.get(target, name)
         Reflect.set(target, name, function (this: Caller, ...args: ReadonlyArray<unknown>) {
-          look(this.source ?? String(args[0]), this)
+          look(this.source ?? String(args[0]), this, args)
           return Reflect.apply(call, this, args)
         })
         return () => Reflect.set(target, name, call)
@@ -55,6 +58,22 @@ export const failingStatement = <A, E, R>(at: number, effect: Effect.Effect<A, E
       throw broken()
     }
     return Effect.map(Effect.exit(looking(look, effect)), (exit) => ({ exit, statement: failed.statement }))
+  })
+
+/** A statement as the driver is given it. */
+export interface Asked {
+  readonly text: string
+  readonly parameters: ReadonlyArray<unknown>
+}
+
+/** Runs an effect; tells the statements that ran meanwhile, on whichever connection of this process. */
+export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const seen: Array<Asked> = []
+    const look = (text: string, _caller: Caller, parameters: ReadonlyArray<unknown>) => {
+      seen.push({ text: text.trim(), parameters })
+    }
+    return Effect.as(looking(look, effect), seen)
   })
 
 /** A statement that fails: after how many that do not, and whether the engine then rolls the whole transaction back. */
