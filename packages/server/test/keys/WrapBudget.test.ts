@@ -1,19 +1,25 @@
 import { Database } from "@coffer/server/database/Database"
 import { Keyring } from "@coffer/server/keys/Keyring"
+import { rotate } from "@coffer/server/keys/Rotation"
 import { maxWraps, WrapBudget } from "@coffer/server/keys/WrapBudget"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { Secrets } from "@coffer/server/secrets/Secrets"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { logged } from "../support/Logged.js"
 import {
+  freshPath,
+  masterKey,
   onDamagedDatabase,
   onDatabase,
   organization,
   outcome,
+  person,
   raw,
+  rawAt,
   readSecret,
   removeSecret,
+  servicesAt,
   setSecret,
   writeBundle
 } from "../support/Services.js"
@@ -93,5 +99,49 @@ describe("the budget of a key-encryption key", () => {
       )
       assert.strictEqual((yield* setSecret(ada, "A", "after a rotation")).version, 2)
     }).pipe(onDatabase())
+  )
+
+  it.scoped("of a new key is not spent: after a rotation, writes are taken from the first moment on", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      const newKey = "f0".repeat(32)
+      yield* Effect.gen(function* () {
+        const ada = yield* organization()
+        for (const text of ["one", "two", "three"]) yield* setSecret(ada, "A", text)
+        yield* Effect.gen(function* () {
+          yield* (yield* WrapBudget).count
+          assert.strictEqual(yield* outcome(setSecret(ada, "A", "four")), "LimitExceeded")
+        }).pipe(Effect.provide(Layer.fresh(Secrets.Default).pipe(Layer.provideMerge(budgetOf(maxWraps)))))
+      }).pipe(Effect.provide(servicesAt(path)), Effect.scoped)
+
+      // Who reads meanwhile sees all of it or nothing.
+      const reader = yield* rawAt(path, { readonly: true })
+      const keysInForce = () =>
+        reader.prepare<[], string>("SELECT DISTINCT kek_id FROM secret_versions").pluck().all().join()
+      const before = keysInForce()
+      const seen: Array<string> = []
+      const { versions } = yield* rotate({
+        dbPath: path,
+        oldKey: Redacted.make(masterKey),
+        newKey: Redacted.make(newKey),
+        publish: () => Effect.void,
+        progress: () => Effect.sync(() => void seen.push(keysInForce()))
+      })
+      assert.strictEqual(versions, 3)
+      assert.deepStrictEqual(
+        seen,
+        Array.from({ length: 6 }, () => before)
+      )
+      assert.notStrictEqual(keysInForce(), before)
+      assert.notInclude(keysInForce(), ",")
+
+      yield* Effect.gen(function* () {
+        const ada = yield* person("ada@example.com")
+        assert.strictEqual((yield* setSecret(ada, "A", "four")).version, 4, "before the first count")
+        assert.strictEqual(yield* (yield* WrapBudget).count, 4)
+        assert.strictEqual((yield* setSecret(ada, "A", "five")).version, 5, "and after it")
+        assert.strictEqual((yield* readSecret(ada, "A", { version: 1 })).value, "one")
+      }).pipe(Effect.provide(servicesAt(path, { SERVICE_MASTER_KEY: newKey })), Effect.scoped)
+    })
   )
 })
