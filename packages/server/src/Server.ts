@@ -15,10 +15,8 @@ import { BackupsHttp } from "./backups/Http.js"
 import { BackupScheduleLive } from "./backups/Schedule.js"
 import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
-import { CheckpointsLive } from "./database/Checkpoints.js"
 import { DatabaseLive } from "./database/sqlite/SqliteDatabase.js"
 import { ErasuresLive } from "./database/sqlite/Erasure.js"
-import { Reader } from "./database/Reader.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { makeAdmission } from "./http/Admission.js"
 import { BoundaryLive } from "./http/Boundary.js"
@@ -88,9 +86,7 @@ const ServicesLive = HttpApiBuilder.serve().pipe(
   Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default, ErasuresLive]),
   // It ends after the audit queue is flushed, with all of it.
   Layer.provide(AuditStreamLive),
-  Layer.provide(InstanceLive),
-  Layer.provide(Reader.Default),
-  Layer.merge(CheckpointsLive)
+  Layer.provide(InstanceLive)
 )
 
 /**

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto"
-import type { Array } from "effect"
+import { type Array, Effect } from "effect"
 import { timestamp } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
 import { breakLink, type Draft, genesis, type Head, headMac, link, sameLink } from "./Chain.js"
@@ -45,7 +45,7 @@ const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, 
 
 /**
  * Makes the function that appends entries to one log: they get the next numbers, each is linked to its predecessor, and the
- * head is moved. Call it inside a savepoint: it throws what a statement throws.
+ * head is moved. Run it as a transaction, or a part of one.
  *
  * The head is verified first. Without that, whoever cuts the newest entries off and writes a head row without a valid MAC
  * would have the next append sign it. If the head does not verify, the log goes on behind an `audit.break` entry, whose
@@ -53,10 +53,9 @@ const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, 
  *
  * @returns the break that was recorded, or null.
  */
-export const appending =
-  (repo: AuditRepo, key: KeyObject) =>
-  (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number): Break | null => {
-    const end = repo.end(log)
+export const appending = (repo: AuditRepo, key: KeyObject) =>
+  Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
+    const end = yield* repo.end(log)
     const isBroken = !isWhole(key, end)
     const current = timestamp(millis)
     // Only an authentic head may hold the clock back.
@@ -71,10 +70,11 @@ export const appending =
       return { position: ++position, entry, stamp, chain }
     }
     const entries = (isBroken ? [breakEntry(log, end, millis), ...drafts] : drafts).map(linked)
-    repo.insert(entries)
-    repo.post(entries)
-    repo.count(entries.map(({ entry }) => entry))
+    yield* repo.insert(entries)
+    yield* repo.post(entries)
+    yield* repo.count(entries.map(({ entry }) => entry))
     const head = { log, seq, chain, created_at }
-    repo.setHead({ ...head, mac: headMac(key, head) })
-    return isBroken ? { ...end, log, seq: seq - drafts.length } : null
-  }
+    yield* repo.setHead({ ...head, mac: headMac(key, head) })
+    const found: Break | null = isBroken ? { ...end, log, seq: seq - drafts.length } : null
+    return found
+  })

@@ -1,13 +1,10 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import { NotReady } from "@coffer/domain/Errors"
 import type { OrgId } from "@coffer/domain/Names"
-import { SqlClient, type SqlError } from "@effect/sql"
-import { Array, Cause, Context, Data, Effect, Either, type Fiber, Metric, Option, Queue, Runtime } from "effect"
+import { Array, Cause, Clock, Data, Effect, Either, Metric, Option, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
-import { afterwards, Transaction } from "../database/Database.js"
-import { failure } from "../database/Transactions.js"
+import { afterwards, Database, Transaction } from "../database/Database.js"
 import { isDiskFull } from "../database/Reason.js"
-import { millisIn } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
@@ -46,8 +43,11 @@ interface Told {
 /** Entries that could not be appended. */
 interface Lost {
   readonly told: Told
-  readonly error: SqlError.SqlError
+  readonly cause: Cause.Cause<unknown>
 }
+
+/** Rolls a transaction back in which no entry could be appended. */
+class NothingAppended extends Data.TaggedError("NothingAppended")<{ readonly reason: Cause.Cause<unknown> }> {}
 
 /** Rolls an entry back that was only tried. */
 class TakenBack extends Data.TaggedError("TakenBack") {}
@@ -112,79 +112,70 @@ export const auditFailures = Metric.counter("coffer_audit_failures_total", { inc
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
+    const { beforeCommit, transaction } = yield* Database
     const repo = yield* AuditRepo
     const { auditKey } = yield* Instance
     const { auditRequired } = yield* ServerConfig
     const queue = yield* Queue.bounded<Told>(queueCapacity)
     const waiting = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
-    const runtime = yield* Effect.runtime()
     const append = appending(repo, auditKey)
     /** The logs whose last append failed. */
     const failing = new Set<string>()
     /** The logs that did not end where their heads said, as far as this process has seen. */
     const broken = new Set<string>()
 
-    /** What is to be written of an event, as the request that runs in a fiber tells it. All at once: each read has one. */
-    const draftIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): Draft => {
-      const { client, ip } = Context.get(fiber.currentContext, RequestInfo)
-      return {
-        id: uuidV7At(millisIn(fiber)),
-        log: source.orgId ?? systemLog,
-        org_id: source.orgId,
-        actor_type: source.actor.type,
-        actor_id: source.actor.id,
-        actor_name: source.actor.name,
-        action: event.action,
-        resource_type: event.resource_type,
-        resource_id: event.resource_id,
-        ip_address: ip,
-        metadata: JSON.stringify(metadataOf(source, event, client))
-      }
-    }
+    /** What is to be written of events, as the request that runs tells them. */
+    const tellOf = (source: AuditSource, events: Array.NonEmptyReadonlyArray<AuditEvent>): Effect.Effect<Told> =>
+      Effect.zipWith(Clock.currentTimeMillis, RequestInfo, (millis, { client, ip }) => ({
+        millis,
+        drafts: Array.map(events, (event) => ({
+          id: uuidV7At(millis),
+          log: source.orgId ?? systemLog,
+          org_id: source.orgId,
+          actor_type: source.actor.type,
+          actor_id: source.actor.id,
+          actor_name: source.actor.name,
+          action: event.action,
+          resource_type: event.resource_type,
+          resource_id: event.resource_id,
+          ip_address: ip,
+          metadata: JSON.stringify(metadataOf(source, event, client))
+        }))
+      }))
 
-    const toldIn = (
-      fiber: Fiber.RuntimeFiber<unknown, unknown>,
-      source: AuditSource,
-      events: Array.NonEmptyReadonlyArray<AuditEvent>
-    ): Told => ({ drafts: Array.map(events, (event) => draftIn(fiber, source, event)), millis: millisIn(fiber) })
-
-    const reportBreak = ({ head, last, log, seq }: Break): void => {
+    const reportBreak = ({ head, last, log, seq }: Break) => {
       broken.add(log)
-      Runtime.runFork(runtime)(
-        Effect.logError(
-          `the audit log of ${log} does not end where its head says (head ${head?.seq ?? "none"}, last entry ${last?.seq ?? "none"}): ` +
-            `entry ${seq} records that; keep a copy of the database file, and verify the log`
-        )
+      return Effect.logError(
+        `the audit log of ${log} does not end where its head says (head ${head?.seq ?? "none"}, last entry ${last?.seq ?? "none"}): ` +
+          `entry ${seq} records that; keep a copy of the database file, and verify the log`
       )
     }
 
-    /** Appends to one log, inside the open transaction: all or nothing. */
-    const appendTogether = (log: string, { drafts, millis }: Told): Either.Either<void, SqlError.SqlError> =>
-      Either.map(
-        repo.savepoint(() => append(log, drafts, millis)),
-        (found) => {
-          if (found !== null) reportBreak(found)
-        }
+    /** Appends to one log, as a part of the open transaction: all or nothing. */
+    const appendTogether = (log: string, { drafts, millis }: Told) =>
+      transaction(append(log, drafts, millis)).pipe(
+        Effect.flatMap((found) => (found === null ? Effect.void : reportBreak(found))),
+        Effect.sandbox,
+        Effect.either
       )
 
     /** Appends to each log alone, inside the open transaction; where that fails, each change's entries alone. */
-    const appendEach = (told: ReadonlyArray<Told>): ReadonlyArray<Lost> => {
+    const appendEach = Effect.fnUntraced(function* (told: ReadonlyArray<Told>) {
       const lost: Array<Lost> = []
       for (const [log, all] of Object.entries(Array.groupBy(told, logOf))) {
-        const together = appendTogether(log, joined(all))
+        const together = yield* appendTogether(log, joined(all))
         if (Either.isRight(together)) failing.delete(log)
-        else if (all.length === 1) lost.push({ told: all[0], error: together.left })
+        else if (all.length === 1) lost.push({ told: all[0], cause: together.left })
         else {
           for (const each of all) {
-            const alone = appendTogether(log, each)
-            if (Either.isLeft(alone)) lost.push({ told: each, error: alone.left })
+            const alone = yield* appendTogether(log, each)
+            if (Either.isLeft(alone)) lost.push({ told: each, cause: alone.left })
           }
         }
       }
       return lost
-    }
+    })
 
     /** Counts and logs entries that could not be written, and remembers their logs for `ready`. */
     const reportLost = (told: ReadonlyArray<Told>, cause: Cause.Cause<unknown>) => {
@@ -202,45 +193,46 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         ? Effect.void
         : reportLost(
             [first, ...rest].map(({ told }) => told),
-            Cause.fail(first.error)
+            first.cause
           )
 
-    /** Appends in a transaction of its own. Fails if nothing could be appended; what is lost is logged and counted. */
+    /** Appends in a transaction of its own. Dies if nothing could be appended; what is lost is logged and counted. */
     const commit = (told: ReadonlyArray<Told>) =>
-      sql
-        .withTransaction(
-          Effect.suspend(() => {
-            const lost = appendEach(told)
-            const [first] = lost
-            return first !== undefined && lost.length === told.length ? Effect.fail(first.error) : Effect.succeed(lost)
-          })
-        )
-        .pipe(
-          Effect.tapErrorCause((cause) => reportLost(told, cause)),
-          Effect.tap(reportEachLost),
-          Effect.uninterruptible
-        )
+      transaction(
+        Effect.flatMap(appendEach(told), (lost) => {
+          const [first] = lost
+          return first !== undefined && lost.length === told.length
+            ? new NothingAppended({ reason: first.cause })
+            : Effect.succeed(lost)
+        })
+      ).pipe(
+        Effect.catchTag("NothingAppended", ({ reason }) => Effect.failCause(Cause.die(Cause.squash(reason)))),
+        Effect.tapErrorCause((cause) => reportLost(told, cause)),
+        Effect.flatMap(reportEachLost),
+        Effect.uninterruptible
+      )
 
     /** As `commit`; fails only where the operator requires the audit. */
     const commitOrGoOn = (told: ReadonlyArray<Told>): Effect.Effect<void> =>
-      auditRequired ? Effect.asVoid(Effect.orDie(commit(told))) : Effect.catchAllCause(commit(told), () => Effect.void)
+      auditRequired ? commit(told) : Effect.catchAllCause(commit(told), () => Effect.void)
 
     /** Whether a log takes entries again: one is written and taken back, then a head is written as it was. */
     const attempt = (log: string) =>
-      sql.withTransaction(
+      transaction(
         Effect.gen(function* () {
-          const { head } = yield* Effect.try({ try: () => repo.end(log), catch: failure })
-          const probing = Effect.withFiberRuntime<void, SqlError.SqlError>((fiber) => {
-            const draft = draftIn(fiber, probe, { action: "auth.login", resource_type: "server", resource_id: null })
-            return appendTogether(log, {
-              drafts: [{ ...draft, log, org_id: log === systemLog ? null : log }],
-              millis: millisIn(fiber)
-            })
-          })
-          yield* sql
-            .withTransaction(Effect.zipRight(probing, new TakenBack()))
-            .pipe(Effect.catchTag("TakenBack", () => Effect.void))
-          if (head !== null) yield* Effect.try({ try: () => repo.setHead(head), catch: failure })
+          const { head } = yield* repo.end(log)
+          const { drafts, millis } = yield* tellOf(probe, [
+            { action: "auth.login", resource_type: "server", resource_id: null }
+          ])
+          const probing = append(
+            log,
+            Array.map(drafts, (draft) => ({ ...draft, log, org_id: log === systemLog ? null : log })),
+            millis
+          )
+          yield* transaction(Effect.zipRight(probing, new TakenBack())).pipe(
+            Effect.catchTag("TakenBack", () => Effect.void)
+          )
+          if (head !== null) yield* repo.setHead(head)
         })
       )
 
@@ -254,27 +246,24 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         })
       )
 
-    /** Appends what the changes of a batch tell, once for all of them. */
-    const tellAtCommit = repo.atCommit<Told>((told) => {
-      const lost = appendEach(told)
-      if (lost.length > 0) Runtime.runFork(runtime)(reportEachLost(lost))
-    })
+    /** Appends what the changes of a group tell, once for all of them. */
+    const appendAtCommit = beforeCommit<Told>((told) => Effect.flatMap(appendEach(told), reportEachLost))
 
     /** Leaves entries to the commit; where the audit is required, appends them now, and fails the change with them. */
-    const tell = (told: Told): void => {
-      if (!auditRequired) return tellAtCommit(told)
-      const done = appendTogether(logOf(told), told)
-      if (Either.isRight(done)) return
-      Runtime.runFork(runtime)(reportLost([told], Cause.fail(done.left)))
-      Either.getOrThrowWith(done, (error) => error)
-    }
-
-    const writeIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): void => {
-      tell(toldIn(fiber, source, [event]))
-    }
+    const tell = (told: Told): Effect.Effect<void, never, Transaction> =>
+      auditRequired
+        ? Effect.flatMap(
+            appendTogether(logOf(told), told),
+            Either.match({
+              onLeft: (cause) =>
+                Effect.zipRight(afterwards(reportLost([told], cause)), Effect.die(Cause.squash(cause))),
+              onRight: () => Effect.void
+            })
+          )
+        : appendAtCommit(told)
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
-      Effect.withFiberRuntime((fiber) => {
+      Effect.suspend(() => {
         if (!Array.isNonEmptyReadonlyArray(events)) return Effect.void
         // Many at once, at the end of the transaction, would hold the event loop.
         if (events.length > entriesAtOnce) {
@@ -283,17 +272,14 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             (some, index) =>
               Effect.zipRight(
                 index === 0 ? Effect.void : turn,
-                Effect.suspend(() => commitOrGoOn([toldIn(fiber, source, some)]))
+                Effect.flatMap(tellOf(source, some), (told) => commitOrGoOn([told]))
               ),
             { discard: true }
           )
         }
-        const told = toldIn(fiber, source, events)
-        return Option.isNone(Context.getOption(fiber.currentContext, SqlClient.TransactionConnection))
-          ? commitOrGoOn([told])
-          : Effect.sync(() => {
-              tell(told)
-            })
+        return Effect.zipWith(tellOf(source, events), Effect.serviceOption(Transaction), (told, open) =>
+          Option.isNone(open) ? commitOrGoOn([told]) : Effect.provideService(tell(told), Transaction, open.value)
+        ).pipe(Effect.flatten)
       })
 
     /** How many characters of metadata wait in the queue. */
@@ -309,9 +295,14 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     }
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
-      Effect.withFiberRuntime((fiber) => {
-        const told = toldIn(fiber, source, [event])
-        return auditRequired || !enqueue(told) ? commitOrGoOn([told]) : Effect.void
+      Effect.flatMap(tellOf(source, [event]), (told) =>
+        auditRequired || !enqueue(told) ? commitOrGoOn([told]) : Effect.void
+      )
+
+    /** Queues an entry outside of any transaction: it is kept when the change that it tells of fails. */
+    const note = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
+      Effect.map(tellOf(source, [event]), (told) => {
+        enqueue(told)
       })
 
     /** As `read`, for a refusal: inside a transaction it is left to the end of that, which a rollback does not undo. */
@@ -355,17 +346,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     return {
       write,
-      /** As `write`, at once, in a change of one step. */
-      writeIn,
       read,
       denied,
-      /**
-       * Queues an entry, at once and outside of any transaction: it is kept when the change that it tells of fails. Does
-       * nothing when the queue is full.
-       */
-      noteIn: (fiber: Fiber.RuntimeFiber<unknown, unknown>, source: AuditSource, event: AuditEvent): void => {
-        enqueue(toldIn(fiber, source, [event]))
-      },
+      note,
       flush,
       /**
        * Fails with NotReady while a log cannot be appended to, which is tried again for those that failed last; and from the

@@ -1,6 +1,5 @@
 import { Array, Effect, Schema } from "effect"
-import { type Parameter, Statements } from "../database/Client.js"
-import { rowsBy } from "../database/Rows.js"
+import { query, sql, type Value, type Values } from "../database/Query.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 import { type NamedPlace, placeKey, placesOf } from "./Places.js"
@@ -26,89 +25,124 @@ export interface LinkedEntry {
   readonly chain: string
 }
 
-const valuesOf = ({ chain, entry, position, stamp }: LinkedEntry): ReadonlyArray<Parameter> => [
-  position,
-  entry.id,
-  entry.log,
-  stamp.seq,
-  entry.org_id,
-  entry.actor_type,
-  entry.actor_id,
-  entry.actor_name,
-  entry.action,
-  entry.resource_type,
-  entry.resource_id,
-  entry.ip_address,
-  entry.metadata,
-  stamp.created_at,
-  chain
-]
+const columns = [
+  "position",
+  "id",
+  "log",
+  "seq",
+  "org_id",
+  "actor_type",
+  "actor_id",
+  "actor_name",
+  "action",
+  "resource_type",
+  "resource_id",
+  "ip_address",
+  "metadata",
+  "created_at",
+  "chain"
+] as const
 
-/** Several rows a statement: what may abort keeps what it changes to the side first, page by page, for each statement anew. */
-const inserts = [16, 4, 1].map((rows) => ({
-  rows,
-  statement: `INSERT INTO audit_entries (position, id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
-    resource_id, ip_address, metadata, created_at, chain)
-    VALUES ${Array.makeBy(rows, () => "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`
-}))
+/** The parameters of entries, as the rows of an INSERT. */
+const valuesOf = (entries: ReadonlyArray<LinkedEntry>): Values<string> => {
+  const values: Record<string, Value> = {}
+  entries.forEach(({ chain, entry, position, stamp }, at) => {
+    const row: Record<(typeof columns)[number], Value> = { ...entry, ...stamp, position, chain }
+    for (const column of columns) values[`${column}${at}`] = row[column]
+  })
+  return values
+}
 
-/** The audit tables' statements, for use inside a transaction. No statement updates or deletes an entry. */
+/** The names of so many entries' parameters. */
+const rowsOf = (count: number) => {
+  const names = Array.makeBy(count, (at) => columns.map((column) => `${column}${at}`)).flat()
+  const texts = names.map((_, index) => (index === 0 ? "(" : index % columns.length === 0 ? "), (" : ", "))
+  return sql([...texts, ")"], ...names)
+}
+
+/** The audit tables' statements. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
-    const { atCommit, run, savepoint } = yield* Statements
-    const ends = rowsBy(run)(EndRow)
+    const { first, one, returning, write } = yield* query
 
-    const end = (log: string): LogEnd => {
-      const [row] = ends(
-        `SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
-            coalesce((SELECT max(position) FROM audit_entries), 0) AS position
-          FROM (SELECT 1) LEFT JOIN audit_heads h ON h.log = ? LEFT JOIN audit_entries e
-            ON e.log = ? AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ?)`,
-        [log, log, log]
-      )
-      const { chain = null, created_at = null, last_chain = null, last_seq = null, mac = null, seq = null } = row ?? {}
-      return {
-        position: row?.position ?? 0,
+    const ends = one(EndRow)`
+      SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
+        coalesce((SELECT max(position) FROM audit_entries), 0) AS position
+      FROM (SELECT 1 AS one) AS o LEFT JOIN audit_heads h ON h.log = ${"log"} LEFT JOIN audit_entries e
+        ON e.log = ${"log"} AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ${"log"})`
+
+    const end = (log: string): Effect.Effect<LogEnd> =>
+      Effect.map(ends({ log }), ({ chain, created_at, last_chain, last_seq, mac, position, seq }) => ({
+        position,
         head:
           seq === null || chain === null || created_at === null || mac === null
             ? null
             : { log, seq, chain, created_at, mac },
         last: last_seq === null || last_chain === null ? null : { seq: last_seq, chain: last_chain }
-      }
-    }
+      }))
 
-    const insert = (entries: ReadonlyArray<LinkedEntry>): void => {
+    /** Several rows a statement: what may abort keeps what it changes to the side first, page by page, for each statement anew. */
+    const inserts = [16, 4, 1].map((rows) => ({
+      rows,
+      insert: write`INSERT INTO audit_entries (${sql([columns.join(", ")])}) VALUES ${rowsOf(rows)}`
+    }))
+
+    const insert = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
       let at = 0
-      for (const { rows, statement } of inserts) {
+      for (const { insert, rows } of inserts) {
         for (; at + rows <= entries.length; at += rows) {
-          const values: Array<Parameter> = []
-          for (const entry of entries.slice(at, at + rows)) values.push(...valuesOf(entry))
-          run(statement, values)
+          yield* insert(valuesOf(entries.slice(at, at + rows)))
         }
       }
-    }
+    })
 
     const byKind = (drafts: ReadonlyArray<Draft>) =>
       Object.values(Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`))
 
-    const places = rowsBy(run)(IdRow)
+    const findPlace = first(IdRow)`
+      SELECT id FROM audit_places
+      WHERE log = ${"log"} AND project = ${"project"} AND env = ${"env"} AND keys = ${"keys"}
+        AND actor_name = ${"actor_name"}`
+
+    const insertPlace = returning(IdRow)`
+      INSERT INTO audit_places (log, project, env, keys, actor_name)
+      VALUES (${"log"}, ${"project"}, ${"env"}, ${"keys"}, ${"actor_name"}) RETURNING id`
+
+    const insertKey = write`INSERT INTO audit_place_keys (key, log, place) VALUES (${"key"}, ${"log"}, ${"place"})`
+
+    const insertActor = write`
+      INSERT INTO audit_actors (actor_name, log, actor_id) VALUES (${"actor_name"}, ${"log"}, ${"actor_id"})
+      ON CONFLICT DO NOTHING`
+
+    const insertPosting = write`
+      INSERT INTO audit_postings (place, actor_id, action, resource_type, position)
+      VALUES (${"place"}, ${"actor_id"}, ${"action"}, ${"resource_type"}, ${"position"}) ON CONFLICT DO NOTHING`
+
+    const countAtPlace = write`
+      INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries)
+      VALUES (${"place"}, ${"actor_id"}, ${"action"}, ${"resource_type"}, ${"entries"})
+      ON CONFLICT (place, actor_id, action, resource_type)
+      DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
+
+    const countInLog = write`
+      INSERT INTO audit_counters (log, actor_id, action, resource_type, entries)
+      VALUES (${"log"}, ${"actor_id"}, ${"action"}, ${"resource_type"}, ${"entries"})
+      ON CONFLICT (log, actor_id, action, resource_type)
+      DO UPDATE SET entries = audit_counters.entries + excluded.entries`
 
     /** The id of a place, which is made when it is new. */
-    const placeId = (log: string, { actor_name, env, keys, members, project }: NamedPlace): number => {
-      const values = [log, project, env, keys, actor_name]
-      const find = `SELECT id FROM audit_places
-        WHERE log = ? AND project = ? AND env = ? AND keys = ? AND actor_name = ?`
-      const [found] = places(find, values)
+    const placeId = Effect.fnUntraced(function* (log: string, { actor_name, env, keys, members, project }: NamedPlace) {
+      const place = { log, project, env, keys, actor_name }
+      const found = yield* findPlace(place)
       if (found !== undefined) return found.id
-      run(`INSERT INTO audit_places (log, project, env, keys, actor_name) VALUES (?, ?, ?, ?, ?)`, values)
-      const [made] = places(find, values)
+      const [made] = yield* insertPlace(place)
       const id = made?.id ?? 0
-      for (const key of members) run(`INSERT INTO audit_place_keys (key, log, place) VALUES (?, ?, ?)`, [key, log, id])
+      for (const key of members) yield* insertKey({ key, log, place: id })
       return id
-    }
+    })
 
     /** Posts entries of one log at their places, so that they are found by names. */
-    const post = (entries: ReadonlyArray<LinkedEntry>): void => {
+    const post = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
       const posted = new Map<string, { readonly place: NamedPlace; readonly entries: Array<LinkedEntry> }>()
       const actors = new Map<string, Draft>()
       for (const linked of entries) {
@@ -122,48 +156,35 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         }
       }
       for (const { actor_id, actor_name, log } of actors.values()) {
-        run(`INSERT OR IGNORE INTO audit_actors (actor_name, log, actor_id) VALUES (?, ?, ?)`, [
-          actor_name,
-          log,
-          actor_id ?? ""
-        ])
+        yield* insertActor({ actor_name, log, actor_id: actor_id ?? "" })
       }
-      for (const { entries, place } of posted.values()) {
-        const id = placeId(entries[0]?.entry.log ?? "", place)
+      for (const { entries, place: named } of posted.values()) {
+        const place = yield* placeId(entries[0]?.entry.log ?? "", named)
         for (const { entry, position } of entries) {
-          run(
-            `INSERT OR IGNORE INTO audit_postings (place, actor_id, action, resource_type, position) VALUES (?, ?, ?, ?, ?)`,
-            [id, entry.actor_id ?? "", entry.action, entry.resource_type, position]
-          )
+          const { action, actor_id, resource_type } = entry
+          yield* insertPosting({ place, actor_id: actor_id ?? "", action, resource_type, position })
         }
-        for (const [first, ...rest] of byKind(entries.map(({ entry }) => entry))) {
-          run(
-            `INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
-            ON CONFLICT (place, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`,
-            [id, first.actor_id ?? "", first.action, first.resource_type, 1 + rest.length]
-          )
+        for (const [{ action, actor_id, resource_type }, ...rest] of byKind(entries.map(({ entry }) => entry))) {
+          yield* countAtPlace({ place, actor_id: actor_id ?? "", action, resource_type, entries: 1 + rest.length })
         }
       }
-    }
+    })
 
-    const count = (drafts: ReadonlyArray<Draft>): void => {
-      for (const [first, ...rest] of byKind(drafts)) {
-        run(
-          `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
-          ON CONFLICT (log, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`,
-          [first.log, first.actor_id ?? "", first.action, first.resource_type, 1 + rest.length]
-        )
+    const count = Effect.fnUntraced(function* (drafts: ReadonlyArray<Draft>) {
+      for (const [{ action, actor_id, log, resource_type }, ...rest] of byKind(drafts)) {
+        yield* countInLog({ log, actor_id: actor_id ?? "", action, resource_type, entries: 1 + rest.length })
       }
-    }
+    })
 
-    const setHead = (head: Head & { readonly mac: string }) =>
-      run(
-        `INSERT INTO audit_heads (log, seq, chain, created_at, mac) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (log) DO UPDATE SET seq = excluded.seq, chain = excluded.chain, created_at = excluded.created_at,
-          mac = excluded.mac`,
-        [head.log, head.seq, head.chain, head.created_at, head.mac]
-      )
+    const writeHead = write`
+      INSERT INTO audit_heads (log, seq, chain, created_at, mac)
+      VALUES (${"log"}, ${"seq"}, ${"chain"}, ${"created_at"}, ${"mac"})
+      ON CONFLICT (log) DO UPDATE SET seq = excluded.seq, chain = excluded.chain, created_at = excluded.created_at,
+        mac = excluded.mac`
 
-    return { end, insert, count, post, setHead, savepoint, atCommit } as const
+    const setHead = ({ chain, created_at, log, mac, seq }: Head & { readonly mac: string }) =>
+      writeHead({ log, seq, chain, created_at, mac })
+
+    return { end, insert, count, post, setHead } as const
   })
 }) {}

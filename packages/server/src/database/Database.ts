@@ -1,5 +1,5 @@
 import type { SqlConnection } from "@effect/sql"
-import { Context, Effect, type Exit } from "effect"
+import { type Array, Context, Effect, type Exit } from "effect"
 
 /** What a transaction leaves to its end: given how it ended, run before its caller is told. */
 export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
@@ -37,6 +37,13 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly reading: SqlConnection.Connection
     /** Runs an effect as one transaction: all of it or nothing, and on disk when it returns. Inside another one it is a part of that. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
+    /**
+     * Makes the function that leaves an item to the commit of the open transaction: `append` writes all that was left, once
+     * for a group of transactions that are committed together. What is rolled back leaves nothing.
+     */
+    readonly beforeCommit: <A>(
+      append: (items: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<void, never, Transaction>
+    ) => (item: A) => Effect.Effect<void, never, Transaction>
     /** Reads of one moment. */
     readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Whether changes can be made: no other program has held the database for longer than a change waits. */

@@ -2,10 +2,10 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import { Migrator, SqlClient, type SqlError } from "@effect/sql"
 import { Effect, Option, ParseResult, Schema } from "effect"
 import { StartupError } from "../StartupError.js"
-import { connect } from "./Client.js"
 import { keepCopy } from "./Copy.js"
 import { reasonOf } from "./Reason.js"
 import { isSqlError } from "./SqlErrors.js"
+import { clientOf } from "./sqlite/Connection.js"
 import { initial } from "./migrations/0001_initial.js"
 import { auditPages } from "./migrations/0002_audit_pages.js"
 import { secretChanges } from "./migrations/0003_secret_changes.js"
@@ -97,7 +97,7 @@ const run = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord
 const requireSchema = (all: Migrations) =>
   Effect.gen(function* () {
     const found = yield* objects
-    const expected = yield* Effect.flatMap(connect(":memory:"), ({ client }) =>
+    const expected = yield* Effect.flatMap(clientOf(":memory:"), (client) =>
       Effect.provideService(Effect.zipRight(run(all), objects), SqlClient.SqlClient, client)
     ).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
     const refuse = (object: string, what: string) =>

@@ -1,6 +1,6 @@
 import { Context, Effect, Option, type Schema } from "effect"
 import { Database, Snapshot, Transaction } from "./Database.js"
-import { rowsThatFit } from "./Rows.js"
+import { rowsOf } from "./Rows.js"
 import { spanIn } from "../tracing/Traced.js"
 
 /** What a parameter stands for. */
@@ -91,23 +91,15 @@ export const query = Effect.map(Database, ({ placeholder, reading, system }) => 
       )
   }
 
-  const fitting = <A, I>(row: Schema.Schema<A, I>) => {
-    const fit = rowsThatFit(row)
-    return (found: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>> => {
-      const rows = fit(found)
-      return rows === undefined ? Effect.dieMessage("a row does not fit its schema") : Effect.succeed(rows)
-    }
-  }
-
   /** Runs a statement that is put together for one use. */
   const run =
     <A, I>(row: Schema.Schema<A, I>) =>
     <Name extends string>(statement: Sql<Name>, values: Values<Name>): Effect.Effect<ReadonlyArray<A>> =>
-      Effect.flatMap(compile(statement)(values), fitting(row))
+      Effect.flatMap(compile(statement)(values), rowsOf(row))
 
   /** All rows. */
   const all = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A>, never> => {
-    const fit = fitting(row)
+    const fit = rowsOf(row)
     return (texts, ...parts) => {
       const ask = compile(sql(texts, ...parts))
       return (values) => Effect.flatMap(ask(values), fit)

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, type Fiber } from "effect"
+import { Clock, Effect } from "effect"
 
 /** Texts of the last few moments: one request asks for the same several times. */
 const recent = new Map<number, string>()
@@ -13,10 +13,6 @@ export const timestamp = (millis: number): string => {
   recent.set(millis, text)
   return text
 }
-
-/** The present moment of what runs in a fiber, in milliseconds since 1970, for use inside a step of it. */
-export const millisIn = (fiber: Fiber.RuntimeFiber<unknown, unknown>): number =>
-  Context.get(fiber.currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
 
 /** The present moment as text. */
 export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, timestamp)

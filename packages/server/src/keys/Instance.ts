@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
 import { Context, Effect, Layer, Schema } from "effect"
 import { createSecretKey, randomBytes, type KeyObject } from "node:crypto"
+import { Database } from "../database/Database.js"
+import { query } from "../database/Query.js"
 import { now } from "../database/Time.js"
 import { uuidV4 } from "../database/Uuid.js"
-import { rowsOf, transaction } from "../database/Writer.js"
 import { StartupError } from "../StartupError.js"
 import { Keyring, unwrapBytes, wrapBytes } from "./Keyring.js"
 
@@ -29,32 +29,47 @@ const WrappedRow = Schema.Struct({
 
 const checkText = "coffer master key check"
 
+const statements = Effect.map(query, ({ first, write }) => ({
+  instance: first(InstanceRow)`SELECT id, epoch FROM instance`,
+
+  wrappedKey: first(WrappedRow)`SELECT format, kek_id, nonce, ciphertext FROM wrapped_keys WHERE name = ${"name"}`,
+
+  insertInstance: write`
+    INSERT INTO instance (id, epoch, created_at) VALUES (${"id"}, ${"epoch"}, ${"now"})`,
+
+  insertWrappedKey: write`
+    INSERT INTO wrapped_keys (name, format, kek_id, nonce, ciphertext)
+    VALUES (${"name"}, ${"format"}, ${"kek_id"}, ${"nonce"}, ${"ciphertext"})`
+}))
+
 const find = (name: string) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [row] = yield* rowsOf(WrappedRow)(
-      sql`SELECT format, kek_id, nonce, ciphertext FROM wrapped_keys WHERE name = ${name}`
+    const { wrappedKey } = yield* statements
+    return (
+      (yield* wrappedKey({ name })) ??
+      (yield* new StartupError({ message: `the database has lost its wrapped key "${name}": restore a backup` }))
     )
-    return row === undefined
-      ? yield* new StartupError({ message: `the database has lost its wrapped key "${name}": restore a backup` })
-      : row
   })
 
-const create = transaction(
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const keyring = yield* Keyring
-    const wrapped = { check: Buffer.from(checkText), audit: randomBytes(32) }
-    for (const [name, bytes] of Object.entries(wrapped)) {
-      const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(keyring, name, bytes)
-      yield* sql`INSERT INTO wrapped_keys (name, format, kek_id, nonce, ciphertext)
-        VALUES (${name}, ${format}, ${kek_id}, ${nonce}, ${ciphertext})`
-    }
-    const row = { id: yield* uuidV4, epoch: randomBytes(8).toString("hex"), created_at: yield* now }
-    yield* sql`INSERT INTO instance ${sql.insert(row)}`
-    return { id: row.id, epoch: row.epoch }
-  })
-)
+const create = Effect.gen(function* () {
+  const { insertInstance, insertWrappedKey } = yield* statements
+  const { transaction } = yield* Database
+  const keyring = yield* Keyring
+  return yield* transaction(
+    Effect.gen(function* () {
+      for (const [name, bytes] of [
+        ["check", Buffer.from(checkText)],
+        ["audit", randomBytes(32)]
+      ] as const) {
+        const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(keyring, name, bytes)
+        yield* insertWrappedKey({ name, format, kek_id, nonce, ciphertext })
+      }
+      const row = { id: yield* uuidV4, epoch: randomBytes(8).toString("hex") }
+      yield* insertInstance({ ...row, now: yield* now })
+      return row
+    })
+  )
+})
 
 /**
  * Knows the database again, or makes a new one's identity and keys. Fails before anything is written when the master key
@@ -63,10 +78,9 @@ const create = transaction(
 export const InstanceLive = Layer.effect(
   Instance,
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
     const keyring = yield* Keyring
-    const [found] = yield* rowsOf(InstanceRow)(sql`SELECT id, epoch FROM instance`)
-    const { epoch, id } = found ?? (yield* create)
+    const { instance } = yield* statements
+    const { epoch, id } = (yield* instance({})) ?? (yield* create)
     yield* Effect.flatMap(find("check"), (row) => unwrapBytes(keyring, "check", row)).pipe(
       Effect.catchTag(
         "DecryptionFailed",
@@ -84,5 +98,5 @@ export const InstanceLive = Layer.effect(
       )
     )
     return { id, epoch, auditKey: createSecretKey(auditKey) }
-  }).pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
+  })
 )

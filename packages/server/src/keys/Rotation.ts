@@ -1,5 +1,3 @@
-import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqlClient, type SqlError } from "@effect/sql"
 import type { Redacted } from "effect"
 import { Clock, Effect, Option, Schema } from "effect"
 import { createSecretKey, type KeyObject } from "node:crypto"
@@ -8,15 +6,13 @@ import { basename, dirname, join } from "node:path"
 import { appending, systemLog } from "../audit/Append.js"
 import type { Draft } from "../audit/Chain.js"
 import { AuditRepo } from "../audit/Repo.js"
-import { Statements } from "../database/Client.js"
-import { openConnection, openDatabase } from "../database/sqlite/SqliteDatabase.js"
-import { requireCurrentSchema } from "../database/Migrations.js"
+import { Database } from "../database/Database.js"
+import { query } from "../database/Query.js"
+import { rewriteFile } from "../database/sqlite/Maintain.js"
+import { databaseOfAnySchema, offlineDatabase } from "../database/sqlite/SqliteDatabase.js"
 import { reasonOf } from "../database/Reason.js"
-import { failure } from "../database/Transactions.js"
 import { uuidV7At } from "../database/Uuid.js"
-import { truncateWriteAheadLog } from "../database/WriteAheadLog.js"
 import { isSqlError } from "../database/SqlErrors.js"
-import { rowsOf } from "../database/Writer.js"
 import { StartupError } from "../StartupError.js"
 import { open, rewrap } from "./Envelope.js"
 import { makeKeyring, type Subkeys, unwrapBytes, wrapBytes } from "./Keyring.js"
@@ -67,21 +63,33 @@ const incomplete = new StartupError({
   message: "the database has versions of secrets that belong nowhere: nothing was changed; restore a backup first"
 })
 
-const wrappedKeys = (sql: SqlClient.SqlClient) => sql`SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys`
+const statements = Effect.map(query, ({ all, one, write }) => ({
+  wrappedKeys: all(WrappedRow)`SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys`,
+
+  setWrappedKey: write`
+    UPDATE wrapped_keys SET format = ${"format"}, kek_id = ${"kek_id"}, nonce = ${"nonce"}, ciphertext = ${"ciphertext"}
+    WHERE name = ${"name"}`,
+
+  setDataKey: write`
+    UPDATE secret_versions
+    SET kek_id = ${"kek_id"}, wrapped_key = ${"wrapped_key"}, key_nonce = ${"key_nonce"}
+    WHERE secret_id = ${"secret_id"} AND version = ${"version"}`,
+
+  countVersions: one(CountRow)`SELECT count(*) AS count FROM secret_versions WHERE destroyed_at IS NULL`
+}))
 
 /** Wraps the check text and the audit key anew; returns the audit key. */
 const rewrapItems = (from: Subkeys, to: Subkeys) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const rows = yield* rowsOf(WrappedRow)(wrappedKeys(sql))
+    const { setWrappedKey, wrappedKeys } = yield* statements
+    const rows = yield* wrappedKeys({})
     if (!rows.some(({ name }) => name === "check")) return yield* wrongKey
     let auditKey: Uint8Array | null = null
-    for (const row of rows) {
-      const bytes = yield* unwrapBytes(from, row.name, row).pipe(Effect.catchTag("DecryptionFailed", () => wrongKey))
-      if (row.name === "audit") auditKey = bytes
-      const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(to, row.name, bytes)
-      yield* sql`UPDATE wrapped_keys SET format = ${format}, kek_id = ${kek_id}, nonce = ${nonce},
-        ciphertext = ${ciphertext} WHERE name = ${row.name}`
+    for (const { name, ...row } of rows) {
+      const bytes = yield* unwrapBytes(from, name, row).pipe(Effect.catchTag("DecryptionFailed", () => wrongKey))
+      if (name === "audit") auditKey = bytes
+      const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(to, name, bytes)
+      yield* setWrappedKey({ name, format, kek_id, nonce, ciphertext })
     }
     return auditKey === null ? yield* wrongKey : createSecretKey(auditKey)
   })
@@ -104,17 +112,17 @@ const record = (auditKey: KeyObject, from: Subkeys, to: Subkeys, versions: numbe
       ip_address: null,
       metadata: JSON.stringify({ old_fingerprint: from.fingerprint, new_fingerprint: to.fingerprint, versions })
     }
-    yield* Effect.try({ try: () => append(systemLog, [entry], millis), catch: failure })
+    yield* append(systemLog, [entry], millis)
   })
 
 const rewrapVersions = (from: Subkeys, to: Subkeys, tick: Effect.Effect<void>) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.flatMap(statements, ({ setDataKey }) =>
     eachVersion((binding, row) =>
       Effect.gen(function* () {
-        const rewrapped = yield* Effect.mapError(rewrap(from, to, binding, row), () => damaged(row.key, row.version))
-        yield* sql`UPDATE secret_versions SET kek_id = ${rewrapped.kek_id}, wrapped_key = ${rewrapped.wrapped_key},
-            key_nonce = ${rewrapped.key_nonce}
-          WHERE secret_id = ${row.secret_id} AND version = ${row.version}`
+        const { key_nonce, kek_id, wrapped_key } = yield* Effect.mapError(rewrap(from, to, binding, row), () =>
+          damaged(row.key, row.version)
+        )
+        yield* setDataKey({ secret_id: row.secret_id, version: row.version, kek_id, wrapped_key, key_nonce })
         yield* tick
       })
     )
@@ -123,8 +131,8 @@ const rewrapVersions = (from: Subkeys, to: Subkeys, tick: Effect.Effect<void>) =
 /** Reads back what was written and opens all of it under the new key, values too. */
 const verify = (to: Subkeys, tick: Effect.Effect<void>) =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    for (const row of yield* rowsOf(WrappedRow)(wrappedKeys(sql))) {
+    const { wrappedKeys } = yield* statements
+    for (const row of yield* wrappedKeys({})) {
       yield* unwrapBytes(to, row.name, row).pipe(Effect.catchTag("DecryptionFailed", () => wrongKey))
     }
     return yield* eachVersion((binding, row) =>
@@ -150,22 +158,16 @@ const removeCopies = (dbPath: string) =>
   })
 
 /** A database that cannot be written is nobody's mistake in the program: a full disk, most likely. */
-const unchanged = (error: SqlError.SqlError) =>
-  new StartupError({ message: `the database cannot be written (${reasonOf(error.cause)}): nothing was changed` })
-
-/**
- * Writes the whole file anew: what moved between pages may have left copies of data keys under the old key in their gaps.
- * Answers whether it could; the rotation itself is done.
- */
-const rewriteFile = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* truncateWriteAheadLog
-  // Of a large database this is too much for memory.
-  yield* sql`PRAGMA temp_store = FILE`
-  yield* sql`VACUUM`
-  yield* truncateWriteAheadLog
-  return true
-}).pipe(Effect.catchAllCause(() => Effect.succeed(false)))
+const orUnchanged = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StartupError, R> =>
+  Effect.catchSomeDefect(effect, (defect) =>
+    isSqlError(defect)
+      ? Option.some(
+          new StartupError({
+            message: `the database cannot be written (${reasonOf(defect.cause)}): nothing was changed`
+          })
+        )
+      : Option.none()
+  )
 
 /** Whether a master key opens a database, offline. Nothing is changed. */
 export const opensDatabase = (dbPath: string, key: Redacted.Redacted): Effect.Effect<boolean, StartupError> =>
@@ -174,11 +176,10 @@ export const opensDatabase = (dbPath: string, key: Redacted.Redacted): Effect.Ef
       makeKeyring(key),
       () => new StartupError({ message: "a master key must be 64 hexadecimal digits" })
     )
-    const client = yield* openDatabase(dbPath)
-    const rows = yield* Effect.mapError(rowsOf(WrappedRow)(wrappedKeys(client)), unchanged)
-    const check = rows.find(({ name }) => name === "check")
+    const { wrappedKeys } = yield* Effect.provide(statements, yield* databaseOfAnySchema(dbPath))
+    const check = (yield* orUnchanged(wrappedKeys({}))).find(({ name }) => name === "check")
     return check !== undefined && (yield* Effect.isSuccess(unwrapBytes(keyring, check.name, check)))
-  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+  }).pipe(Effect.scoped)
 
 /**
  * Puts a database under a new master key, offline: every data key is unwrapped, wrapped anew and tried out, in one
@@ -198,32 +199,24 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
     if (from.fingerprint === to.fingerprint) {
       return yield* new StartupError({ message: "the new master key is the old one: nothing was changed" })
     }
-    const { client, statements } = yield* openConnection(dbPath)
+    const offline = yield* offlineDatabase(dbPath)
     return yield* Effect.gen(function* () {
-      yield* requireCurrentSchema
-      const [{ count } = { count: 0 }] = yield* rowsOf(CountRow)(
-        client`SELECT count(*) AS count FROM secret_versions WHERE destroyed_at IS NULL`
-      )
+      const { transaction } = yield* Database
+      const { countVersions } = yield* statements
+      const { count } = yield* countVersions({})
       let done = 0
       // Each is written, and then read back.
       const tick = Effect.suspend(() => options.progress(++done, 2 * count))
-      const versions = yield* (
-        client
-          .withTransaction(
-            Effect.gen(function* () {
-              const auditKey = yield* rewrapItems(from, to)
-              const rewrapped = yield* rewrapVersions(from, to, tick)
-              const verified = yield* verify(to, tick)
-              if (rewrapped !== count || verified !== count) return yield* incomplete
-              yield* record(auditKey, from, to, rewrapped)
-              yield* publish(newKey)
-              return rewrapped
-            })
-          )
-          // A commit that fails is a defect to the toolkit.
-          .pipe(
-            Effect.catchSomeDefect((defect) => (isSqlError(defect) ? Option.some(unchanged(defect)) : Option.none()))
-          )
+      const versions = yield* transaction(
+        Effect.gen(function* () {
+          const auditKey = yield* rewrapItems(from, to)
+          const rewrapped = yield* rewrapVersions(from, to, tick)
+          const verified = yield* verify(to, tick)
+          if (rewrapped !== count || verified !== count) return yield* incomplete
+          yield* record(auditKey, from, to, rewrapped)
+          yield* publish(newKey)
+          return rewrapped
+        })
       )
       const isRewritten = yield* rewriteFile
       yield* removeCopies(dbPath)
@@ -235,10 +228,5 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
         underOldKey: copies(dbPath, "restore.", "replaced-")
       }
       return rotated
-    }).pipe(
-      Effect.provide(AuditRepo.Default),
-      Effect.catchIf(isSqlError, unchanged),
-      Effect.provideService(SqlClient.SqlClient, client),
-      Effect.provideService(Statements, statements)
-    )
-  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+    }).pipe(orUnchanged, Effect.provide(AuditRepo.Default), Effect.provide(offline))
+  }).pipe(Effect.scoped)

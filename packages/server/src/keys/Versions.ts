@@ -1,7 +1,6 @@
 import { EnvId, OrgId, ProjectId, SecretId, SecretKey } from "@coffer/domain/Names"
-import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { rowsOf } from "../database/Writer.js"
+import { query } from "../database/Query.js"
 import type { Binding } from "./Envelope.js"
 
 const stride = 500
@@ -22,28 +21,28 @@ const VersionRow = Schema.Struct({
 })
 
 /** A page of versions with their places, removed ones' too, behind a version in the order of the table. */
-const page = (secretId: string, version: number) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    rowsOf(VersionRow)(
-      sql`SELECT p.org_id AS org_id, e.project_id AS project_id, s.env_id AS env_id, v.secret_id AS secret_id,
-          s.key AS key, v.version AS version, v.format AS format, v.kek_id AS kek_id, v.ciphertext AS ciphertext,
-          v.nonce AS nonce, v.wrapped_key AS wrapped_key, v.key_nonce AS key_nonce
-        FROM secret_versions v JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id
-        JOIN projects p ON p.id = e.project_id
-        WHERE v.destroyed_at IS NULL AND (v.secret_id, v.version) > (${secretId}, ${version})
-        ORDER BY v.secret_id, v.version LIMIT ${stride}`
-    )
-  )
+const page = Effect.map(
+  query,
+  ({ all }) => all(VersionRow)`
+    SELECT p.org_id AS org_id, e.project_id AS project_id, s.env_id AS env_id, v.secret_id AS secret_id,
+      s.key AS key, v.version AS version, v.format AS format, v.kek_id AS kek_id, v.ciphertext AS ciphertext,
+      v.nonce AS nonce, v.wrapped_key AS wrapped_key, v.key_nonce AS key_nonce
+    FROM secret_versions v JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id
+    JOIN projects p ON p.id = e.project_id
+    WHERE v.destroyed_at IS NULL AND (v.secret_id, v.version) > (${"secretId"}, ${"version"})
+    ORDER BY v.secret_id, v.version LIMIT ${"limit"}`
+)
 
 /** Visits every version that can still be opened, in the order of the table; returns how many there are. */
 export const eachVersion = <E, R>(
   visit: (binding: Binding, row: typeof VersionRow.Type) => Effect.Effect<void, E, R>
 ) =>
   Effect.gen(function* () {
+    const behind = yield* page
     let done = 0
     let last = { secret_id: "", version: 0 }
     for (;;) {
-      const rows = yield* page(last.secret_id, last.version)
+      const rows = yield* behind({ secretId: last.secret_id, version: last.version, limit: stride })
       for (const row of rows) {
         const binding: Binding = {
           orgId: row.org_id,

@@ -1,9 +1,8 @@
 import { AuditLog, type AuditSource } from "@coffer/server/audit/AuditLog"
-import { transaction } from "@coffer/server/database/Writer"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { onDatabase } from "../support/Services.js"
+import { onDatabase, transaction } from "../support/Services.js"
 
 const system: AuditSource = { actor: { type: "system", id: null, name: "test" }, orgId: null }
 const event = { action: "backup.create", resource_type: "backup", resource_id: null } as const

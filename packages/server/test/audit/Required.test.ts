@@ -2,7 +2,6 @@ import type { UserActor } from "@coffer/domain/Actor"
 import { SqlClient } from "@effect/sql"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
-import { transaction } from "@coffer/server/database/Writer"
 import { Members } from "@coffer/server/members/Members"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
@@ -29,6 +28,7 @@ import {
   removeSecret,
   type Services,
   setSecret,
+  transaction,
   writeBundle
 } from "../support/Services.js"
 

@@ -3,7 +3,6 @@ import { SessionId } from "@coffer/domain/Names"
 import { Authenticator } from "@coffer/server/auth/Authenticator"
 import { Sessions } from "@coffer/server/auth/Sessions"
 import { SuperadminsLive } from "@coffer/server/auth/Superadmins"
-import { transaction } from "@coffer/server/database/Writer"
 import { RequestInfo } from "@coffer/server/http/RequestInfo"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
 import { Headers } from "@effect/platform"
@@ -20,6 +19,7 @@ import {
   outcome,
   person,
   servicesAt,
+  transaction,
   uuid
 } from "../support/Services.js"
 

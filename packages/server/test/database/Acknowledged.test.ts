@@ -1,7 +1,9 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
-import { connect } from "@coffer/server/database/Client"
+import { Transaction } from "@coffer/server/database/Database"
+import { clientOf, connectionOf } from "@coffer/server/database/sqlite/Connection"
+import { groupCommit } from "@coffer/server/database/sqlite/GroupCommit"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Either, Exit, Fiber } from "effect"
+import { Cause, Effect, Exit, Fiber } from "effect"
 import fc from "fast-check"
 import { failingNowAndThen } from "../support/FailingDriver.js"
 import { freshPath, rawAt } from "../support/Services.js"
@@ -11,12 +13,8 @@ const runs = process.env["COFFER_LONG"] === "1" ? 3_000 : 60
 const part = fc.constantFrom(
   ...([
     "write",
-    "write at once",
     "part",
-    "part at once",
     "part that fails",
-    "part at once that fails",
-    "step that fails",
     "leaves",
     "part that leaves",
     "part that leaves and fails",
@@ -26,7 +24,7 @@ const part = fc.constantFrom(
 )
 const request = fc.record({
   parts: fc.array(part, { minLength: 1, maxLength: 5 }),
-  end: fc.constantFrom(...(["done", "done", "done", "fails", "throws", "alone", "at once", "fails at once"] as const)),
+  end: fc.constantFrom(...(["done", "done", "done", "fails", "throws", "alone"] as const)),
   /** After how many steps another fiber has its turn; the program's own do some two thousand. */
   steps: fc.integer({ min: 12, max: 30 }),
   /** After how many turns it is given up. */
@@ -39,58 +37,48 @@ const fault = fc.record({ after: fc.nat(20), rollsBack: fc.boolean() })
 
 const scene = Effect.gen(function* () {
   const path = yield* freshPath
-  const { client, statements } = yield* Effect.provide(connect(path), Reactivity.layer)
-  yield* client`PRAGMA synchronous = OFF`
-  yield* client`CREATE TABLE notes (id INTEGER, note TEXT) STRICT`
-  yield* client`CREATE TABLE leftovers (id INTEGER) STRICT`
+  const connection = yield* Effect.flatMap(clientOf(path), connectionOf).pipe(Effect.provide(Reactivity.layer))
+  for (const text of [
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = OFF",
+    "CREATE TABLE notes (id INTEGER, note TEXT) STRICT",
+    "CREATE TABLE leftovers (id INTEGER) STRICT"
+  ]) {
+    yield* connection.execute(text, [], undefined)
+  }
+  const { alone, beforeCommit, transaction } = yield* groupCommit(connection)
   const db = yield* rawAt(path)
   const notes = db.prepare<[number], string>("SELECT note FROM notes WHERE id = ? ORDER BY rowid")
   const leftovers = db.prepare<[number], number>("SELECT count(*) FROM leftovers WHERE id = ?")
-  const insert = (id: number, note: string) => client`INSERT INTO notes (id, note) VALUES (${id}, ${note})`
-  const insertNow = (id: number, note: string) =>
-    statements.run("INSERT INTO notes (id, note) VALUES (?, ?)", [id, note])
+  const run = (text: string, parameters: ReadonlyArray<unknown>) =>
+    Effect.flatMap(Transaction, ([{ connection }]) => Effect.orDie(connection.execute(text, parameters, undefined)))
+  const insert = (id: number, note: string) => run("INSERT INTO notes (id, note) VALUES (?, ?)", [id, note])
 
   const lost = new Set<number>()
-  const leave = statements.atCommit<number>((ids) => {
-    const done = statements.savepoint(() => {
-      for (const id of ids) statements.run("INSERT INTO leftovers (id) VALUES (?)", [id])
-    })
-    if (Either.isLeft(done)) for (const id of ids) lost.add(id)
-  })
-  const leaving = (id: number) =>
-    Effect.sync(() => {
-      leave(id)
-    })
+  const leave = beforeCommit<number>((ids) =>
+    transaction(Effect.forEach(ids, (id) => run("INSERT INTO leftovers (id) VALUES (?)", [id]))).pipe(
+      Effect.catchAllCause(() =>
+        Effect.sync(() => {
+          for (const id of ids) lost.add(id)
+        })
+      )
+    )
+  )
 
-  const doing = (id: number, what: Request["parts"][number], note: string): Effect.Effect<unknown, unknown> => {
+  const doing = (id: number, what: Request["parts"][number], note: string) => {
     switch (what) {
       case "write":
         return insert(id, note)
-      case "write at once":
-        return Effect.sync(() => insertNow(id, note))
       case "part":
-        return client.withTransaction(Effect.zipRight(Effect.yieldNow(), insert(id, note)))
-      case "part at once":
-        return statements.change(() => Either.right(insertNow(id, note)))
-      case "part at once that fails":
-        return Effect.exit(
-          statements.change(() => Either.flatMap(Either.right(insertNow(id, "no")), () => Either.left("no")))
-        )
+        return transaction(Effect.zipRight(Effect.yieldNow(), insert(id, note)))
       case "part that fails":
-        return Effect.exit(client.withTransaction(Effect.zipRight(insert(id, "no"), Effect.fail("no"))))
-      case "step that fails":
-        return Effect.sync(() =>
-          statements.savepoint(() => {
-            insertNow(id, "no")
-            throw new Error("no")
-          })
-        )
+        return Effect.exit(transaction(Effect.zipRight(insert(id, "no"), Effect.fail("no"))))
       case "leaves":
-        return leaving(id)
+        return leave(id)
       case "part that leaves":
-        return client.withTransaction(Effect.zipRight(Effect.yieldNow(), leaving(id)))
+        return transaction(Effect.zipRight(Effect.yieldNow(), leave(id)))
       case "part that leaves and fails":
-        return Effect.exit(client.withTransaction(Effect.zipRight(leaving(id), Effect.fail("no"))))
+        return Effect.exit(transaction(Effect.zipRight(leave(id), Effect.fail("no"))))
       case "turn":
         return Effect.yieldNow()
       case "wait":
@@ -98,30 +86,16 @@ const scene = Effect.gen(function* () {
     }
   }
 
-  const asked = (id: number, { end, parts }: Request): Effect.Effect<unknown, unknown> => {
-    switch (end) {
-      case "alone":
-        return insert(id, "0")
-      case "at once":
-        return statements.change(() => {
-          leave(id)
-          return Either.right([insertNow(id, "0"), insertNow(id, "1")])
-        })
-      case "fails at once":
-        return statements.change(() => {
-          leave(id)
-          return Either.flatMap(Either.right(insertNow(id, "0")), () => Either.left("no"))
-        })
-      default:
-        return client.withTransaction(
+  const asked = (id: number, { end, parts }: Request): Effect.Effect<unknown, unknown> =>
+    end === "alone"
+      ? alone(connection.execute("INSERT INTO notes (id, note) VALUES (?, ?)", [id, "0"], undefined))
+      : transaction(
           Effect.gen(function* () {
             for (const [index, what] of parts.entries()) yield* doing(id, what, String(index))
             if (end === "fails") return yield* Effect.fail("no")
             if (end === "throws") throw new Error("no")
           })
         )
-    }
-  }
 
   return {
     asked,
@@ -132,16 +106,11 @@ const scene = Effect.gen(function* () {
   }
 })
 
-const whole = ({ end, parts }: Request): ReadonlyArray<string> => {
-  if (end === "alone") return ["0"]
-  if (end === "at once") return ["0", "1"]
-  return parts.flatMap((what, index) => (/^(write|part)( at once)?$/.test(what) ? [String(index)] : []))
-}
+const whole = ({ end, parts }: Request): ReadonlyArray<string> =>
+  end === "alone" ? ["0"] : parts.flatMap((what, index) => (what === "write" || what === "part" ? [String(index)] : []))
 
-const leftBy = ({ end, parts }: Request): number => {
-  if (end === "alone") return 0
-  return end === "at once" ? 1 : parts.filter((what) => what === "leaves" || what === "part that leaves").length
-}
+const leftBy = ({ end, parts }: Request): number =>
+  end === "alone" ? 0 : parts.filter((what) => what === "leaves" || what === "part that leaves").length
 
 describe("whatever fails, is given up or comes between,", () => {
   it.live(

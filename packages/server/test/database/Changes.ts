@@ -15,7 +15,6 @@ import { Access } from "@coffer/server/access/Access"
 import { Acl, type SubjectRef } from "@coffer/server/acl/Acl"
 import { Login } from "@coffer/server/auth/Login"
 import { Sessions } from "@coffer/server/auth/Sessions"
-import { transaction } from "@coffer/server/database/Writer"
 import { Environments } from "@coffer/server/environments/Environments"
 import { Members } from "@coffer/server/members/Members"
 import { Organizations } from "@coffer/server/organizations/Organizations"
@@ -35,6 +34,7 @@ import {
   removeSecret,
   type Services,
   setSecret,
+  transaction,
   writeBundle
 } from "../support/Services.js"
 

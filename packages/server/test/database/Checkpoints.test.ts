@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { CheckpointsLive } from "@coffer/server/database/Checkpoints"
-import { Statements } from "@coffer/server/database/Client"
-import { transaction } from "@coffer/server/database/Writer"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { onDatabase } from "../support/Services.js"
+import { Effect } from "effect"
+import { onDatabase, transaction } from "../support/Services.js"
 
-const state = Effect.map(Statements, ({ pragma }) => {
-  const [row] = pragma("wal_checkpoint(NOOP)") as ReadonlyArray<{ readonly log: number; readonly checkpointed: number }>
+const state = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql.unsafe<{ log: number; checkpointed: number }>("PRAGMA wal_checkpoint(NOOP)")
   return { log: row?.log ?? 0, left: (row?.log ?? 0) - (row?.checkpointed ?? 0) }
 })
 
@@ -24,7 +22,6 @@ const insert = (kibibytes: number) =>
 describe("the write-ahead log", () => {
   it.effect("is moved into the database file by a thread after a large change, and not by its commit", () =>
     Effect.gen(function* () {
-      yield* Layer.build(CheckpointsLive)
       yield* insert(12 * 1024)
       const { left } = yield* state
       assert.isAbove(left, 3_000)
@@ -35,7 +32,6 @@ describe("the write-ahead log", () => {
 
   it.effect("does not grow with small changes", () =>
     Effect.gen(function* () {
-      yield* Layer.build(CheckpointsLive)
       for (let changes = 0; changes < 100; changes++) {
         yield* insert(80)
         assert.isBelow((yield* state).log, 1_100)

@@ -1,5 +1,7 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
-import { connect } from "@coffer/server/database/Client"
+import { Transaction } from "@coffer/server/database/Database"
+import { clientOf, connectionOf } from "@coffer/server/database/sqlite/Connection"
+import { groupCommit } from "@coffer/server/database/sqlite/GroupCommit"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { freshPath, rawAt } from "../support/Services.js"
@@ -8,10 +10,19 @@ import { freshPath, rawAt } from "../support/Services.js"
 const opened = Effect.gen(function* () {
   const path = yield* freshPath
   const scope = yield* Scope.make()
-  const { client } = yield* connect(path).pipe(Scope.extend(scope), Effect.provide(Reactivity.layer))
-  yield* client`CREATE TABLE notes (note TEXT)`
+  const { transaction } = yield* Effect.gen(function* () {
+    const connection = yield* Effect.flatMap(clientOf(path), connectionOf)
+    for (const text of ["PRAGMA journal_mode = WAL", "CREATE TABLE notes (note TEXT)"]) {
+      yield* connection.execute(text, [], undefined)
+    }
+    return yield* groupCommit(connection)
+  }).pipe(Scope.extend(scope), Effect.provide(Reactivity.layer))
   return {
-    client,
+    transaction,
+    note: (text: string) =>
+      Effect.flatMap(Transaction, ([{ connection }]) =>
+        connection.execute("INSERT INTO notes VALUES (?)", [text], undefined)
+      ),
     close: Scope.close(scope, Exit.void),
     notes: Effect.map(rawAt(path), (db) => db.prepare("SELECT note FROM notes").pluck().all())
   }
@@ -22,8 +33,8 @@ describe("a change that is not committed when the database is closed", () => {
     Effect.gen(function* () {
       const told = new Set<boolean>()
       for (let turns = 0; turns < 8; turns++) {
-        const { client, close, notes } = yield* opened
-        const change = yield* Effect.fork(client.withTransaction(client`INSERT INTO notes VALUES ('a')`))
+        const { close, note, notes, transaction } = yield* opened
+        const change = yield* Effect.fork(transaction(note("a")))
         yield* Effect.repeatN(Effect.yieldNow(), turns)
         yield* close
         const exit = yield* Fiber.await(change)
@@ -36,18 +47,18 @@ describe("a change that is not committed when the database is closed", () => {
 
   it.effect("is not kept in part when it is in the middle of it", () =>
     Effect.gen(function* () {
-      const { client, close, notes } = yield* opened
+      const { close, note, notes, transaction } = yield* opened
       const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const change = yield* Effect.fork(
-        client.withTransaction(
-          client`INSERT INTO notes VALUES ('a')`.pipe(
+        transaction(
+          note("a").pipe(
             Effect.zipRight(Deferred.succeed(begun, undefined)),
             Effect.zipRight(Deferred.await(go)),
-            Effect.zipRight(client`INSERT INTO notes VALUES ('b')`)
+            Effect.zipRight(note("b"))
           )
         )
       )
-      const next = yield* Effect.fork(client.withTransaction(client`INSERT INTO notes VALUES ('c')`))
+      const next = yield* Effect.fork(transaction(note("c")))
       yield* Deferred.await(begun)
       yield* close
       yield* Deferred.succeed(go, undefined)

@@ -1,16 +1,14 @@
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { Statements } from "@coffer/server/database/Client"
 import { DatabaseLive, pragmas } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { migrations } from "@coffer/server/database/Migrations"
-import { Reader } from "@coffer/server/database/Reader"
-import { transaction } from "@coffer/server/database/Writer"
+import { Database } from "@coffer/server/database/Database"
+import { query } from "@coffer/server/database/Query"
 import { Instance } from "@coffer/server/keys/Instance"
-import { turn } from "@coffer/server/Turn"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Either, Exit, Fiber, Layer, Schema, Scope } from "effect"
-import { failingStatement } from "../support/FailingDriver.js"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
+import { RawStatements } from "../support/RawStatements.js"
 import {
   configAt,
   freshPath,
@@ -18,14 +16,14 @@ import {
   onDatabase,
   organization,
   person,
-  raw,
   rawAt,
   readSecret,
   servicesAt,
-  setSecret
+  setSecret,
+  transaction
 } from "../support/Services.js"
 
-const databaseAt = (path: string) => DatabaseLive.pipe(Layer.provide(configAt(path)))
+const databaseAt = (path: string) => RawStatements.pipe(Layer.provideMerge(DatabaseLive), Layer.provide(configAt(path)))
 
 const settings = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -243,13 +241,14 @@ describe("the master key", () => {
   )
 })
 
-describe("the reading connection", () => {
+describe("what reads outside of a transaction", () => {
   const Names = Schema.Struct({ email: Schema.String })
-  const users = "SELECT email FROM users"
+  const users = Effect.flatMap(query, ({ all }) => all(Names)`SELECT email FROM users`({}))
+  const seen = Effect.map(users, (found) => found.length)
 
   it.effect("cannot write", () =>
     Effect.gen(function* () {
-      const { rows } = yield* Reader
+      const { all } = yield* query
       for (const statement of [
         "INSERT INTO users (id, email, name, created_at, updated_at) VALUES ('a', 'b', 'c', 'd', 'e')",
         "DELETE FROM users",
@@ -258,100 +257,61 @@ describe("the reading connection", () => {
         "DROP TABLE audit_entries",
         "VACUUM"
       ]) {
-        const exit = yield* Effect.exit(rows(Names)(statement, []))
+        const exit = yield* Effect.exit(all(Names)([statement])({}))
         assert.isTrue(Exit.isFailure(exit), statement)
         if (!Exit.isFailure(exit)) continue
-        const why = Cause.pretty(exit.cause, { renderErrorCause: true })
-        assert.match(why, statement === "VACUUM" ? /VACUUM from within a transaction/ : /readonly/)
+        assert.match(Cause.pretty(exit.cause, { renderErrorCause: true }), /readonly/)
       }
     }).pipe(onDatabase())
   )
 
   it.effect("sees a write once it is committed, and never before", () =>
     Effect.gen(function* () {
-      const read = (yield* Reader).rows(Names)
-      const [written, seen] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const [written, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const writer = yield* transaction(
         person("ada@example.com").pipe(
           Effect.zipRight(Deferred.succeed(written, undefined)),
-          Effect.zipRight(Deferred.await(seen))
+          Effect.zipRight(Deferred.await(go)),
+          Effect.zipRight(Effect.flatMap(seen, (found) => Effect.sync(() => assert.strictEqual(found, 1, "its own"))))
         )
       ).pipe(Effect.fork)
       yield* Deferred.await(written)
-      assert.deepStrictEqual(yield* read(users, []), [], "while the transaction is open")
-      yield* Deferred.succeed(seen, undefined)
+      assert.deepStrictEqual(yield* users, [], "while the transaction is open")
+      yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(writer)
-      assert.deepStrictEqual(yield* read(users, []), [{ email: "ada@example.com" }])
+      assert.deepStrictEqual(yield* users, [{ email: "ada@example.com" }])
     }).pipe(onDatabase())
   )
 
-  const ada = person("ada@example.com")
-  const seen = Effect.flatMap(Reader, ({ rows }) => Effect.map(rows(Names)(users, []), (found) => found.length))
-
-  it.effect("sees in the same turn what was committed in it, by a transaction or without one", () =>
+  it.effect("never sees what was rolled back", () =>
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { run, change } = yield* Statements
-      assert.strictEqual(yield* seen, 0)
-      yield* sql`INSERT INTO users (id, email, name, created_at, updated_at) VALUES ('a', 'b', 'c', 'd', 'e')`
-      assert.strictEqual(yield* seen, 1, "without a transaction")
-      yield* ada
-      assert.strictEqual(yield* seen, 2, "by a transaction")
-      // Nothing is left that would end what is read of before the commit does.
-      yield* turn
-      const changing = yield* Effect.fork(change(() => Either.right(run("DELETE FROM users WHERE id = 'a'", []))))
-      yield* Effect.yieldNow()
-      assert.strictEqual(yield* seen, 2, "before a change is committed")
-      yield* Fiber.join(changing)
-      assert.strictEqual(yield* seen, 1, "when it is")
-    }).pipe(onDatabase())
-  )
-
-  it.effect("reads one state of the database in a turn, and no older one in the next", () =>
-    Effect.gen(function* () {
-      const db = yield* raw
-      yield* turn
-      assert.strictEqual(yield* seen, 0)
-      db.exec("INSERT INTO users (id, email, name, created_at, updated_at) VALUES ('a', 'b', 'c', 'd', 'e')")
-      assert.strictEqual(yield* seen, 0, "what another connection wrote in the same turn")
-      yield* turn
-      assert.strictEqual(yield* seen, 1)
-      yield* turn
-      assert.deepStrictEqual(db.pragma("wal_checkpoint(TRUNCATE)"), [{ busy: 0, log: 0, checkpointed: 0 }])
-    }).pipe(onDatabase())
-  )
-
-  it.effect("reads nothing rather than what is not so any more, when what it reads of cannot be let go", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* seen, 0)
-      const kept = yield* failingStatement(1, ada, /^ROLLBACK$/)
-      assert.isTrue(Exit.isSuccess(kept.exit), "who writes is not troubled by it")
-      assert.strictEqual(kept.statement, "ROLLBACK")
-      const { exit } = yield* failingStatement(1, seen, /^ROLLBACK$/)
-      assert.isTrue(Exit.isFailure(exit))
-      assert.strictEqual(yield* seen, 1)
-    }).pipe(onDatabase())
-  )
-
-  it.effect("never sees what was rolled back, and is not stalled by who writes", () =>
-    Effect.gen(function* () {
-      const read = (yield* Reader).rows(Names)
-      const exit = yield* transaction(
-        Effect.gen(function* () {
-          yield* person("ada@example.com")
-          assert.deepStrictEqual(yield* read(users, []), [])
-          return yield* Effect.fail("rolled back")
-        })
-      ).pipe(Effect.exit)
+      const exit = yield* transaction(Effect.zipRight(person("ada@example.com"), Effect.fail("rolled back"))).pipe(
+        Effect.exit
+      )
       assert.deepStrictEqual(exit, Exit.fail("rolled back"))
-      assert.deepStrictEqual(yield* read(users, []), [])
+      assert.deepStrictEqual(yield* users, [])
+    }).pipe(onDatabase())
+  )
+
+  it.effect("sees in a snapshot what was there when that began, and holds no writer up", () =>
+    Effect.gen(function* () {
+      const { snapshot } = yield* Database
+      yield* person("ada@example.com")
+      const counts = yield* snapshot(
+        Effect.gen(function* () {
+          const before = yield* seen
+          const writer = yield* Effect.fork(person("bob@example.com"))
+          yield* Fiber.join(writer)
+          return [before, yield* seen]
+        })
+      )
+      assert.deepStrictEqual([...counts, yield* seen], [1, 1, 2])
     }).pipe(onDatabase())
   )
 
   it.effect("takes a row that does not fit for a defect", () =>
     Effect.gen(function* () {
-      const { rows } = yield* Reader
-      const exit = yield* Effect.exit(rows(Names)("SELECT 1 AS email", []))
+      const exit = yield* Effect.exit((yield* query).all(Names)`SELECT 1 AS email`({}))
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
     }).pipe(onDatabase())
   )

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { PageRequest } from "@coffer/server/audit/Trail"
-import { openDatabase } from "@coffer/server/database/sqlite/SqliteDatabase"
+import { clientOf } from "@coffer/server/database/sqlite/Connection"
 import { migrate, migrations } from "@coffer/server/database/Migrations"
 import { initial } from "@coffer/server/database/migrations/0001_initial"
 import * as Reactivity from "@effect/experimental/Reactivity"
@@ -31,7 +31,7 @@ const databaseOfFirstSchema = (content: string) =>
     const path = yield* freshPath
     yield* Effect.scoped(
       Effect.gen(function* () {
-        const client = yield* openDatabase(path)
+        const client = yield* clientOf(path)
         yield* Effect.provideService(migrate(path, { "0001_initial": initial }), SqlClient.SqlClient, client)
         yield* client`ATTACH ${content} AS content`
         const tables = yield* client<{ name: string }>`

@@ -1,10 +1,8 @@
-import { Statements } from "@coffer/server/database/Client"
 import { isDiskFull } from "@coffer/server/database/Reason"
-import { transaction } from "@coffer/server/database/Writer"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
-import { onDatabase, raw } from "../support/Services.js"
+import { onDatabase, raw, transaction } from "../support/Services.js"
 
 const ways = { "is traced": true, "is not traced": false }
 
@@ -52,14 +50,7 @@ for (const [how, traced] of Object.entries(ways)) {
     it.effect("is refused where the engine has rolled its transaction back by itself, and the next one is kept", () =>
       Effect.gen(function* () {
         const { drop, filling, note, notes } = yield* table
-        const { run } = yield* Statements
-        const later = {
-          "a statement": note("alone"),
-          "a statement at once": Effect.sync(() => run("INSERT INTO notes (note) VALUES (?)", ["alone"])),
-          "a step": Effect.flatMap(Statements, ({ savepoint }) =>
-            savepoint(() => run("INSERT INTO notes (note) VALUES (?)", ["alone"]))
-          )
-        }
+        const later = { "a statement": note("alone"), "a part": transaction(note("alone")) }
         for (const [what, statement] of Object.entries(later)) {
           const refused: Array<boolean> = []
           const change = Effect.gen(function* () {

@@ -1,12 +1,10 @@
-import { Statements } from "@coffer/server/database/Client"
-import { Reader } from "@coffer/server/database/Reader"
-import { transaction } from "@coffer/server/database/Writer"
+import { Database } from "@coffer/server/database/Database"
+import { query } from "@coffer/server/database/Query"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import Sqlite from "better-sqlite3"
 import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
-import { failingStatement } from "../support/FailingDriver.js"
-import { onDatabase, person } from "../support/Services.js"
+import { countingStatements, failingStatement } from "../support/FailingDriver.js"
+import { onDatabase, person, transaction } from "../support/Services.js"
 
 const names = Array.from({ length: 20 }, (_, index) => `person-${index}@example.com`)
 
@@ -14,28 +12,13 @@ const Names = Schema.Struct({ email: Schema.String })
 
 /** Who is there for everybody who reads. */
 const seen = Effect.gen(function* () {
-  const rows = yield* (yield* Reader).rows(Names)("SELECT email FROM users", [])
+  const rows = yield* (yield* query).all(Names)`SELECT email FROM users`({})
   return new Set(rows.map(({ email }) => email))
 })
 
 /** Counts the commits of this process while an effect runs. */
 const countingCommits = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => {
-      const exec = Object.getOwnPropertyDescriptor(Sqlite.prototype, "exec")
-      const counted = { commits: 0 }
-      Object.defineProperty(Sqlite.prototype, "exec", {
-        ...exec,
-        value(this: Sqlite.Database, text: string) {
-          if (text.startsWith("COMMIT")) counted.commits++
-          return Reflect.apply(exec?.value, this, [text])
-        }
-      })
-      return { counted, exec }
-    }),
-    ({ counted }) => Effect.map(effect, (result) => ({ result, commits: counted.commits })),
-    ({ exec }) => Effect.sync(() => Object.defineProperty(Sqlite.prototype, "exec", exec ?? {}))
-  )
+  Effect.map(countingStatements(/^COMMIT/, effect), ({ count, result }) => ({ result, commits: count }))
 
 describe("changes at the same time", () => {
   it.effect("are committed together, and each is there for everybody when it is told", () =>
@@ -72,9 +55,12 @@ describe("changes at the same time", () => {
       const failures = Effect.map(sql`SELECT count(*) AS count FROM login_failures`, ([row]) => row?.count)
       const insert = (rows: number) =>
         transaction(
-          sql`INSERT INTO login_failures (id, email, created_at)
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
-            SELECT lower(hex(randomblob(16))), 'ada@example.com', 'now' FROM n`
+          Effect.forEach(
+            Array.from({ length: rows }),
+            () =>
+              sql`INSERT INTO login_failures (id, email, created_at)
+              VALUES (${crypto.randomUUID()}, 'ada@example.com', 'now')`
+          )
         )
       const together = yield* countingCommits(
         Effect.forEach([400, 400, 400, 400], insert, { concurrency: "unbounded" })
@@ -152,19 +138,9 @@ describe("changes at the same time", () => {
 
   it.effect("fail whole, and hold nobody up, when what they left to the commit breaks", () =>
     Effect.gen(function* () {
-      const { atCommit } = yield* Statements
-      const leave = atCommit<string>(([first]) => {
-        if (first === "broken") throw new Error("broken")
-      })
-      const leaving = (name: string, item: string) =>
-        transaction(
-          Effect.zipRight(
-            person(name),
-            Effect.sync(() => {
-              leave(item)
-            })
-          )
-        )
+      const { beforeCommit } = yield* Database
+      const leave = beforeCommit<string>(([first]) => (first === "broken" ? Effect.die("broken") : Effect.void))
+      const leaving = (name: string, item: string) => transaction(Effect.zipRight(person(name), leave(item)))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(leaving("a@example.com", "broken"))))
       assert.deepStrictEqual(yield* seen, new Set())
       yield* leaving("b@example.com", "whole")
@@ -209,7 +185,7 @@ describe("changes at the same time", () => {
       const sql = yield* SqlClient.SqlClient
       const both = Effect.zipRight(person("a@example.com"), transaction(person("b@example.com")))
       const kept: Array<number> = []
-      for (let turns = 0; turns < 60; turns++) {
+      for (let turns = 0; turns < 160; turns += 2) {
         const change = yield* Effect.fork(Effect.withMaxOpsBeforeYield(transaction(both), 14))
         yield* Effect.repeatN(Effect.yieldNow(), turns)
         const exit = yield* Fiber.interrupt(change)

@@ -4,7 +4,6 @@ import { CurrentActor } from "@coffer/domain/Actor"
 import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/audit/Trail"
 import { Database } from "@coffer/server/database/Database"
-import { Reader } from "@coffer/server/database/Reader"
 import { Revisions } from "@coffer/server/secrets/Revisions"
 import { UserDirectory } from "@coffer/server/users/Users"
 import { assert, describe, it } from "@effect/vitest"
@@ -29,24 +28,7 @@ const onWatchedFile = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     const seen: Array<Seen> = []
-    const WatchedReader = Layer.effect(
-      Reader,
-      Effect.map(Reader, ({ reading, rowsNow: ask, snapshot }) => {
-        const rowsNow: Reader["rowsNow"] = (schema) => {
-          const run = ask(schema)
-          return (statement, parameters) => {
-            seen.push({ statement, parameters })
-            return run(statement, parameters)
-          }
-        }
-        const rows: Reader["rows"] = (schema) => {
-          const run = rowsNow(schema)
-          return (statement, parameters) => Effect.sync(() => run(statement, parameters))
-        }
-        return Reader.make({ rowsNow, rows, manyRows: rows, reading, snapshot })
-      })
-    )
-    const WatchedDatabase = Layer.effect(
+    const Watched = Layer.effect(
       Database,
       Effect.map(Database, (database) => ({
         ...database,
@@ -59,7 +41,6 @@ const onWatchedFile = <A, E, R>(
         }
       }))
     )
-    const Watched = Layer.merge(WatchedReader, WatchedDatabase)
     const file = yield* freshPath
     return yield* Effect.gen(function* () {
       const db = yield* raw

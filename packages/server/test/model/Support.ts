@@ -12,7 +12,6 @@ import { Users } from "@coffer/server/auth/Users"
 import { ServerConfig } from "@coffer/server/Config"
 import { Database } from "@coffer/server/database/Database"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
-import type { Reader } from "@coffer/server/database/Reader"
 import { Environments } from "@coffer/server/environments/Environments"
 import { InstanceLive } from "@coffer/server/keys/Instance"
 import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
@@ -29,6 +28,7 @@ import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Layer, Redacted, Runtime } from "effect"
 import fc from "fast-check"
+import { RawStatements } from "../support/RawStatements.js"
 import { configAt, DbPath, freshPath, invariants } from "../support/Services.js"
 
 /** Whether the long form of the property tests was asked for. */
@@ -45,7 +45,7 @@ const KeyringLive = Layer.effect(
  */
 export const everythingAt = (
   path: string,
-  Watched: Layer.Layer<Database | Reader, never, Database | Reader> = Layer.effectContext(Effect.context())
+  Watched: Layer.Layer<Database, never, Database> = Layer.effectContext(Effect.context())
 ) =>
   Layer.mergeAll(
     Organizations.Default,
@@ -66,6 +66,7 @@ export const everythingAt = (
     Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
     Layer.provideMerge(InstanceLive),
     Layer.provideMerge(Watched),
+    Layer.provideMerge(RawStatements),
     Layer.provideMerge(DatabaseLive),
     Layer.provideMerge(KeyringLive),
     Layer.provideMerge(configAt(path)),

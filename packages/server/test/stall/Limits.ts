@@ -4,10 +4,9 @@ import { seal } from "@coffer/server/keys/Envelope"
 import { makeKeyring } from "@coffer/server/keys/Keyring"
 import { hashToken, keyHint, mintToken } from "@coffer/server/keys/Token"
 import { EnvId, OrgId, ProjectId, SecretId, SecretKey, SecretValue } from "@coffer/domain/Names"
-import { transaction } from "@coffer/server/database/Writer"
 import Sqlite from "better-sqlite3"
 import { Array, Effect, Redacted } from "effect"
-import { masterKey, servicesAt } from "../support/Services.js"
+import { masterKey, servicesAt, transaction } from "../support/Services.js"
 
 /** How large an organization may become. */
 const limits = {

@@ -76,6 +76,16 @@ export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return Effect.as(looking(look, effect), seen)
   })
 
+/** Counts the statements that match while an effect runs. */
+export const countingStatements = <A, E, R>(matching: RegExp, effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    let count = 0
+    const look = (text: string) => {
+      if (matching.test(text)) count++
+    }
+    return Effect.map(looking(look, effect), (result) => ({ result, count }))
+  })
+
 /** A statement that fails: after how many that do not, and whether the engine then rolls the whole transaction back. */
 export interface Fault {
   readonly after: number

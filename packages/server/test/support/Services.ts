@@ -33,8 +33,7 @@ import { Users } from "@coffer/server/auth/Users"
 import { loadConfig, ServerConfig } from "@coffer/server/Config"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { ErasuresLive } from "@coffer/server/database/sqlite/Erasure"
-import { Reader } from "@coffer/server/database/Reader"
-import { transaction } from "@coffer/server/database/Writer"
+import { Database } from "@coffer/server/database/Database"
 import { Environments } from "@coffer/server/environments/Environments"
 import { open, type Sealed } from "@coffer/server/keys/Envelope"
 import { InstanceLive } from "@coffer/server/keys/Instance"
@@ -49,6 +48,7 @@ import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { RawStatements } from "./RawStatements.js"
 
 export const masterKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
@@ -118,7 +118,12 @@ const prepare = Object.getOwnPropertyDescriptor(Sqlite.prototype, "prepare")?.va
 Sqlite.prototype.prepare = function (this: Sqlite.Database, text: string) {
   const statement: AnyStatement = prepare.call(this, text)
   const faults = faultsAt.get(this.name)
-  if (faults === undefined || this.readonly || /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text)) return statement
+  if (
+    faults === undefined ||
+    this.readonly ||
+    /^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|PRAGMA wal_checkpoint)/.test(text)
+  )
+    return statement
   const guard = () => {
     if (faults.at === 0 || --faults.at > 0) return
     faults.hit = true
@@ -139,7 +144,7 @@ const FaultyDatabase = Layer.unwrapScoped(
       Effect.map(Faults, (faults) => faultsAt.set(path, faults)),
       () => Effect.sync(() => faultsAt.delete(path))
     )
-    return DatabaseLive
+    return RawStatements.pipe(Layer.provideMerge(DatabaseLive))
   })
 )
 
@@ -173,7 +178,6 @@ export const servicesAt = (path: string, environment: Environment = {}) =>
     Layer.provideMerge(Access.Default),
     Layer.provideMerge(Layer.merge(AuditLog.Default, MailerDouble)),
     Layer.provideMerge(Layer.mergeAll(InstanceLive, WrapBudget.Default, ErasuresLive)),
-    Layer.provideMerge(Reader.Default),
     Layer.provideMerge(FaultyDatabase),
     Layer.provideMerge(KeyringLive),
     Layer.provideMerge(configAt(path, environment)),
@@ -202,6 +206,10 @@ export const onDamagedDatabase =
     Effect.flatMap(freshPath, (path) => Effect.provide(Effect.scoped(test), servicesAt(path, environment))).pipe(
       Effect.scoped
     )
+
+/** Runs an effect as one transaction of the database. */
+export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Database, (database) => database.transaction(effect))
 
 export const email = (address: string): Email => Schema.decodeSync(Email)(address)
 

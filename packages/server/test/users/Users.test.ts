@@ -6,7 +6,6 @@ import { Login } from "@coffer/server/auth/Login"
 import { offlineSession } from "@coffer/server/auth/OfflineSession"
 import { Sessions } from "@coffer/server/auth/Sessions"
 import { SuperadminsLive } from "@coffer/server/auth/Superadmins"
-import { transaction } from "@coffer/server/database/Writer"
 import { Members } from "@coffer/server/members/Members"
 import { type UserPageRequest, UserDirectory } from "@coffer/server/users/Users"
 import { Headers } from "@effect/platform"
@@ -26,6 +25,7 @@ import {
   outcome,
   person,
   rawAt,
+  transaction,
   uuid
 } from "../support/Services.js"
 

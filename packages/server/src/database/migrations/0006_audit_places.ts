@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { placeKey, placesOf } from "../../audit/Places.js"
-import { rowsOf } from "../Writer.js"
+import { rowsOf } from "../Rows.js"
 
 /**
  * The audit log can be searched by project, environment, key, actor and time, and a page costs the same however many
@@ -94,13 +94,13 @@ const CountRow = Schema.Struct({ count: Schema.Number })
  */
 const postAll = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [{ count } = { count: 0 }] = yield* rowsOf(CountRow)(sql`SELECT count(*) AS count FROM audit_entries`)
+  const [{ count } = { count: 0 }] = yield* rowsOf(CountRow)(yield* sql`SELECT count(*) AS count FROM audit_entries`)
   const ids = new Map<string, number>()
   let done = 0
   let position = -1
   for (;;) {
     const rows = yield* rowsOf(EntryRow)(
-      sql`SELECT position, log, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
+      yield* sql`SELECT position, log, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
         WHERE position > ${position} ORDER BY position LIMIT ${stride}`
     )
     const places: Array<ReadonlyArray<string | number>> = []

@@ -1,19 +1,21 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type SqlConnection } from "@effect/sql"
 import Sqlite from "better-sqlite3"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, type Scope } from "effect"
 import { ServerConfig } from "../../Config.js"
 import { StartupError } from "../../StartupError.js"
 import { busyTimeoutMillis } from "../Busy.js"
-import { connect, Statements } from "../Client.js"
 import { DatabaseFile, guardDatabaseFile, openDescriptor } from "../Files.js"
 import { lock } from "../Lock.js"
-import { migrate } from "../Migrations.js"
+import { migrate, requireCurrentSchema } from "../Migrations.js"
 import { isDiskFull, reasonOf } from "../Reason.js"
 import { Database } from "../Database.js"
-import { Reader } from "../Reader.js"
+import { checkpoints } from "./Checkpoints.js"
+import { clientOf, connectionOf } from "./Connection.js"
+import { groupCommit } from "./GroupCommit.js"
 import { maintain } from "./Maintain.js"
-import { isSqlError } from "../SqlErrors.js"
+import { readingOf } from "./Reading.js"
+import { SqliteWriter } from "./SqliteWriter.js"
 
 /** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
 export const pragmas = {
@@ -61,55 +63,45 @@ const openFailure = (path: string) => (defect: unknown) =>
     ? new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(defect)}` })
     : Effect.die(defect)
 
-const open = (dbPath: string) =>
+/**
+ * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection that
+ * writes has every setting asserted. `prepare` checks the schema, or brings it up to date, before anything else is asked.
+ */
+const open = <E>(
+  dbPath: string,
+  prepare: Effect.Effect<void, E, SqlClient.SqlClient>,
+  checkpoints: (connection: SqlConnection.Connection) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
+) =>
   Effect.gen(function* () {
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
     const file = yield* openDescriptor(dbPath)
-    const connection = yield* connect(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
-    yield* Effect.provideService(setPragmas, SqlClient.SqlClient, connection.client)
-    return { ...connection, file }
-  })
-
-/**
- * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection has
- * every setting asserted.
- */
-export const openDatabase = (dbPath: string) => Effect.map(open(dbPath), ({ client }) => client)
-
-/** As `openDatabase`, with the bare statements of the connection too. */
-export const openConnection = open
-
-/** The one connection that writes: owned by this process alone, its settings asserted, its schema up to date. */
-const ConnectionLive = Layer.scopedContext(
-  Effect.gen(function* () {
-    const { dbPath } = yield* ServerConfig
-    const { client, file, statements } = yield* open(dbPath)
-    yield* Effect.provideService(migrate(dbPath), SqlClient.SqlClient, client)
-    return Context.make(SqlClient.SqlClient, client).pipe(
-      Context.add(Statements, statements),
-      Context.add(DatabaseFile, file)
-    )
-  })
-).pipe(Layer.provide(Reactivity.layer))
-
-const PortLive = Layer.effect(
-  Database,
-  Effect.gen(function* () {
-    const { isWritable, transaction } = yield* Statements
-    const { reading, snapshot } = yield* Reader
-    const context = yield* Effect.context<SqlClient.SqlClient | DatabaseFile>()
-    return {
+    const client = yield* clientOf(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
+    yield* Effect.provideService(Effect.zipRight(setPragmas, prepare), SqlClient.SqlClient, client)
+    const connection = yield* connectionOf(client)
+    const { alone, ...commits } = yield* groupCommit(connection, yield* checkpoints(connection))
+    const database = Database.of({
+      ...commits,
+      ...(yield* readingOf(dbPath)),
       system: "sqlite",
       placeholder: () => "?",
-      reading,
-      transaction: (effect) => Effect.catchIf(transaction(effect), isSqlError, Effect.die),
-      snapshot,
-      isWritable: Effect.sync(isWritable),
-      maintain: Effect.provide(maintain, context)
-    }
-  })
+      maintain: maintain({ connection, alone }, dbPath)
+    })
+    return Context.make(Database, database).pipe(
+      Context.add(SqliteWriter, { connection, alone }),
+      Context.add(DatabaseFile, file)
+    )
+  }).pipe(Effect.provide(Reactivity.layer))
+
+/** The database of the server, its schema up to date, closed last. */
+export const DatabaseLive = Layer.scopedContext(
+  Effect.flatMap(ServerConfig, ({ dbPath }) =>
+    open(dbPath, migrate(dbPath), (connection) => checkpoints(connection, dbPath))
+  )
 )
 
-/** The database of the server: its two connections, closed last. */
-export const DatabaseLive = PortLive.pipe(Layer.provideMerge(Reader.Default), Layer.provideMerge(ConnectionLive))
+/** The database of a program of the operator, which changes no schema: one that is not this program's is refused. */
+export const offlineDatabase = (dbPath: string) => open(dbPath, requireCurrentSchema, () => Effect.succeed(Effect.void))
+
+/** As `offlineDatabase`, whatever its schema is. */
+export const databaseOfAnySchema = (dbPath: string) => open(dbPath, Effect.void, () => Effect.succeed(Effect.void))

@@ -1,11 +1,8 @@
-import { makeGate } from "@coffer/server/database/Gate"
+import { makeMutex } from "@coffer/server/database/sqlite/Mutex"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 
-const makePass = () => {
-  const { through } = makeGate()
-  return (staying: Effect.Effect<void>) => Effect.uninterruptibleMask((restore) => through(restore, staying))
-}
+const makePass = () => makeMutex().inside<void, never, never>
 
 /** Every few steps another fiber has its turn, as after some two thousand otherwise. */
 const inShortTurns = (before: number, effect: Effect.Effect<void>) =>
@@ -13,7 +10,7 @@ const inShortTurns = (before: number, effect: Effect.Effect<void>) =>
 
 const turns = (count: number) => Effect.repeatN(Effect.yieldNow(), count)
 
-describe("a gate", () => {
+describe("a mutex", () => {
   it.effect("lets the next one in, at whichever step the turns of those at it end", () =>
     Effect.gen(function* () {
       for (let before = 0; before < 12; before++) {

@@ -1,8 +1,7 @@
-import { Effect, Either, FiberSet, Layer, Option, Schema } from "effect"
+import type { SqlConnection } from "@effect/sql"
+import { Effect, FiberSet, Option, Schema } from "effect"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
-import { Statements } from "./Client.js"
-import { DatabaseFile } from "./Files.js"
 
 /** How many pages of the write-ahead log are left to be moved into the database file. */
 const enough = 1_000
@@ -35,18 +34,17 @@ const inThread = (path: string) =>
   })
 
 /**
- * Checkpoints. SQLite would make one in the commit that makes the log long enough, whatever has gathered by then: a large
- * change, or all changes of the minutes that a backup reads.
+ * Makes what is done after each commit: a checkpoint, when the log has become long. SQLite would make one in the commit that
+ * makes it so, whatever has gathered by then: a large change, or all changes of the minutes that a backup reads.
  */
-export const CheckpointsLive = Layer.scopedDiscard(
+export const checkpoints = (connection: SqlConnection.Connection, path: string) =>
   Effect.gen(function* () {
-    const { afterCommit, pragma } = yield* Statements
-    const { path } = yield* DatabaseFile
     const fork = yield* FiberSet.makeRuntime()
     let isRunning = false
     let startedAt = -pauseMillis
+    const pragma = (text: string) => connection.execute(`PRAGMA ${text}`, [], undefined)
 
-    const start = (): void => {
+    const start = Effect.sync(() => {
       if (isRunning || performance.now() - startedAt < pauseMillis) return
       isRunning = true
       startedAt = performance.now()
@@ -58,17 +56,16 @@ export const CheckpointsLive = Layer.scopedDiscard(
           })
         )
       )
-    }
-
-    pragma("wal_autocheckpoint = 0")
-    afterCommit(() => {
-      // A failure, as of a full disk, leaves the log as it is.
-      Either.try(() => {
-        const state = Option.getOrUndefined(decode(pragma("wal_checkpoint(NOOP)")))?.[0]
-        if (state === undefined || state.log - state.checkpointed < enough) return
-        if (state.log - state.checkpointed > tooMany && state.log <= maxLog) start()
-        else if (!isRunning) pragma("wal_checkpoint(PASSIVE)")
-      })
     })
+
+    yield* Effect.orDie(pragma("wal_autocheckpoint = 0"))
+    // A failure, as of a full disk, leaves the log as it is.
+    return Effect.ignore(
+      Effect.gen(function* () {
+        const state = Option.getOrUndefined(decode(yield* pragma("wal_checkpoint(NOOP)")))?.[0]
+        if (state === undefined || state.log - state.checkpointed < enough) return
+        if (state.log - state.checkpointed > tooMany && state.log <= maxLog) yield* start
+        else if (!isRunning) yield* pragma("wal_checkpoint(PASSIVE)")
+      })
+    )
   })
-)
