@@ -17,24 +17,9 @@ export interface Named<Id, Name> {
   readonly name: Name
 }
 
-// The constructors are the classes' own; static blocks hand them to this module and to nobody else.
-let makeOrgPlace: <A extends Action>(
-  action: A,
-  actor: Actor,
-  via: "role" | "rule" | "superadmin",
-  role: Role | null,
-  grants: ReadonlyArray<Grant>,
-  org: Named<OrgId, OrgName>
-) => OrgPlace<A>
-let makeProjectPlace: <A extends Action>(place: OrgPlace<A>, project: Named<ProjectId, ProjectName>) => ProjectPlace<A>
-let makeEnvPlace: <A extends Action>(place: ProjectPlace<A>, env: Named<EnvId, EnvName>) => EnvPlace<A>
-
-export class OrgPlace<A extends Action> {
-  static {
-    makeOrgPlace = (action, actor, via, role, grants, org) => new OrgPlace(action, actor, via, role, grants, org)
-  }
+class OrgPlace<A extends Action> {
   protected readonly entered = true
-  protected constructor(
+  constructor(
     readonly action: A,
     readonly actor: Actor,
     readonly via: "role" | "rule" | "superadmin",
@@ -44,11 +29,8 @@ export class OrgPlace<A extends Action> {
   ) {}
 }
 
-export class ProjectPlace<A extends Action> extends OrgPlace<A> {
-  static {
-    makeProjectPlace = (place, project) => new ProjectPlace(place, project)
-  }
-  protected constructor(
+class ProjectPlace<A extends Action> extends OrgPlace<A> {
+  constructor(
     { action, actor, grants, org, role, via }: OrgPlace<A>,
     readonly project: Named<ProjectId, ProjectName>
   ) {
@@ -56,11 +38,8 @@ export class ProjectPlace<A extends Action> extends OrgPlace<A> {
   }
 }
 
-export class EnvPlace<A extends Action> extends ProjectPlace<A> {
-  static {
-    makeEnvPlace = (place, env) => new EnvPlace(place, env)
-  }
-  protected constructor(
+class EnvPlace<A extends Action> extends ProjectPlace<A> {
+  constructor(
     place: ProjectPlace<A>,
     readonly env: Named<EnvId, EnvName>
   ) {
@@ -76,36 +55,28 @@ export class EnvPlace<A extends Action> extends ProjectPlace<A> {
 export type Place<A extends Action> =
   ScopeOf<A> extends "org" ? OrgPlace<A> : ScopeOf<A> extends "project" ? ProjectPlace<A> : EnvPlace<A>
 
-let makeEverywhere: (actor: UserActor, action: string) => Everywhere
-
 /** The proof that a superadmin asks for what concerns the whole server. */
-export class Everywhere {
-  static {
-    makeEverywhere = (actor, action) => new Everywhere(actor, action)
-  }
+class Everywhere {
   protected readonly entered = true
-  protected constructor(
+  constructor(
     readonly actor: UserActor,
     readonly action: string
   ) {}
 }
 
-let makeOperator: () => Operator
-
 /** The proof that a program of the operator asks, and no caller of the API: it was given the file and the master key. */
-export class Operator {
-  static {
-    makeOperator = () => new Operator()
-  }
+class Operator {
   protected readonly entered = true
-  protected constructor() {}
 }
+
+// The types alone: nobody else makes one.
+export type { EnvPlace, Everywhere, Operator, OrgPlace, ProjectPlace }
 
 /** Dies where somebody asks by the API: an actor enters a place. */
 export const operator: Effect.Effect<Operator> = Effect.flatMap(
   Effect.serviceOption(CurrentActor),
   Option.match({
-    onNone: () => Effect.sync(makeOperator),
+    onNone: () => Effect.sync(() => new Operator()),
     onSome: () => Effect.dieMessage("a caller of the API has to enter a place")
   })
 )
@@ -232,7 +203,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
             })
             if (!decision.allowed) return refused(actor, row, path, action, decision.missing)
             const org = { id: row.org_id, name: row.org_name }
-            return make(makeOrgPlace(action, actor, decision.via, row.role, grants, org), row)
+            return make(new OrgPlace(action, actor, decision.via, row.role, grants, org), row)
           }
         )
       })
@@ -248,7 +219,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     ): Effect.Effect<P> =>
       project_id === null || project_name === null
         ? Effect.dieMessage("a project was entered that has no row")
-        : make(makeProjectPlace(place, { id: project_id, name: project_name }))
+        : make(new ProjectPlace(place, { id: project_id, name: project_name }))
 
     /** Enters a project. */
     const project = <A extends ActionOn<"project">>({ org_name, project_name }: ProjectPath, action: A) =>
@@ -262,7 +233,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         inProject(place, row, (entered) =>
           row.env_id === null || row.env_name === null
             ? Effect.dieMessage("an environment was entered that has no row")
-            : Effect.succeed(makeEnvPlace(entered, { id: row.env_id, name: row.env_name }))
+            : Effect.succeed(new EnvPlace(entered, { id: row.env_id, name: row.env_name }))
         )
       )
 
@@ -278,7 +249,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     /** Lets superadmins through, to what belongs to no place. */
     const everywhere = Effect.fnUntraced(function* (action: string) {
       const actor = yield* CurrentActor
-      if (actor.type === "user" && actor.superadmin) return makeEverywhere(actor, action)
+      if (actor.type === "user" && actor.superadmin) return new Everywhere(actor, action)
       return yield* refusedHere(actor, action, "this needs a superadmin: their e-mails are in the server's settings")
     })
 

@@ -24,7 +24,6 @@ import { makeObjectStore } from "./ObjectStore.js"
 import { BackupsRepo } from "./Repo.js"
 import { restoreBeside } from "./Restore.js"
 import { keepReason, removalReason, type RestoreMark, retain } from "./Retention.js"
-import { Head } from "./Settle.js"
 import { takeSnapshot } from "./Snapshot.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 import { traced } from "../tracing/Traced.js"
@@ -32,7 +31,9 @@ import { forEachInTurns } from "../Turn.js"
 
 const pieceBytes = 256 * 1024
 
-const decodeHead = Schema.decodeUnknown(Schema.parseJson(Head))
+/** Where an audit log ended when a backup was made, as a line of JSON. */
+const Head = Schema.parseJson(Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String }))
+const decodeHead = Schema.decodeUnknown(Head)
 
 const newestFirst = Order.reverse(byTime)
 

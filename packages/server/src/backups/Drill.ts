@@ -11,7 +11,7 @@ const Checked = Schema.Struct({ problems: Schema.Array(Schema.String), counts: S
 
 /** Counts what a restored file holds, in a thread: some of its tables are large. */
 export const countBackup = (path: string): Effect.Effect<BackupCounts, LocalFailure> =>
-  Effect.flatMap(runThread("CountWorker", [path]), (posted) => Effect.orDie(Schema.decodeUnknown(BackupCounts)(posted)))
+  Effect.flatMap(runThread("count", [path]), (posted) => Effect.orDie(Schema.decodeUnknown(BackupCounts)(posted)))
 
 interface DrillRequest {
   readonly backup: Backup
@@ -45,7 +45,7 @@ export const drillBackup = ({
       size: backup.size_bytes,
       content: store.read(name)
     }).pipe(
-      Effect.flatMap((path) => runThread("DrillWorker", [], { path, masterKey: Redacted.value(masterKey) })),
+      Effect.flatMap((path) => runThread("drill", [], { path, masterKey: Redacted.value(masterKey) })),
       Effect.flatMap((posted) => Effect.orDie(Schema.decodeUnknown(Checked)(posted))),
       Effect.catchTag("DecryptionFailed", ({ message }) => Effect.succeed({ counts: null, problems: [message] })),
       Effect.scoped

@@ -57,7 +57,7 @@ export interface RestoreRequest {
 /** Makes a snapshot a database of its own, in a thread. Returns where its audit logs end, each a line of JSON. */
 const settle = (path: string, { created_at, mark: { id, name } }: RestoreRequest) =>
   Effect.gen(function* () {
-    const posted = yield* runThread("SettleWorker", [], { path, id, name, created_at, restored_at: yield* now })
+    const posted = yield* runThread("settle", [], { path, id, name, created_at, restored_at: yield* now })
     if (posted === null) return yield* otherThanItsName
     const lines = yield* Effect.orDie(Schema.decodeUnknown(Schema.String)(posted))
     return lines === "" ? [] : lines.split("\n")

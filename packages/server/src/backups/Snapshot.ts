@@ -37,7 +37,7 @@ export const takeSnapshot = (dbPath: string, path: string, { id, name }: Mark): 
     // SQLite writes into a file that is there and empty, and leaves its mode as it is.
     yield* Effect.tryPromise({ try: () => writeFile(path, "", { flag: "wx", mode: 0o600 }), catch: localFailure })
     const posted = yield* Effect.raceFirst(
-      runThread("SnapshotWorker", [dbPath, path, id, name]),
+      runThread("snapshot", [dbPath, path, id, name]),
       Effect.scoped(flushing(path))
     )
     const problems: ReadonlyArray<unknown> = Array.isArray(posted) ? posted : [posted]

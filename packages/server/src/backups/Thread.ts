@@ -5,18 +5,25 @@ import { type LocalFailure, localFailure } from "./LocalFailure.js"
 
 const require = createRequire(import.meta.url)
 
+const modules = {
+  snapshot: "database/sqlite/SnapshotWorker",
+  settle: "database/sqlite/SettleWorker",
+  count: "database/sqlite/CountWorker",
+  drill: "backups/DrillWorker"
+} as const
+
 /**
- * Runs a module of this folder in a thread to its end, and returns what it posts. An interruption ends the thread, and with
+ * Runs a module in a thread to its end, and returns what it posts. An interruption ends the thread, and with
  * it its connections. The thread has no environment variables: they hold the master key.
  */
 export const runThread = (
-  module: "SnapshotWorker" | "SettleWorker" | "CountWorker" | "DrillWorker",
+  work: keyof typeof modules,
   argv: ReadonlyArray<string>,
   workerData?: unknown
 ): Effect.Effect<unknown, LocalFailure> =>
   Effect.async<unknown, LocalFailure>((resume) => {
     // The build, also where this module runs from its source: a thread is started from JavaScript.
-    const path = require.resolve(`@coffer/server/backups/${module}`)
+    const path = require.resolve(`@coffer/server/${modules[work]}`)
     const thread = new Worker(path, { argv: [...argv], workerData, env: {}, execArgv: [] })
     thread.once("message", (message: unknown) => {
       resume(Effect.succeed(message))

@@ -1,5 +1,14 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Ask, askOf, type Endpoint, endpoints, parametersOf, type Parameter, pathOf } from "./Contract.js"
+import {
+  type Ask,
+  askOf,
+  type Endpoint,
+  endpoints,
+  parametersOf,
+  type Parameter,
+  pathOf,
+  type Place
+} from "./Contract.js"
 import { type Caller, restsOn, type Scene, type Scenes, startScenes } from "./Scene.js"
 import { word } from "./Service.js"
 
@@ -98,15 +107,12 @@ const losses: Readonly<Record<string, Loss>> = {
 /** These ask for no credential: there is nothing to take from whoever makes them. */
 const open = ["POST /api/auth/login", "POST /api/auth/verify"]
 
-/** These decide before their transactions still. */
-const later = /^POST \/api\/backups/
-
-const changing = endpoints.filter(({ call, method }) => method !== "GET" && !open.includes(call) && !later.test(call))
+const changing = endpoints.filter(({ call, method }) => method !== "GET" && !open.includes(call))
 
 /** Requests that change something, where the contract's own would not. */
-const bodies: Readonly<Record<string, unknown>> = {
-  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/revert": { to: 1 },
-  "POST /api/backups/drill": {}
+const bodies: Readonly<Record<string, (place: Place) => unknown>> = {
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/revert": () => ({ to: 1 }),
+  "POST /api/backups/drill": ({ backup_id }) => ({ backup_id })
 }
 
 /** What has to be so for a call to change something. */
@@ -121,7 +127,7 @@ const prepare = async (endpoint: Endpoint, kind: Caller["kind"]) => {
   await before[endpoint.call]?.(scene)
   const { caller, place } = scene
   const patterns = { project_pattern: "webshop", env_pattern: "staging" }
-  const body = bodies[endpoint.call]
+  const body = bodies[endpoint.call]?.(place)
   const ask: Ask = body === undefined ? askOf(endpoint, { place, fresh: word(), self: {}, patterns }) : { body }
   const { method } = endpoint
   return { scene, ask: { method, path: pathOf(endpoint, place), headers: caller.headers, body: ask.body } }

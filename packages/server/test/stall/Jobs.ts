@@ -60,6 +60,18 @@ export const jobs = {
         return body.data.length > 0
       })
   },
+  "the entries of many refused reads": {
+    end: async (program, { credentials: { powerless: token }, org }) => {
+      const refusals = async () => {
+        for (let reads = 0; reads < 300; reads++) {
+          const { status } = await program.call("GET", `/api/orgs/${org}/projects/web/envs/full/bundle`, { token })
+          if (status !== 403) throw new Error(`a read was not refused: ${status}`)
+        }
+      }
+      await Promise.all(Array.from({ length: 10 }, refusals))
+      await sleep(200)
+    }
+  },
   "an erasure that was cut short": {
     sql: "PRAGMA user_version = 1",
     end: async (program) => {
@@ -75,7 +87,7 @@ export const jobs = {
 export const sources: Readonly<
   Record<string, { readonly job: keyof typeof jobs } | { readonly by: string } | { readonly unmeasured: string }>
 > = {
-  "audit/AuditLog.ts": { by: "every call that reads a secret" },
+  "audit/AuditLog.ts": { job: "the entries of many refused reads" },
   "audit/AuditStream.ts": { job: "the audit stream" },
   "auth/Authenticator.ts": { by: "the first call of each credential" },
   "auth/UnknownAddresses.ts": { unmeasured: "three entries an hour" },

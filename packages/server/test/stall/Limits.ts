@@ -261,6 +261,15 @@ export const fill = async (path: string): Promise<Limits> => {
       historyKeys.map((key) => [key, ...Array.makeBy(1_001, (index) => `version ${index}`)])
     )
     for (let index = 4; index < limits.environments - 10; index++) environment(web, `env-${index}`)
+    // As a revert of all secrets to as many others leaves it.
+    const reverted = environment(web, "reverted")
+    database.prepare("UPDATE environments SET revision = 1 WHERE id = ?").run(reverted)
+    for (const key of keysOf(2 * limits.secrets)) {
+      insert("secret_changes", {
+        ...{ env_id: reverted, revision: 1, key, secret_id: randomUUID(), version: 1, change: "created" },
+        ...{ created_by: superadmin, created_at: at }
+      })
+    }
 
     return {
       credentials: {

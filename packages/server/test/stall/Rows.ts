@@ -170,7 +170,10 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ],
     raw("a list of keys", () => filled(mebibyte, `{"from":"full","keys":[`, () => `"A"`, "]}"))
   ],
-  [`GET ${env}/revisions`]: [["100", () => ({ query: "limit=100" })]],
+  [`GET ${env}/revisions`]: [
+    ["100", () => ({ query: "limit=100" })],
+    ["one of 4,000 changes", () => ({ place: { env_name: "reverted" } })]
+  ],
   [`POST ${env}/revert`]: [["2,000 deleted, tried", () => ({ body: { to: 0, dry_run: true } })]],
   [`GET ${env}/diff`]: [["2,000 of 4 KiB", () => ({ query: "with=other" })]],
 

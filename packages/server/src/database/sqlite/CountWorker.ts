@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3"
 import { parentPort } from "node:worker_threads"
-import { countsOf } from "../database/sqlite/Faults.js"
+import { countsOf } from "./Faults.js"
 
 const [path = ""] = process.argv.slice(2)
 const database = new Sqlite(path, { readonly: true, fileMustExist: true })

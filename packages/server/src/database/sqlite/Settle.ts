@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs"
 import Sqlite from "better-sqlite3"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { createRestores } from "../database/migrations/0005_backup_records.js"
+import { createRestores } from "../migrations/0005_backup_records.js"
 
 /** The first 16 bytes of every database (https://www.sqlite.org/fileformat.html, section 1.3). */
 const sqliteHeader = Buffer.from("SQLite format 3\0")
@@ -18,8 +18,11 @@ export const SettleRequest = Schema.Struct({
 type SettleRequest = typeof SettleRequest.Type
 
 /** Where an audit log ended when the backup was made. */
-export const Head = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
-export type Head = typeof Head.Type
+interface Head {
+  readonly log: string
+  readonly seq: number
+  readonly chain: string
+}
 
 const isDatabase = (path: string): boolean => {
   const header = Buffer.alloc(sqliteHeader.length)

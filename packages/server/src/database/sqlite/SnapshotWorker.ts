@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3"
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
-import { faultsOf } from "../database/sqlite/Faults.js"
+import { faultsOf } from "./Faults.js"
 
 /** The tables that rows are deleted from; every other table only grows. */
 const shrinking: ReadonlySet<string> = new Set(["sessions", "login_codes", "login_failures", "rate_events"])

@@ -1,0 +1,55 @@
+import type { Action } from "@coffer/domain/Permissions"
+import type * as Module from "@coffer/server/access/Access"
+import * as access from "@coffer/server/access/Access"
+
+// What no other module can do with a place. Each line compiles where the rule above it is given up.
+
+declare const project: Module.Place<"project.read">
+declare const env: Module.Place<"secret.read">
+declare const everywhere: Module.Everywhere
+declare const somewhere: Module.EnvPlace<Action>
+/** What has all that others see of a thing. */
+type Like<A> = { readonly [Name in keyof A]: A[Name] }
+declare const likeProject: Like<typeof project>
+declare const likeEverywhere: Like<typeof everywhere>
+declare const likeOperator: object
+declare const wanted: {
+  readonly org: (place: Module.Place<"org.read">) => void
+  readonly project: (place: Module.Place<"project.read">) => void
+  readonly read: (place: Module.Place<"secret.read">) => void
+  readonly write: (place: Module.Place<"secret.write">) => void
+  readonly everywhere: (proof: Module.Everywhere) => void
+  readonly operator: (proof: Module.Operator) => void
+}
+
+wanted.project(project)
+wanted.read(env)
+wanted.everywhere(everywhere)
+
+// The classes are types alone: nobody else has a constructor.
+// @ts-expect-error -- no value
+export const orgPlace = access.OrgPlace
+// @ts-expect-error -- no value
+export const projectPlace = access.ProjectPlace
+// @ts-expect-error -- no value
+export const envPlace = access.EnvPlace
+// @ts-expect-error -- no value
+export const everyPlace = access.Everywhere
+// @ts-expect-error -- no value
+export const operator = access.Operator
+
+// A place is told from what looks like one.
+// @ts-expect-error -- nobody let it in
+wanted.project(likeProject)
+// @ts-expect-error -- nobody let it in
+wanted.everywhere(likeEverywhere)
+// @ts-expect-error -- nobody let it in
+wanted.operator(likeOperator)
+
+// A place is entered to do one thing.
+// @ts-expect-error -- it was entered to read
+wanted.write(env)
+// @ts-expect-error -- it was entered to read a project
+wanted.org(project)
+// @ts-expect-error -- what may be done is not known
+wanted.read(somewhere)
