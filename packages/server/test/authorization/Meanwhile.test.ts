@@ -191,6 +191,6 @@ describe("a call changes nothing once its caller has lost the right to it, howev
         if (endpoint.bodyLimit !== null && first !== undefined) await assertRefused(endpoint, kind, first, "body")
       }
     },
-    60_000
+    300_000
   )
 })
