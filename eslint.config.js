@@ -64,6 +64,26 @@ const programs = {
   allowTypeImports: true
 }
 
+/** Features know the database by its port: another engine is another folder beside `sqlite/`. */
+const engines = {
+  group: ["**/database/sqlite/**", "better-sqlite3", "@effect/sql", "@effect/sql/*", "@effect/sql-*"],
+  message: "Use the port: database/Database.ts, Query.ts and Erasures.ts."
+}
+/** What composes the server, the port itself, and programs and threads of the operator that work on a database file. */
+const aware = [
+  "packages/server/src/database/sqlite/**",
+  "packages/server/src/database/Database.ts",
+  "packages/server/src/database/SqlErrors.ts",
+  "packages/server/src/main.ts",
+  "packages/server/src/Server.ts",
+  "packages/server/src/auth/OfflineSession.ts",
+  "packages/server/src/backups/Apply.ts",
+  "packages/server/src/backups/DrillWorker.ts",
+  "packages/server/src/backups/OfflineDrill.ts",
+  "packages/server/src/check/DatabaseChecks.ts",
+  "packages/server/src/keys/Rotation.ts"
+]
+
 export default defineConfig(
   globalIgnores(["**/dist/", "**/coverage/"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -117,6 +137,13 @@ export default defineConfig(
       "no-restricted-properties": ["error", ...properties, environment],
       "@typescript-eslint/consistent-type-assertions": ["error", { assertionStyle: "never" }],
       "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs] }]
+    }
+  },
+  {
+    files: ["packages/server/src/**/*.ts"],
+    ignores: aware,
+    rules: {
+      "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, engines] }]
     }
   },
   {

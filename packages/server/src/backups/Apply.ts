@@ -7,7 +7,7 @@ import { Clock, Console, Effect, Layer, Option, Schema } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
-import { lock } from "../database/Lock.js"
+import { lock } from "../database/sqlite/Lock.js"
 import { query } from "../database/Query.js"
 import {
   checkSound,

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs"
 import Sqlite from "better-sqlite3"
 import { Clock, Data, Duration, Effect, Either, Schema } from "effect"
-import { newestMigration } from "../database/Migrations.js"
+import { newestMigration } from "../database/sqlite/Migrations.js"
 import { reasonOf } from "../database/Reason.js"
 import { timestamp } from "../database/Time.js"
 import { makeKeyring, unwrapBytes } from "../keys/Keyring.js"

@@ -3,8 +3,7 @@ import { InternalError, MethodNotAllowed, NotFound, NotReady, ValidationError } 
 import { isRule } from "@coffer/domain/Rule"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect } from "effect"
-import { isBusy } from "../database/Busy.js"
-import { isDiskFull } from "../database/Reason.js"
+import { isBusy, isDiskFull } from "../database/Reason.js"
 import { TooSlow } from "./Body.js"
 import { allowedMethods } from "./Routes.js"
 

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseLive, pragmas } from "@coffer/server/database/sqlite/SqliteDatabase"
-import { migrations } from "@coffer/server/database/Migrations"
+import { migrations } from "@coffer/server/database/sqlite/Migrations"
 import { Database } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
 import { Instance } from "@coffer/server/keys/Instance"
@@ -155,7 +155,7 @@ describe("the database", () => {
 })
 
 describe("the migrations", () => {
-  const folder = join(import.meta.dirname, "../../src/database/migrations")
+  const folder = join(import.meta.dirname, "../../src/database/sqlite/migrations")
 
   it("are the folder's files, all of them, numbered from 1 without gaps", () => {
     const files = readdirSync(folder)

@@ -4,7 +4,7 @@
  */
 import { SqlClient } from "@effect/sql"
 import { openDatabase } from "@coffer/server/database/sqlite/SqliteDatabase"
-import { migrate, migrations } from "@coffer/server/database/Migrations"
+import { migrate, migrations } from "@coffer/server/database/sqlite/Migrations"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { Effect } from "effect"
 

@@ -13,7 +13,7 @@ const maxLog = 65_536
 const pauseMillis = 1_000
 
 // The build, also where this module runs from its source: a thread is started from JavaScript.
-const worker = createRequire(import.meta.url).resolve("@coffer/server/database/CheckpointWorker")
+const worker = createRequire(import.meta.url).resolve("@coffer/server/database/sqlite/CheckpointWorker")
 
 const decode = Schema.decodeUnknownOption(
   Schema.Tuple(Schema.Struct({ log: Schema.Number, checkpointed: Schema.Number }))

@@ -3,8 +3,8 @@ import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import { Database, Transaction } from "../Database.js"
 import { type Erased, Erasures } from "../Erasures.js"
-import type { ErasureReport, ErasureRequest } from "../ErasureWorker.js"
-import { DatabaseFile } from "../Files.js"
+import type { ErasureReport, ErasureRequest } from "./ErasureWorker.js"
+import { DatabaseFile } from "./Files.js"
 import { query } from "../Query.js"
 
 /** How long an answer waits for its erasure. */
@@ -15,7 +15,7 @@ const retryAfter = "1 minute"
 const maxNeedles = 2_000
 
 // The build, also where this module runs from its source: a thread is started from JavaScript.
-const worker = createRequire(import.meta.url).resolve("@coffer/server/database/ErasureWorker")
+const worker = createRequire(import.meta.url).resolve("@coffer/server/database/sqlite/ErasureWorker")
 
 class ErasureFailed extends Data.TaggedError("ErasureFailed")<{ readonly cause: unknown }> {}
 

@@ -1,6 +1,6 @@
 import type { SqlConnection } from "@effect/sql"
 import { Context, Duration, Effect, Option, Pool, Scope } from "effect"
-import { busyTimeoutMillis } from "../Busy.js"
+import { busyTimeoutMillis } from "./Busy.js"
 import { Snapshot, Transaction } from "../Database.js"
 import { clientOf, connectionOf } from "./Connection.js"
 

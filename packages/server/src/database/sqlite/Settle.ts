@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from "node:fs"
 import Sqlite from "better-sqlite3"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { createRestores } from "../migrations/0005_backup_records.js"
+import { createRestores } from "./migrations/0005_backup_records.js"
 
 /** The first 16 bytes of every database (https://www.sqlite.org/fileformat.html, section 1.3). */
 const sqliteHeader = Buffer.from("SQLite format 3\0")

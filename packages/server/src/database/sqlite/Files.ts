@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import { closeSync, lstatSync, openSync } from "node:fs"
-import { StartupError } from "../StartupError.js"
-import { reasonOf } from "./Reason.js"
+import { StartupError } from "../../StartupError.js"
+import { reasonOf } from "../Reason.js"
 
 /**
  * Makes a database file that nobody else can read, or checks that the one that is there is so: a regular file, not a

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { placeKey, placesOf } from "../../audit/Places.js"
-import { rowsOf } from "../Rows.js"
+import { placeKey, placesOf } from "../../../audit/Places.js"
+import { rowsOf } from "../../Rows.js"
 
 /**
  * The audit log can be searched by project, environment, key, actor and time, and a page costs the same however many

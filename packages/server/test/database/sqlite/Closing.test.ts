@@ -4,7 +4,7 @@ import { clientOf, connectionOf } from "@coffer/server/database/sqlite/Connectio
 import { groupCommit } from "@coffer/server/database/sqlite/GroupCommit"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
-import { freshPath, rawAt } from "../support/Services.js"
+import { freshPath, rawAt } from "../../support/Services.js"
 
 /** A database that is open, with a table of the test's own, and what is in it once that is closed. */
 const opened = Effect.gen(function* () {

@@ -1,9 +1,9 @@
 import { closeSync, openSync, writeFileSync } from "node:fs"
 import { randomBytes } from "node:crypto"
-import { holdsAny as holdsAnyIn } from "@coffer/server/database/Remnants"
+import { holdsAny as holdsAnyIn } from "@coffer/server/database/sqlite/Remnants"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { freshPath } from "../support/Services.js"
+import { freshPath } from "../../support/Services.js"
 
 const mebibyte = 1024 * 1024
 

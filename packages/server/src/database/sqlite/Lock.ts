@@ -1,8 +1,8 @@
 import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import type { Scope } from "effect/Scope"
-import { StartupError } from "../StartupError.js"
-import { reasonOf } from "./Reason.js"
+import { StartupError } from "../../StartupError.js"
+import { isBusy, reasonOf } from "../Reason.js"
 
 /**
  * Owns a database file for the life of the scope: `{path}.lock` is a SQLite file held by an exclusive transaction, so the
@@ -26,6 +26,3 @@ export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
     }),
     (holder) => Effect.sync(() => holder.close())
   ).pipe(Effect.asVoid)
-
-const isBusy = (cause: unknown): boolean =>
-  cause instanceof Sqlite.SqliteError && (cause.code === "SQLITE_BUSY" || cause.code.startsWith("SQLITE_BUSY_"))

@@ -1,8 +1,8 @@
 import Sqlite from "better-sqlite3"
 import { Effect, Option } from "effect"
-import { StartupError } from "../StartupError.js"
-import { reasonOf } from "./Reason.js"
-import { isSqlError } from "./SqlErrors.js"
+import { StartupError } from "../../StartupError.js"
+import { reasonOf } from "../Reason.js"
+import { isSqlError } from "../SqlErrors.js"
 
 const causeOf = (defect: unknown): unknown => (isSqlError(defect) ? defect.cause : defect)
 

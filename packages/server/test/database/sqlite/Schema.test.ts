@@ -14,7 +14,7 @@ import {
   removeSecret,
   servicesAt,
   setSecret
-} from "../support/Services.js"
+} from "../../support/Services.js"
 
 /** What a program beside the server may do to the schema, and what is said of it at the next start. */
 const changes: ReadonlyArray<readonly [statement: string, undo: string, said: RegExp]> = [

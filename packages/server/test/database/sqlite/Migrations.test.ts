@@ -2,14 +2,14 @@ import { statSync } from "node:fs"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { PageRequest } from "@coffer/server/audit/Trail"
 import { clientOf } from "@coffer/server/database/sqlite/Connection"
-import { migrate, migrations } from "@coffer/server/database/Migrations"
-import { initial } from "@coffer/server/database/migrations/0001_initial"
+import { migrate, migrations } from "@coffer/server/database/sqlite/Migrations"
+import { initial } from "@coffer/server/database/sqlite/migrations/0001_initial"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { everythingAt } from "../model/Support.js"
-import { historyAt, listRevisions, revert, undelete } from "../history/Support.js"
+import { everythingAt } from "../../model/Support.js"
+import { historyAt, listRevisions, revert, undelete } from "../../history/Support.js"
 import {
   envPath,
   freshPath,
@@ -22,8 +22,8 @@ import {
   removeSecret,
   setSecret,
   writeBundle
-} from "../support/Services.js"
-import { list, listAll, type Log, newOrganization, root, verify, verifyAll, write } from "../trail/Support.js"
+} from "../../support/Services.js"
+import { list, listAll, type Log, newOrganization, root, verify, verifyAll, write } from "../../trail/Support.js"
 
 /** A database as a program that knew the first migration alone has left it, with what another database holds. */
 const databaseOfFirstSchema = (content: string) =>

@@ -5,8 +5,8 @@ import { groupCommit } from "@coffer/server/database/sqlite/GroupCommit"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
 import fc from "fast-check"
-import { failingNowAndThen } from "../support/FailingDriver.js"
-import { freshPath, rawAt } from "../support/Services.js"
+import { failingNowAndThen } from "../../support/FailingDriver.js"
+import { freshPath, rawAt } from "../../support/Services.js"
 
 const runs = process.env["COFFER_LONG"] === "1" ? 3_000 : 60
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase, transaction } from "../support/Services.js"
+import { onDatabase, transaction } from "../../support/Services.js"
 
 const state = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

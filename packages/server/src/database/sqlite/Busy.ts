@@ -1,5 +1,6 @@
 import type { SqlError } from "@effect/sql"
-import { Effect, Predicate } from "effect"
+import { Effect } from "effect"
+import { isBusy } from "../Reason.js"
 
 /**
  * The driver itself never waits for the lock of another connection: it would hold the event loop, and all requests with it.
@@ -11,13 +12,6 @@ const pauseMillis = 20
 
 /** How long is tried. */
 export const patienceMillis = 5_000
-
-/** Whether what a statement threw, or its cause, is that another connection holds the lock. */
-export const isBusy = (error: unknown): boolean =>
-  (Predicate.hasProperty(error, "code") &&
-    typeof error.code === "string" &&
-    (error.code === "SQLITE_BUSY" || error.code.startsWith("SQLITE_BUSY_"))) ||
-  (Predicate.hasProperty(error, "cause") && isBusy(error.cause))
 
 /** The lock's holder lives by the clock on the wall, whatever this program's clock is. */
 const pause = Effect.async<void>((resume) => {

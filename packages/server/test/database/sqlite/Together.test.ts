@@ -3,8 +3,8 @@ import { query } from "@coffer/server/database/Query"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
-import { countingStatements, failingStatement } from "../support/FailingDriver.js"
-import { onDatabase, person, transaction } from "../support/Services.js"
+import { countingStatements, failingStatement } from "../../support/FailingDriver.js"
+import { onDatabase, person, transaction } from "../../support/Services.js"
 
 const names = Array.from({ length: 20 }, (_, index) => `person-${index}@example.com`)
 

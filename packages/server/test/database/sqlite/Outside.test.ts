@@ -2,7 +2,7 @@ import { isDiskFull } from "@coffer/server/database/Reason"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
-import { onDatabase, raw, transaction } from "../support/Services.js"
+import { onDatabase, raw, transaction } from "../../support/Services.js"
 
 const ways = { "is traced": true, "is not traced": false }
 
