@@ -221,8 +221,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             )
             return rows.map((row) => recordOf(current.version)({ ...row, destroyed_at }))
           })
-          // A client that hangs up between the commit and the erasure would take along what to look for.
-        ).pipe(Effect.uninterruptible)
+        )
         return { data, erased: Deferred.await(erased) }
       })
     )

@@ -21,7 +21,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const repo = yield* SecretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
-    const { transaction } = yield* Database
+    const { snapshot, transaction } = yield* Database
     const { epoch } = yield* Instance
 
     /**
@@ -80,8 +80,9 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     /** Which keys are only here, only there, the same or different: decided by decrypting both, and nothing else leaves. */
     const diff = traced("Promotion.diff")(
       Effect.fnUntraced(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
-        const mine = yield* repo.select(here.env.id, undefined)
-        const theirs = yield* repo.select(there.env.id, undefined)
+        const [mine, theirs] = yield* snapshot(
+          Effect.all([repo.select(here.env.id, undefined), repo.select(there.env.id, undefined)])
+        )
         const others = new Map(theirs.map((secret) => [secret.key, secret]))
         const keysHere = new Set(mine.map(({ key }) => key))
         const statusOf = Effect.fnUntraced(function* (secret: WholeRow) {

@@ -15,8 +15,8 @@ const isClaim = ({ text }: Asked): boolean =>
 
 /** The statements of a call that read or write environments and what is in them. */
 const statementsOn = <A, E, R>(call: Effect.Effect<A, E, R>) =>
-  Effect.map(statementsOf(call), (all) =>
-    all.filter(({ text }) => /\b(environments|secrets|secret_versions|secret_changes\w*)\b/.test(text))
+  Effect.map(statementsOf(call), ({ statements }) =>
+    statements.filter(({ text }) => /\b(environments|secrets|secret_versions|secret_changes\w*)\b/.test(text))
   )
 
 const assertClaimed = ([first, ...rest]: ReadonlyArray<Asked>) => {

@@ -1,16 +1,20 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { statementsOf } from "../support/FailingDriver.js"
 import {
+  envPath,
+  key,
   organization,
   outcome,
+  raw,
   readBundle,
   readSecret,
   removeSecret,
   setSecret,
   writeBundle
 } from "../support/Services.js"
-import { changeEntries, listVersions, onHistory, rollback } from "./Support.js"
+import { changeEntries, comparing, listVersions, onDamagedHistory, onHistory, rollback } from "./Support.js"
 
 /** The writes that are guarded by what their writer has seen of secret A at version 3. */
 const writers = {
@@ -85,5 +89,24 @@ describe("of many writers of all kinds that expect the same version", () => {
       }
       assert.isAbove(winners.size, 1)
     })
+  )
+})
+
+describe("a comparison of two environments", () => {
+  it.effect("is of one moment, whatever is committed between its reads", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const env of ["prod", "staging"]) yield* setSecret(ada, "A", "x", { path: envPath(env) })
+      const compare = yield* comparing(ada, "prod", "staging")
+      const db = yield* raw
+      let reads = 0
+      const { result } = yield* statementsOf(compare, ({ text }) => {
+        if (!/^SELECT .* FROM environments e JOIN secrets s/s.test(text) || ++reads !== 2) return
+        db.exec("UPDATE secrets SET removed_at = created_at, removed_revision = 1")
+      })
+      assert.isAtLeast(reads, 2)
+      assert.deepStrictEqual(result.data, [{ key: key("A"), status: "same" }])
+      assert.deepStrictEqual((yield* compare).data, [])
+    }).pipe(onDamagedHistory)
   )
 })

@@ -120,12 +120,15 @@ export const revert = (
     return written
   })
 
-export const diff = (actor: Actor, here: string, there: string) =>
+/** Enters two environments, and returns the call that compares them. */
+export const comparing = (actor: Actor, here: string, there: string) =>
   Effect.gen(function* () {
     const mine = yield* enterFor(actor, "secret.compare", envPath(here))
     const other = yield* enterFor(actor, "secret.compare", envPath(there))
-    return yield* (yield* Promotion).diff(mine, other)
+    return (yield* Promotion).diff(mine, other)
   })
+
+export const diff = (actor: Actor, here: string, there: string) => Effect.flatten(comparing(actor, here, there))
 
 export const newEnvironment = (actor: Actor, name: string) =>
   Effect.gen(function* () {

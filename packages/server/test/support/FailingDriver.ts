@@ -66,14 +66,22 @@ export interface Asked {
   readonly parameters: ReadonlyArray<unknown>
 }
 
-/** Runs an effect; tells the statements that ran meanwhile, on whichever connection of this process. */
-export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+/**
+ * Runs an effect; tells the statements that ran meanwhile, on whichever connection of this process. What stands before each is
+ * done right before it.
+ */
+export const statementsOf = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  before: (asked: Asked) => void = () => undefined
+) =>
   Effect.suspend(() => {
     const seen: Array<Asked> = []
     const look = (text: string, _caller: Caller, parameters: ReadonlyArray<unknown>) => {
-      seen.push({ text: text.trim(), parameters })
+      const asked = { text: text.trim(), parameters }
+      seen.push(asked)
+      before(asked)
     }
-    return Effect.as(looking(look, effect), seen)
+    return Effect.map(looking(look, effect), (result) => ({ result, statements: seen }))
   })
 
 /** Counts the statements that match while an effect runs. */
