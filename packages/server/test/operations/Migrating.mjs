@@ -3,8 +3,11 @@
  * With FAIL, that migration fails at its end.
  */
 import { SqlClient } from "@effect/sql"
-import { openDatabase } from "@coffer/server/database/sqlite/SqliteDatabase"
+import { clientOf } from "@coffer/server/database/sqlite/Connection"
+import { guardDatabaseFile } from "@coffer/server/database/sqlite/Files"
+import { lock } from "@coffer/server/database/sqlite/Lock"
 import { migrate, migrations } from "@coffer/server/database/sqlite/Migrations"
+import { pragmas } from "@coffer/server/database/sqlite/SqliteDatabase"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { Effect } from "effect"
 
@@ -23,7 +26,10 @@ const next = String(Object.keys(migrations).length + 1).padStart(4, "0")
 const [path = ""] = process.argv.slice(2)
 
 await Effect.gen(function* () {
-  const client = yield* openDatabase(path)
+  yield* guardDatabaseFile(path)
+  yield* lock(path)
+  const client = yield* clientOf(path)
+  for (const [name, value] of Object.entries(pragmas)) yield* client.unsafe(`PRAGMA ${name} = ${value}`)
   yield* migrate(path, { ...migrations, [`${next}_later`]: later }).pipe(
     Effect.provideService(SqlClient.SqlClient, client)
   )

@@ -45,7 +45,9 @@ beforeAll(() =>
     platform: "node",
     external: ["better-sqlite3"],
     // The modules of dependencies that are CommonJS.
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' }
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
+    }
   })
 )
 
