@@ -95,7 +95,7 @@ const queueCapacity = 10_000
 const queueCharacters = 16 * 1024 * 1024
 const batchSize = 200
 /** How many entries of one change are appended in one turn of the event loop. */
-const entriesAtOnce = 50
+const entriesAtOnce = 20
 /** How many characters of metadata one batch holds; a larger entry is a batch of its own. */
 const batchCharacters = 256 * 1024
 const batchWindow = "25 millis"

@@ -18,6 +18,7 @@ interface Group {
 /** A group that was given so many statements or bytes takes no further change: a commit writes all of them at once. */
 const maxStatements = 1_000
 const maxBytes = 1024 * 1024
+const largeBytes = 128 * 1024
 
 const rolledBack = new SqlError.SqlError({
   cause: new Error("the transaction was rolled back"),
@@ -120,15 +121,18 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       const open = makeOpen()
       inside = open
       failure = null
+      // What the disk is given at once is long enough to be a turn of its own.
+      const pause = current.bytes < largeBytes ? Effect.void : turn
       return Effect.provideService(queues.run, Transaction, [open, 0]).pipe(
-        Effect.flatMap(() => (failure === null ? run("COMMIT") : Effect.fail(failure))),
+        Effect.zipRight(pause),
+        Effect.zipRight(Effect.suspend(() => (failure === null ? run("COMMIT") : Effect.fail(failure)))),
         Effect.exit,
         Effect.flatMap((committed) => {
           inside = null
           if (Exit.isFailure(committed)) return abandon(current, Cause.squash(committed.cause))
           group = null
           Deferred.unsafeDone(current.done, Exit.void)
-          return afterCommit
+          return Effect.zipRight(pause, afterCommit)
         })
       )
     })
