@@ -123,21 +123,26 @@ describe("the hour's round", () => {
     }).pipe(Effect.provide(layer), onDatabase())
   })
 
-  it.effect("tells the planner of queries how large the tables have become", () =>
-    Effect.gen(function* () {
-      const owner = yield* organization()
-      const names = Array.from({ length: 200 }, (_, index) => [`K${index}`, "v"])
-      yield* writeBundle(owner, { set: Object.fromEntries(names) })
-      yield* removeSecret(owner, "K7")
-      const db = yield* raw
-      assert.throws(() => db.prepare("SELECT * FROM sqlite_stat1"), /no such table/)
-      yield* sweep
-      const rows = db.prepare<[], string>("SELECT stat FROM sqlite_stat1 WHERE tbl = 'secrets'").pluck().all()
-      assert.isTrue(
-        rows.some((stat) => stat.startsWith("200 ")),
-        rows.join()
-      )
-    }).pipe(onDatabase())
+  it.effect(
+    "tells the planner of queries how large the tables have become, once the database is not small any more",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* organization()
+        const names = Array.from({ length: 200 }, (_, index) => [`K${index}`, "v"])
+        yield* writeBundle(owner, { set: Object.fromEntries(names) })
+        yield* removeSecret(owner, "K7")
+        const db = yield* raw
+        yield* sweep
+        assert.throws(() => db.prepare("SELECT * FROM sqlite_stat1"), /no such table/)
+        const fill = db.prepare("INSERT INTO login_failures (id, email, created_at) VALUES (?, ?, '9999')")
+        for (let row = 0; row < 45; row++) fill.run(`row ${row}`, "x".repeat(1024 * 1024))
+        yield* sweep
+        const rows = db.prepare<[], string>("SELECT stat FROM sqlite_stat1 WHERE tbl = 'secrets'").pluck().all()
+        assert.isTrue(
+          rows.some((stat) => stat.startsWith("200 ")),
+          rows.join()
+        )
+      }).pipe(onDatabase())
   )
 })
 

@@ -1,11 +1,18 @@
 import Sqlite from "better-sqlite3"
 import { workerData } from "node:worker_threads"
 
+/** 40 MiB. */
+const enoughPages = 10_000
+
 const database = new Sqlite(String(workerData), { fileMustExist: true })
 // Here nobody is held up by waiting. Writers wait for one table at a time.
 database.pragma("busy_timeout = 5000")
 database.pragma("analysis_limit = 200")
-for (const statement of database.prepare<[], string>("PRAGMA optimize(-1)").pluck().all()) database.exec(statement)
+const pages = database.prepare<[], number>("PRAGMA page_count").pluck().get() ?? 0
+// What an almost empty database tells of its tables misleads the planner once they have grown: without it, plans are good.
+if (pages >= enoughPages) {
+  for (const statement of database.prepare<[], string>("PRAGMA optimize(-1)").pluck().all()) database.exec(statement)
+}
 // What is left to be emptied afterwards is little. Another thread may be at it.
 const isBusy = database.prepare<[], number>("PRAGMA wal_checkpoint(PASSIVE)").pluck()
 const pause = new Int32Array(new SharedArrayBuffer(4))
