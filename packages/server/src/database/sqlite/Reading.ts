@@ -29,12 +29,10 @@ const run = (connection: SqlConnection.Connection, text: string) =>
 export const readingOf = (path: string) =>
   Effect.gen(function* () {
     const reading = yield* readOnly(path)
-    const pool = yield* Pool.makeWithTTL({
-      acquire: readOnly(path),
-      min: 0,
-      max: maxSnapshots,
-      timeToLive: Duration.infinity
-    })
+    // The pool's own fiber inherits whether it can be interrupted, and the scope's end waits for it: finalizers open databases too.
+    const pool = yield* Effect.interruptible(
+      Pool.makeWithTTL({ acquire: readOnly(path), min: 0, max: maxSnapshots, timeToLive: Duration.infinity })
+    )
 
     const within = <A, E, R>(connection: SqlConnection.Connection, effect: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(

@@ -2,6 +2,7 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import { Transaction } from "@coffer/server/database/Database"
 import { clientOf, connectionOf } from "@coffer/server/database/sqlite/Connection"
 import { groupCommit } from "@coffer/server/database/sqlite/GroupCommit"
+import { databaseOfAnySchema } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { freshPath, rawAt } from "../../support/Services.js"
@@ -66,5 +67,14 @@ describe("a change that is not committed when the database is closed", () => {
       assert.isTrue(Exit.isFailure(yield* Fiber.await(next)))
       assert.deepStrictEqual(yield* notes, [])
     }).pipe(Effect.withTracerEnabled(false), Effect.scoped)
+  )
+})
+
+describe("a database that is opened by a finalizer", () => {
+  it.effect("is closed, although a finalizer cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* Effect.addFinalizer(() => Effect.orDie(Effect.scoped(databaseOfAnySchema(path))))
+    }).pipe(Effect.scoped)
   )
 })
