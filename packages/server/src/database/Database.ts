@@ -61,6 +61,15 @@ const atEnd = (ending: Ending): Effect.Effect<void, never, Transaction> =>
 /** Leaves an effect to the end of the open transaction, however that ends: what a rollback must not lose. */
 export const afterwards = (effect: Effect.Effect<void>) => atEnd(() => effect)
 
-/** Leaves an effect to the end of the open transaction; it is dropped when that is rolled back. */
+/**
+ * Leaves an effect to the end of the open transaction; it is dropped when that is rolled back. Where it fails, that is logged:
+ * the change is made, and to say that it was not would be wrong.
+ */
 export const afterCommit = (effect: Effect.Effect<void>) =>
-  atEnd((exit) => (exit._tag === "Success" ? effect : Effect.void))
+  atEnd((exit) =>
+    exit._tag === "Success"
+      ? Effect.catchAllCause(effect, (cause) =>
+          Effect.logError("a change is committed, and what was to follow it failed", cause)
+        )
+      : Effect.void
+  )

@@ -1,9 +1,10 @@
-import { Database } from "@coffer/server/database/Database"
+import { afterCommit, Database } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { countingStatements, failingStatement } from "../../support/FailingDriver.js"
+import { logged } from "../../support/Logged.js"
 import { onDatabase, person, transaction } from "../../support/Services.js"
 
 const names = Array.from({ length: 20 }, (_, index) => `person-${index}@example.com`)
@@ -135,6 +136,16 @@ describe("changes at the same time", () => {
       assert.deepStrictEqual(yield* seen, new Set(["c@example.com"]))
     }).pipe(onDatabase())
   )
+
+  it.effect("are told as done once they are committed, also when what was to follow breaks", () => {
+    const { layer, lines } = logged()
+    return Effect.gen(function* () {
+      const failing = transaction(Effect.zipRight(person("a@example.com"), afterCommit(Effect.die("broken"))))
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(failing)))
+      assert.deepStrictEqual(yield* seen, new Set(["a@example.com"]))
+      assert.deepStrictEqual(lines, ["ERROR a change is committed, and what was to follow it failed"])
+    }).pipe(Effect.provide(layer), onDatabase())
+  })
 
   it.effect("fail whole, and hold nobody up, when what they left to the commit breaks", () =>
     Effect.gen(function* () {
