@@ -1,44 +1,23 @@
-import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import { NotReady } from "@coffer/domain/Errors"
-import type { OrgId } from "@coffer/domain/Names"
-import { Array, Cause, Clock, Data, Effect, Either, Metric, Option, Queue } from "effect"
+import { Array, Cause, Data, Effect, Either, Metric, Option, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
 import { afterwards, Database, Transaction } from "../database/Database.js"
 import { isDiskFull } from "../database/Reason.js"
-import { uuidV7At } from "../database/Uuid.js"
-import { RequestInfo } from "../http/RequestInfo.js"
 import { Instance } from "../keys/Instance.js"
 import { turn } from "../Turn.js"
 import { appending, type Break, systemLog } from "./Append.js"
-import type { Draft } from "./Chain.js"
 import { AuditRepo } from "./Repo.js"
-
-/** What happened, as a feature tells it. Metadata holds names, numbers and keys; never a value, token or code. */
-export interface AuditEvent {
-  readonly action: AuditAction
-  readonly resource_type: ResourceType
-  readonly resource_id: string | null
-  readonly metadata?: Record<string, unknown>
-}
-
-/**
- * Who did it, and where. The names of the project and the environment go into the metadata as they are at that moment: a
- * name is what people look for, and the ids of removed things resolve nowhere. `via` is a superadmin's right, where it
- * alone allowed it.
- */
-export interface AuditSource {
-  readonly actor: { readonly type: ActorType; readonly id: string | null; readonly name: string }
-  readonly orgId: OrgId | null
-  readonly project?: string
-  readonly env?: string
-  readonly via?: string
-}
-
-/** The entries of one change or one read: they are in the same log, and are appended together or not at all. */
-interface Told {
-  readonly drafts: Array.NonEmptyReadonlyArray<Draft>
-  readonly millis: number
-}
+import {
+  type AuditEvent,
+  type AuditSource,
+  charactersOf,
+  entriesOf,
+  inBatches,
+  joined,
+  logOf,
+  tellOf,
+  type Told
+} from "./Told.js"
 
 /** Entries that could not be appended. */
 interface Lost {
@@ -54,50 +33,12 @@ class TakenBack extends Data.TaggedError("TakenBack") {}
 
 const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
 
-/** Where it happened, what happened, the right that alone allowed it, and the program that asked. */
-const metadataOf = ({ env, project, via }: AuditSource, { metadata = {} }: AuditEvent, client: string | null) => {
-  const all: Record<string, unknown> = {}
-  if (project !== undefined) all["project"] = project
-  if (env !== undefined) all["env"] = env
-  Object.assign(all, metadata)
-  if (via === "superadmin") all["via"] = via
-  if (client !== null) all["client"] = client
-  return all
-}
-
-const logOf = ({ drafts: [{ log }] }: Told): string => log
-
-const entriesOf = (told: ReadonlyArray<Told>): number => told.reduce((sum, { drafts }) => sum + drafts.length, 0)
-
-const charactersOf = ({ drafts }: Told): number => drafts.reduce((sum, { metadata }) => sum + metadata.length, 0)
-
-/** What was queued, in batches that are small enough to be appended at once. */
-const inBatches = (told: ReadonlyArray<Told>): ReadonlyArray<ReadonlyArray<Told>> => {
-  const batches: Array<Array<Told>> = []
-  let size = batchCharacters
-  for (const each of told) {
-    const more = charactersOf(each)
-    const current = size + more > batchCharacters ? undefined : batches.at(-1)
-    if (current === undefined) batches.push([each])
-    else current.push(each)
-    size = current === undefined ? more : size + more
-  }
-  return batches
-}
-
-const joined = (told: Array.NonEmptyReadonlyArray<Told>): Told => ({
-  drafts: Array.flatMap(told, ({ drafts }) => drafts),
-  millis: Math.max(...told.map(({ millis }) => millis))
-})
-
 const queueCapacity = 10_000
 /** How many characters of metadata may wait: one entry can hold 250,000. */
 const queueCharacters = 16 * 1024 * 1024
 const batchSize = 200
 /** How many entries of one change are appended in one turn of the event loop. */
 const entriesAtOnce = 20
-/** How many characters of metadata one batch holds; a larger entry is a batch of its own. */
-const batchCharacters = 256 * 1024
 const batchWindow = "25 millis"
 
 export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
@@ -124,25 +65,6 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const failing = new Set<string>()
     /** The logs that did not end where their heads said, as far as this process has seen. */
     const broken = new Set<string>()
-
-    /** What is to be written of events, as the request that runs tells them. */
-    const tellOf = (source: AuditSource, events: Array.NonEmptyReadonlyArray<AuditEvent>): Effect.Effect<Told> =>
-      Effect.zipWith(Clock.currentTimeMillis, RequestInfo, (millis, { client, ip }) => ({
-        millis,
-        drafts: Array.map(events, (event) => ({
-          id: uuidV7At(millis),
-          log: source.orgId ?? systemLog,
-          org_id: source.orgId,
-          actor_type: source.actor.type,
-          actor_id: source.actor.id,
-          actor_name: source.actor.name,
-          action: event.action,
-          resource_type: event.resource_type,
-          resource_id: event.resource_id,
-          ip_address: ip,
-          metadata: JSON.stringify(metadataOf(source, event, client))
-        }))
-      }))
 
     const reportBreak = ({ head, last, log, seq }: Break) => {
       broken.add(log)
@@ -299,12 +221,6 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         auditRequired || !enqueue(told) ? commitOrGoOn([told]) : Effect.void
       )
 
-    /** Queues an entry outside of any transaction: it is kept when the change that it tells of fails. */
-    const note = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
-      Effect.map(tellOf(source, [event]), (told) => {
-        enqueue(told)
-      })
-
     /** As `read`, for a refusal: inside a transaction it is left to the end of that, which a rollback does not undo. */
     const denied = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.flatMap(
@@ -348,7 +264,6 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       write,
       read,
       denied,
-      note,
       flush,
       /**
        * Fails with NotReady while a log cannot be appended to, which is tried again for those that failed last; and from the

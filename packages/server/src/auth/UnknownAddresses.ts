@@ -1,6 +1,7 @@
 import type { AuditAction } from "@coffer/domain/AuditEntry"
 import { Effect } from "effect"
-import { AuditLog, type AuditSource } from "../audit/AuditLog.js"
+import { AuditLog } from "../audit/AuditLog.js"
+import type { AuditSource } from "../audit/Told.js"
 import { Database } from "../database/Database.js"
 
 /** How many entries an hour are written about addresses without a user, one by one. */

@@ -97,8 +97,8 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const contentsOfAll = Effect.fnUntraced(function* (envId: EnvId) {
       for (;;) {
         const secrets: ReadonlyArray<typeof WholeRowOfEnvironment.Type> = yield* everyWhole(envId)
-        const [any] = secrets
-        if (any !== undefined) return { revision: any.revision, secrets } satisfies Contents
+        const [secret] = secrets
+        if (secret !== undefined) return { revision: secret.revision, secrets } satisfies Contents
         const found = yield* empty({ envId })
         if (found === undefined) return undefined
         // Otherwise a secret was set between the two statements.

@@ -97,8 +97,8 @@ export const sources: Readonly<
   "backups/Thread.ts": { by: "the calls of backups" },
   "database/sqlite/Checkpoints.ts": { by: "PATCH of a bundle" },
   "database/sqlite/Erasure.ts": { job: "an erasure that was cut short" },
+  "database/sqlite/FileThread.ts": { job: "the hour's round" },
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
-  "database/sqlite/Maintain.ts": { job: "the hour's round" },
   "http/ParseJson.ts": { by: "every call that takes a body" },
   "mail/Mailer.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
   "maintenance/Maintenance.ts": { job: "the hour's round" }

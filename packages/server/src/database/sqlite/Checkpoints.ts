@@ -1,7 +1,6 @@
 import type { SqlConnection } from "@effect/sql"
 import { Effect, FiberSet, Option, Schema } from "effect"
-import { createRequire } from "node:module"
-import { Worker } from "node:worker_threads"
+import { onFileInThread } from "./FileThread.js"
 
 /** How many pages of the write-ahead log are left to be moved into the database file. */
 const enough = 1_000
@@ -12,26 +11,9 @@ const maxLog = 65_536
 /** How soon a thread is started after the last one, in milliseconds: one that finds a reader of old pages moves little. */
 const pauseMillis = 1_000
 
-// The build, also where this module runs from its source: a thread is started from JavaScript.
-const worker = createRequire(import.meta.url).resolve("@coffer/server/database/sqlite/CheckpointWorker")
-
 const decode = Schema.decodeUnknownOption(
   Schema.Tuple(Schema.Struct({ log: Schema.Number, checkpointed: Schema.Number }))
 )
-
-/** Moves the log in a thread. What fails is tried again after a later commit. */
-const inThread = (path: string) =>
-  Effect.async<void>((resume) => {
-    // The environment holds the master key: it is not for this thread.
-    const thread = new Worker(worker, { workerData: path, env: {}, execArgv: [] })
-    thread.once("error", () => {
-      resume(Effect.void)
-    })
-    thread.once("exit", () => {
-      resume(Effect.void)
-    })
-    return Effect.promise(() => thread.terminate())
-  })
 
 /**
  * Makes what is done after each commit: a checkpoint, when the log has become long. SQLite would make one in the commit that
@@ -50,7 +32,8 @@ export const checkpoints = (connection: SqlConnection.Connection, path: string) 
       startedAt = performance.now()
       fork(
         Effect.ensuring(
-          inThread(path),
+          // What fails is tried again after a later commit.
+          Effect.ignore(onFileInThread("CheckpointWorker", path)),
           Effect.sync(() => {
             isRunning = false
           })

@@ -4,10 +4,10 @@ import { Duration, Effect } from "effect"
 
 /** The toolkit's client of a file, closed with the scope. What cannot be opened is a defect. */
 export const clientOf = (filename: string, options: { readonly readonly?: boolean } = {}) =>
-  // The write-ahead log is one of the settings that are asserted.
   SqliteClient.make({
     ...options,
     filename,
+    // The write-ahead log is one of the settings that are asserted.
     disableWAL: true,
     prepareCacheSize: 500,
     prepareCacheTTL: Duration.infinity

@@ -1,28 +1,16 @@
 import { Effect, Schema } from "effect"
-import { createRequire } from "node:module"
-import { Worker } from "node:worker_threads"
 import { rowsOf } from "../Rows.js"
+import { onFileInThread } from "./FileThread.js"
 import { SqliteWriter } from "./SqliteWriter.js"
-
-// The build, also where this module runs from its source: a thread is started from JavaScript.
-const worker = createRequire(import.meta.url).resolve("@coffer/server/database/sqlite/MaintainWorker")
 
 /**
  * Tells the planner how large the tables are, and moves the write-ahead log into the database file: in a thread, for an
  * analysis counts all rows of a table, and the log may have become long while somebody read.
  */
-const inThread = (path: string) =>
-  Effect.async<void>((resume) => {
-    // The environment holds the master key: it is not for this thread.
-    const thread = new Worker(worker, { workerData: path, env: {}, execArgv: [] })
-    thread.once("error", (error) => {
-      resume(Effect.logWarning("the planner's statistics are as they were: the next maintenance tries again", error))
-    })
-    thread.once("exit", () => {
-      resume(Effect.void)
-    })
-    return Effect.promise(() => thread.terminate())
-  })
+const analyse = (path: string) =>
+  Effect.catchAll(onFileInThread("MaintainWorker", path), (error) =>
+    Effect.logWarning("the planner's statistics are as they were: the next maintenance tries again", error)
+  )
 
 const checkpointRows = rowsOf(Schema.Struct({ busy: Schema.Number }))
 
@@ -43,7 +31,7 @@ const truncateWriteAheadLog = ({ alone, connection }: SqliteWriter["Type"]) =>
 
 /** Refreshes the planner's statistics, and empties the write-ahead log. */
 export const maintain = (writer: SqliteWriter["Type"], path: string): Effect.Effect<void> =>
-  Effect.zipRight(inThread(path), Effect.orDie(truncateWriteAheadLog(writer)))
+  Effect.zipRight(analyse(path), Effect.orDie(truncateWriteAheadLog(writer)))
 
 /**
  * Writes the whole file anew: what moved between pages may have left copies of what was overwritten in their gaps. Answers

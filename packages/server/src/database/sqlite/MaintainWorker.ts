@@ -12,6 +12,9 @@ const pages = database.prepare<[], number>("PRAGMA page_count").pluck().get() ??
 // What an almost empty database tells of its tables misleads the planner once they have grown: without it, plans are good.
 if (pages >= enoughPages) {
   for (const statement of database.prepare<[], string>("PRAGMA optimize(-1)").pluck().all()) database.exec(statement)
+} else if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'").get() !== undefined) {
+  // Earlier programs took them whatever the size.
+  database.exec("DELETE FROM sqlite_stat1")
 }
 // What is left to be emptied afterwards is little. Another thread may be at it.
 const isBusy = database.prepare<[], number>("PRAGMA wal_checkpoint(PASSIVE)").pluck()
