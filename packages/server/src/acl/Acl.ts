@@ -12,7 +12,7 @@ import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { AclRepo, type RuleRow } from "./Repo.js"
 
 const maxRules = 20_000
@@ -170,7 +170,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       Effect.fnUntraced(function* (place: Place<"acl.list">) {
         const rows = yield* repo.all(place.org.id)
         const records: Array<AclRule> = []
-        yield* forEachInTurns(rows, (row) =>
+        yield* forEachInSlices(rows, (row) =>
           Effect.sync(() => {
             if (manages(place, row)) records.push(recordOf(row))
           })

@@ -4,7 +4,7 @@ import { ServerConfig } from "../Config.js"
 import { afterwards, Database, Transaction } from "../database/Database.js"
 import { isDiskFull } from "../database/Reason.js"
 import { Instance } from "../keys/Instance.js"
-import { turn } from "../Turn.js"
+import { nextTick } from "../EventLoop.js"
 import { appending, type Break, systemLog } from "./Append.js"
 import { AuditRepo } from "./Repo.js"
 import {
@@ -193,7 +193,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             Array.chunksOf(events, entriesAtOnce),
             (some, index) =>
               Effect.zipRight(
-                index === 0 ? Effect.void : turn,
+                index === 0 ? Effect.void : nextTick,
                 Effect.flatMap(tellOf(source, some), (told) => commitOrGoOn([told]))
               ),
             { discard: true }
@@ -241,7 +241,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         Effect.forEach(
           inBatches(told),
           (batch, index) =>
-            Effect.zipRight(index === 0 ? Effect.void : turn, Effect.ignore(Effect.sandbox(commit(batch)))),
+            Effect.zipRight(index === 0 ? Effect.void : nextTick, Effect.ignore(Effect.sandbox(commit(batch)))),
           { discard: true }
         )
       ),

@@ -1,6 +1,6 @@
 import { Duration, Effect, Fiber, Layer, Option } from "effect"
 import { ServerConfig, type Settings } from "../Config.js"
-import { pacing } from "../Turn.js"
+import { pacing } from "../EventLoop.js"
 import { StreamFailure, streamTarget } from "./StreamTarget.js"
 import { streamPosition } from "./StreamPosition.js"
 import { recordOf } from "./Trail.js"

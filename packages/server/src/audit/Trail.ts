@@ -8,7 +8,7 @@ import { Array, Effect, Schema } from "effect"
 import type { Everywhere, Operator, Place } from "../access/Access.js"
 import { Instance } from "../keys/Instance.js"
 import { timestamp } from "../database/Time.js"
-import { forEachInTurns, pacing } from "../Turn.js"
+import { forEachInSlices, pacing } from "../EventLoop.js"
 import { systemLog } from "./Append.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
 import { ActorsRepo } from "./ActorsRepo.js"
@@ -77,7 +77,7 @@ const distanceOf = (word: string, other: string): number => {
 /** Asks whether the nearest of some words was meant, in slices: there may be thousands. */
 const hint = (word: string, words: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.map(
-    forEachInTurns(words, (other) => Effect.sync(() => [other, distanceOf(word, other)] as const)),
+    forEachInSlices(words, (other) => Effect.sync(() => [other, distanceOf(word, other)] as const)),
     (distances) => {
       const known = new Map(distances)
       const near = nearestBy(words, (other) => known.get(other) ?? Infinity)
@@ -174,7 +174,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       const has_next = positions.length > shown.length
       const total = yield* repo.total(filters, after === undefined ? range : yield* repo.rangeOf(log, times, null))
       const answer: AuditPage = {
-        data: yield* forEachInTurns(shown, recordOf),
+        data: yield* forEachInSlices(shown, recordOf),
         pagination: {
           total: Math.min(total, isCounted(times, filters) ? countedAtMost : total),
           ...(isCounted(times, filters) && total > countedAtMost && { at_least: true }),

@@ -10,7 +10,7 @@ import { ago, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 import { hashToken, mintToken } from "../keys/Token.js"
-import { turn } from "../Turn.js"
+import { nextTick } from "../EventLoop.js"
 import { AuthRepo } from "./Repo.js"
 import { traced } from "../tracing/Traced.js"
 
@@ -92,7 +92,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
               const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: stride })
               all.push(...deleted)
               if (deleted.length < stride) break
-              yield* turn
+              yield* nextTick
             }
             yield* ended(actor, all)
           })

@@ -28,7 +28,7 @@ import { keepReason, removalReason, type RestoreMark, retain } from "./Retention
 import { takeSnapshot } from "./Snapshot.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 
 const pieceBytes = 256 * 1024
 
@@ -159,7 +159,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
           }).pipe(
             // Whoever restores can hold the live logs against them, and knows from where on kept heads are of other entries.
             Effect.tap(({ heads }) =>
-              forEachInTurns(heads, (line) =>
+              forEachInSlices(heads, (line) =>
                 Effect.flatMap(Effect.orDie(decodeHead(line)), ({ chain, log, seq }) =>
                   Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`)
                 )

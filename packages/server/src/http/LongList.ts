@@ -1,6 +1,6 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Array, Effect, Redacted, type Schema } from "effect"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 
 /** A record as a service returns it: the encoded form, or a secret value that is still redacted. */
 type Sendable<Fields extends Schema.Struct.Fields> = {
@@ -32,7 +32,7 @@ export const longList = <Fields extends Schema.Struct.Fields>(record: Schema.Str
   return (answer: {
     readonly data: ReadonlyArray<Sendable<Fields>>
   }): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.map(forEachInTurns(Array.chunksOf(answer.data, recordsAtOnce), encode), (chunks) => {
+    Effect.map(forEachInSlices(Array.chunksOf(answer.data, recordsAtOnce), encode), (chunks) => {
       const [before = "", after = ""] = JSON.stringify({ ...answer, data: [] }).split(noRecords)
       const comma = Buffer.from(",")
       const pieces = chunks.flatMap((chunk, index) => (index === 0 ? [chunk] : [comma, chunk]))

@@ -2,7 +2,7 @@ import { ValidationError } from "@coffer/domain/Errors"
 import { Effect, Either, Predicate } from "effect"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
-import { turn } from "../Turn.js"
+import { nextTick } from "../EventLoop.js"
 import { parseJson } from "./Json.js"
 
 /** Larger bodies are parsed on a thread of their own: the largest would hold every other request up for half a second. */
@@ -67,7 +67,7 @@ export const parseBody = (bytes: Uint8Array): Effect.Effect<unknown, ValidationE
   if (bytes.length === 0) return Effect.succeed({})
   if (bytes.length <= largeBytes) return Either.mapLeft(parseJson(bytes), refuse)
   // What a thread answers is copied here, and decoded in another turn.
-  return Effect.flatMap(Effect.zipLeft(ask(bytes), turn), (parsed) =>
+  return Effect.flatMap(Effect.zipLeft(ask(bytes), nextTick), (parsed) =>
     Predicate.hasProperty(parsed, "wrong")
       ? refuse(String(parsed.wrong))
       : Effect.succeed(Predicate.hasProperty(parsed, "value") ? parsed.value : undefined)

@@ -1,7 +1,7 @@
 import { LimitExceeded } from "@coffer/domain/Errors"
 import { Effect, Either, Schema } from "effect"
 import { query, sql } from "../database/Query.js"
-import { turn } from "../Turn.js"
+import { nextTick } from "../EventLoop.js"
 import { Keyring } from "./Keyring.js"
 
 /** How many random nonces one key is good for (NIST SP 800-38D, section 8.3). */
@@ -41,7 +41,7 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
         }
         total += stride
         last = place
-        yield* turn
+        yield* nextTick
       }
       counted = total
       if (total >= warnAt) {

@@ -5,7 +5,7 @@ import { Erasures } from "../database/Erasures.js"
 import { query, type Sql, sql } from "../database/Query.js"
 import { ago } from "../database/Time.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
-import { forEachInTurns, turn } from "../Turn.js"
+import { forEachInSlices, nextTick } from "../EventLoop.js"
 
 const hourMillis = 60 * 60 * 1000
 
@@ -45,7 +45,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     /** Removes all of them: a few in each transaction, with other work in between. */
     const remove = (table: keyof typeof removals, until: string): Effect.Effect<void> =>
       Effect.flatMap(transaction(removals[table]({ until, limit: slice })), (removed) =>
-        removed.length < slice ? Effect.void : Effect.zipRight(turn, remove(table, until))
+        removed.length < slice ? Effect.void : Effect.zipRight(nextTick, remove(table, until))
       )
 
     const tidy = Effect.gen(function* () {
@@ -61,12 +61,12 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const logHeadsAfter = (after: string): Effect.Effect<void> =>
       Effect.flatMap(headsBehind({ after, limit: slice }), (rows) =>
         Effect.zipRight(
-          forEachInTurns(rows, ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log}: ${seq} ${chain}`)),
+          forEachInSlices(rows, ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log}: ${seq} ${chain}`)),
           Effect.suspend(() => {
             const last = rows.at(-1)
             return last === undefined || rows.length < slice
               ? Effect.void
-              : Effect.zipRight(turn, logHeadsAfter(last.log))
+              : Effect.zipRight(nextTick, logHeadsAfter(last.log))
           })
         )
       )

@@ -9,7 +9,7 @@ import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, namesETag } from "./ETag.js"
 import { missingEnvironment, SecretsRepo, type WholeRow } from "./Repo.js"
@@ -73,7 +73,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         if (contents === undefined) return yield* missingEnvironment(name)
         const { revision, secrets } = contents
         yield* checkFound(secrets, keys)
-        const data = yield* forEachInTurns(secrets, (secret) =>
+        const data = yield* forEachInSlices(secrets, (secret) =>
           Effect.map(versions.open(place, secret, secret), (value): BundledSecret => {
             const { key, updated_at, version } = secret
             return { key, value, version, updated_at }

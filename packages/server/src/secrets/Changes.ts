@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import type { AuditEvent } from "../audit/Told.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { ChangesRepo, type Totals } from "./ChangesRepo.js"
 import { checkLimits } from "./Limits.js"
@@ -102,7 +102,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       wanted: Wanted,
       settled: ReadonlyArray<Step> = []
     ) {
-      const steps = yield* forEachInTurns([...wanted], ([key, value]) => stepOf(place, key, value))
+      const steps = yield* forEachInSlices([...wanted], ([key, value]) => stepOf(place, key, value))
       return [...settled, ...steps].sort(inByteOrder)
     })
 
@@ -161,7 +161,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       yield* checkLimits(totals, after)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)
       const revision = totals.revision + 1
-      const events = yield* forEachInTurns(steps, applyStep(place, revision, options.at, options.eventOfSet))
+      const events = yield* forEachInSlices(steps, applyStep(place, revision, options.at, options.eventOfSet))
       yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
       yield* audit.write(sourceOf(place), ...first, ...events.flat())

@@ -6,7 +6,7 @@ import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { checkFound } from "./Bundles.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
@@ -57,7 +57,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
             yield* checkMatch(to.env.name, ifMatch, tagOf(target.revision))
             const source = yield* repo.select(from.env.id, request.keys)
             yield* checkFound(source, request.keys)
-            const values = yield* forEachInTurns(source, (secret) =>
+            const values = yield* forEachInSlices(source, (secret) =>
               Effect.map(versions.open(from, secret, secret), (value) => [secret.key, value] as const)
             )
             const wanted: Wanted = new Map(values)
@@ -93,7 +93,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           const status: Status = Redacted.value(a) === Redacted.value(b) ? "same" : "different"
           return { key: secret.key, status }
         })
-        const inBoth = yield* forEachInTurns(mine, statusOf)
+        const inBoth = yield* forEachInSlices(mine, statusOf)
         const onlyThere = [...others.keys()]
           .filter((key) => !keysHere.has(key))
           .map((key) => ({ key, status: "only_there" satisfies Status }))

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { Database } from "../database/Database.js"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { Newest, newestColumn, newestVersion, sealedColumns, sealedFields, versionColumns } from "./Columns.js"
 
 const SealedRow = Schema.Struct({
@@ -90,7 +90,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     /** The secrets of some keys, without those that are not there. */
     const some = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
       Effect.map(
-        forEachInTurns([...new Set(keys)].sort(), (key) => find({ envId, key })),
+        forEachInSlices([...new Set(keys)].sort(), (key) => find({ envId, key })),
         (rows) => rows.filter((row) => row !== undefined)
       )
 

@@ -8,7 +8,7 @@ import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { Changes, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
 import { type ChangeRow, HistoryRepo } from "./HistoryRepo.js"
@@ -82,7 +82,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     ) {
       const destroyed: Array<SecretKey> = []
       const values: Array<readonly [SecretKey, Value]> = []
-      yield* forEachInTurns(state, (of) =>
+      yield* forEachInSlices(state, (of) =>
         Effect.gen(function* () {
           const row = yield* history.findVersion({ id: of.id, version: of.version })
           if (row === undefined || row.destroyed_at !== null) destroyed.push(of.key)

@@ -11,7 +11,7 @@ import { sessionMillis, sourceOfActor } from "../auth/Sessions.js"
 import { Database } from "../database/Database.js"
 import { ago, now } from "../database/Time.js"
 import { traced } from "../tracing/Traced.js"
-import { turn } from "../Turn.js"
+import { nextTick } from "../EventLoop.js"
 import { type UserRow, UsersRepo } from "./Repo.js"
 
 const defaultLimit = 50
@@ -78,7 +78,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         const { length } = yield* auth.deleteSessions({ userId: id, limit: stride })
         ended += length
         if (length < stride) return ended
-        yield* turn
+        yield* nextTick
       }
     })
 

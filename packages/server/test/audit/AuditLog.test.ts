@@ -8,7 +8,7 @@ import { Projects } from "@coffer/server/projects/Projects"
 import { Access } from "@coffer/server/access/Access"
 import { ProjectName } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
-import { turn } from "@coffer/server/Turn"
+import { nextTick } from "@coffer/server/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Context, Effect, Exit, Layer, Metric, Scope, TestClock } from "effect"
 import {
@@ -245,11 +245,11 @@ describe("reads", () => {
       for (const name of names) yield* readSecret(ada, name)
       assert.deepStrictEqual(yield* read, [], "not in the reader's own time")
       yield* TestClock.adjust("50 millis")
-      yield* Effect.repeatN(turn, 50)
+      yield* Effect.repeatN(nextTick, 50)
       assert.deepStrictEqual(yield* read, names)
       yield* readSecret(ada, "A")
       yield* TestClock.adjust("50 millis")
-      yield* Effect.repeatN(turn, 50)
+      yield* Effect.repeatN(nextTick, 50)
       assert.deepStrictEqual((yield* read).at(-1), "A")
     }).pipe(onDatabase())
   )

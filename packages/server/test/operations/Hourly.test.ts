@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { Login } from "@coffer/server/auth/Login"
 import { Maintenance, MaintenanceLive } from "@coffer/server/maintenance/Maintenance"
-import { turn } from "@coffer/server/Turn"
+import { nextTick } from "@coffer/server/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, TestClock } from "effect"
 import { failingStatement } from "../support/FailingDriver.js"
@@ -33,11 +33,11 @@ const logBytes = Effect.map(DbPath, (path) => statSync(`${path}-wal`).size)
 const codes = Effect.map(raw, (db) => db.prepare("SELECT state FROM login_codes ORDER BY created_at").pluck().all())
 
 /** Lets what waits run: a commit takes a turn of the event loop. */
-const turns = Effect.repeatN(turn, 100)
+const turns = Effect.repeatN(nextTick, 100)
 
 /** A round ends with an empty write-ahead log. */
 const roundIsOver: Effect.Effect<void, never, DbPath> = Effect.flatMap(logBytes, (bytes) =>
-  bytes === 0 ? Effect.void : Effect.zipRight(turn, roundIsOver)
+  bytes === 0 ? Effect.void : Effect.zipRight(nextTick, roundIsOver)
 )
 
 /** Lets the clock go on and what waits for it run. */
@@ -86,11 +86,11 @@ describe("the hour's round", () => {
       const watch = Effect.forever(
         Effect.zipRight(
           Effect.sync(() => seen.add(count())),
-          turn
+          nextTick
         )
       )
       const watching = yield* Effect.fork(watch)
-      yield* turn
+      yield* nextTick
       yield* sweep
       yield* Fiber.interrupt(watching)
       assert.strictEqual(count(), 0)

@@ -6,7 +6,7 @@ import { AuditLog } from "@coffer/server/audit/AuditLog"
 import type { AuditSource } from "@coffer/server/audit/Told"
 import { type PageRequest, Trail, type VerifyRequest } from "@coffer/server/audit/Trail"
 import { Organizations } from "@coffer/server/organizations/Organizations"
-import { turn } from "@coffer/server/Turn"
+import { nextTick } from "@coffer/server/EventLoop"
 import { OrgName } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
@@ -33,7 +33,7 @@ export const list = ({ actor, name }: Log, request: PageRequest = {}) =>
 /** In a turn of its own: what is not written by the server itself is seen from the next one on. */
 export const verify = ({ actor, name }: Log, request: VerifyRequest = {}) =>
   Effect.gen(function* () {
-    yield* turn
+    yield* nextTick
     const place = yield* (yield* Access).org(orgPath(name), "audit.verify").pipe(by(actor))
     return yield* (yield* Trail).verify(place, request)
   })

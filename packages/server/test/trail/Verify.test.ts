@@ -5,7 +5,7 @@ import type Sqlite from "better-sqlite3"
 import { Effect, Fiber, Option } from "effect"
 import fc from "fast-check"
 import { hasty, holds, long, onDamagedFile, onFile } from "../model/Support.js"
-import { turn } from "@coffer/server/Turn"
+import { nextTick } from "@coffer/server/EventLoop"
 import { raw } from "../support/Services.js"
 import { listAll, newOrganization, verify, verifyAll, write } from "./Support.js"
 
@@ -380,7 +380,7 @@ describe("verify", () => {
       yield* write(long.id, ...Array.from({ length: 3_000 }, (_, n) => ({ n })))
       const first = yield* Effect.fork(verify(long))
       const second = yield* Effect.fork(verify(long))
-      for (let n = 0; n < 10; n++) yield* turn
+      for (let n = 0; n < 10; n++) yield* nextTick
       assert.isTrue((yield* verify(short)).valid)
       assert.isNull(first.unsafePoll(), "the long one is still under way")
       assert.deepInclude(yield* Fiber.join(first), { valid: true, entries: 3_001 })

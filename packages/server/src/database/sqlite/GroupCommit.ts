@@ -1,6 +1,6 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
 import { Cause, Deferred, Effect, Exit, FiberId, FiberSet, Option } from "effect"
-import { turn } from "../../Turn.js"
+import { nextTick } from "../../EventLoop.js"
 import { type Open, Transaction } from "../Database.js"
 import { isBusy } from "../Reason.js"
 import { makePatience } from "./Busy.js"
@@ -122,7 +122,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       inside = open
       failure = null
       // What the disk is given at once is long enough to be a turn of its own.
-      const pause = current.bytes < largeBytes ? Effect.void : turn
+      const pause = current.bytes < largeBytes ? Effect.void : nextTick
       return Effect.provideService(queues.run, Transaction, [open, 0]).pipe(
         Effect.zipRight(pause),
         Effect.zipRight(Effect.suspend(() => (failure === null ? run("COMMIT") : Effect.fail(failure)))),
@@ -157,7 +157,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       Effect.gen(function* () {
         if (isClosed) return yield* rolledBack
         // Sockets have their turn before a full group is committed.
-        if (isFull()) yield* Effect.zipRight(turn, commitGroup)
+        if (isFull()) yield* Effect.zipRight(nextTick, commitGroup)
         if (group === null) yield* openGroup
         // The engine may have rolled the group back with it.
         yield* Effect.tapError(run("SAVEPOINT change"), (error) =>

@@ -1,4 +1,4 @@
-import { forEachInTurns, pacing, turn } from "@coffer/server/Turn"
+import { forEachInSlices, pacing, nextTick } from "@coffer/server/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 
@@ -30,7 +30,7 @@ describe("long work", () => {
       const went: Array<number> = []
       const worker = (number: number) =>
         Effect.repeatN(
-          Effect.map(turn, () => void went.push(number)),
+          Effect.map(nextTick, () => void went.push(number)),
           9
         )
       const { turns } = yield* countingTurns(Effect.forEach([0, 1, 2, 3, 4], worker, { concurrency: "unbounded" }))
@@ -44,16 +44,16 @@ describe("long work", () => {
 
   it.effect("waits in vain when it is interrupted, and holds nobody up", () =>
     Effect.gen(function* () {
-      const waiting = yield* Effect.fork(turn)
+      const waiting = yield* Effect.fork(nextTick)
       yield* Effect.yieldNow()
       yield* Fiber.interrupt(waiting)
-      yield* turn
+      yield* nextTick
     })
   )
 
   it.effect("takes a turn after each slice, and none before", () =>
     Effect.gen(function* () {
-      const long = yield* countingTurns(forEachInTurns([1, 2, 3, 4, 5], (item) => Effect.as(compute(10), item * 2)))
+      const long = yield* countingTurns(forEachInSlices([1, 2, 3, 4, 5], (item) => Effect.as(compute(10), item * 2)))
       assert.deepStrictEqual(long.result, [2, 4, 6, 8, 10])
       assert.isAtLeast(long.turns, 4)
       const pace = pacing()
