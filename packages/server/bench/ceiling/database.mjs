@@ -19,8 +19,8 @@ export const openDatabase = (path, { readonly = false } = {}) => {
   return database
 }
 
-const sealedColumns = `v.format AS format, v.kek_id AS kek_id, v.ciphertext AS ciphertext, v.nonce AS nonce,
-  v.wrapped_key AS wrapped_key, v.key_nonce AS key_nonce`
+const sealedColumns = `v.format AS format, v.kek_id AS kek_id, v.wrapped_key AS wrapped_key,
+  v.ciphertext AS ciphertext`
 
 /** The statements that Coffer makes for the same calls. */
 export const statements = {
@@ -67,10 +67,10 @@ export const statements = {
     ),
     setVersion: database.prepare("UPDATE secrets SET version = ?, updated_at = ? WHERE id = ?"),
     insertVersion: database.prepare(`
-      INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, ciphertext, nonce, wrapped_key,
-        key_nonce, value_bytes, created_by, created_at)
-      VALUES (@secret_id, @version, @revision, @format, @kek_id, @ciphertext, @nonce, @wrapped_key, @key_nonce,
-        @value_bytes, @created_by, @created_at)`),
+      INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, wrapped_key, ciphertext, value_bytes,
+        created_by, created_at)
+      VALUES (@secret_id, @version, @revision, @format, @kek_id, @wrapped_key, @ciphertext, @value_bytes, @created_by,
+        @created_at)`),
     setTotals: database.prepare("UPDATE environments SET revision = ?, secret_count = ?, value_bytes = ? WHERE id = ?")
   })
 }

@@ -16,13 +16,15 @@ const prefixed = (...fields) => {
 
 const encrypt = (key, nonce, data, plain) => {
   const gcm = createCipheriv(cipher, key, nonce, options).setAAD(data)
-  return Buffer.concat([gcm.update(plain), gcm.final(), gcm.getAuthTag()])
+  return Buffer.concat([nonce, gcm.update(plain), gcm.final(), gcm.getAuthTag()])
 }
 
-const decrypt = (key, nonce, data, sealed) => {
+const decrypt = (key, data, sealed) => {
   const end = sealed.length - 16
-  const gcm = createDecipheriv(cipher, key, nonce, options).setAAD(data).setAuthTag(sealed.subarray(end))
-  const plain = gcm.update(sealed.subarray(0, end))
+  const gcm = createDecipheriv(cipher, key, sealed.subarray(0, 12), options)
+    .setAAD(data)
+    .setAuthTag(sealed.subarray(end))
+  const plain = gcm.update(sealed.subarray(12, end))
   gcm.final()
   return plain
 }
@@ -39,26 +41,24 @@ export const openKeys = (masterKey) => {
   return {
     seal: (place, plain) => {
       const dataKey = randomBytes(32)
-      const nonce = randomBytes(12)
-      const key_nonce = randomBytes(12)
       return {
         format: 1,
         kek_id: kekId,
-        ciphertext: encrypt(dataKey, nonce, valueData(place), plain),
-        nonce,
-        wrapped_key: encrypt(kek, key_nonce, keyData(place), dataKey),
-        key_nonce
+        wrapped_key: encrypt(kek, randomBytes(12), keyData(place), dataKey),
+        ciphertext: encrypt(dataKey, randomBytes(12), valueData(place), plain)
       }
     },
     open: (place, row) => {
-      const dataKey = decrypt(kek, row.key_nonce, keyData(place), row.wrapped_key)
-      return decrypt(dataKey, row.nonce, valueData(place), row.ciphertext).toString()
+      const dataKey = decrypt(kek, keyData(place), row.wrapped_key)
+      return decrypt(dataKey, valueData(place), row.ciphertext).toString()
     },
     auditKey: (database) => {
       const { ciphertext, nonce } = database
         .prepare("SELECT nonce, ciphertext FROM wrapped_keys WHERE name = 'audit'")
         .get()
-      return createSecretKey(decrypt(kek, nonce, prefixed("1", "coffer/wrap", "audit", kekId), ciphertext))
+      return createSecretKey(
+        decrypt(kek, prefixed("1", "coffer/wrap", "audit", kekId), Buffer.concat([nonce, ciphertext]))
+      )
     }
   }
 }

@@ -166,9 +166,8 @@ export const addBulk = (database, mebibytes) => {
     "INSERT INTO secrets (id, env_id, key, version, created_at, updated_at) VALUES (?, ?, ?, 1, ?, ?)"
   )
   const version = database.prepare(
-    `INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, ciphertext, nonce, wrapped_key, key_nonce,
-      value_bytes, created_by, created_at) VALUES (?, 1, 1, 1, ?, randomblob(60016), randomblob(12), randomblob(48),
-      randomblob(12), 60000, 'bench', ?)`
+    `INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, wrapped_key, ciphertext, value_bytes,
+      created_by, created_at) VALUES (?, 1, 1, 1, ?, randomblob(60), randomblob(60028), 60000, 'bench', ?)`
   )
   const each = 100
   for (let filled = 0; filled < mebibytes * 2 ** 20; filled += each * 65_536) {

@@ -3,7 +3,7 @@ import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId, SecretId, SecretKey, SecretValue } from "@coffer/domain/Names"
 import { Brand, Effect, Either, Redacted } from "effect"
 import type { Subkeys } from "./Keyring.js"
-import { decrypt, encrypt, lengthPrefixed, nonceBytes, refused, tagBytes } from "./Keyring.js"
+import { decrypt, encrypt, lengthPrefixed, nonceBytes, refused } from "./Keyring.js"
 
 /** Where a version of a secret belongs. It is authenticated with the value, so a row that was moved does not open. */
 export interface Binding {
@@ -15,22 +15,21 @@ export interface Binding {
   readonly version: number
 }
 
-/**
- * A value under a data key of its own, and that key under the key-encryption key, as their columns. Nonces have 12 bytes;
- * `ciphertext` and `wrapped_key` end in a tag of 16.
- */
+/** A value encrypted under its own data key, and that key encrypted under the key-encryption key, as their columns. */
 export interface Sealed {
   readonly format: number
   readonly kek_id: string
-  readonly ciphertext: Uint8Array
-  readonly nonce: Uint8Array
+  /** The data key: a nonce of 12 bytes, the ciphertext and a tag of 16 bytes, 60 bytes in all. */
   readonly wrapped_key: Uint8Array
-  readonly key_nonce: Uint8Array
+  /** The value, in the same form. */
+  readonly ciphertext: Uint8Array
 }
 
 const format = 1
 const dataKeyBytes = 32
-export const wrappedKeyBytes = dataKeyBytes + tagBytes
+
+/** A wrapped data key without its nonce: what earlier schemas stored as one column, and what an erasure looks for. */
+export const keyWithoutNonce = (wrapped_key: Uint8Array): Uint8Array => wrapped_key.subarray(nonceBytes)
 
 // The value's does not name the key-encryption key: a rotation re-wraps data keys and leaves values as they are.
 const valueData = (binding: Binding) =>
@@ -58,23 +57,21 @@ export const seal = (keyring: Subkeys, binding: Binding, value: Redacted.Redacte
   const random = randomBytes(dataKeyBytes + 2 * nonceBytes)
   const dataKey = random.subarray(0, dataKeyBytes)
   const nonce = random.subarray(dataKeyBytes, dataKeyBytes + nonceBytes)
-  const key_nonce = random.subarray(dataKeyBytes + nonceBytes)
+  const keyNonce = random.subarray(dataKeyBytes + nonceBytes)
   const sealed: Sealed = {
     format,
     kek_id: keyring.kekId,
-    ciphertext: encrypt(dataKey, nonce, valueData(binding), Buffer.from(Redacted.value(value))),
-    nonce,
-    wrapped_key: encrypt(keyring.kek, key_nonce, dataKeyData(keyring.kekId, binding), dataKey),
-    key_nonce
+    wrapped_key: encrypt(keyring.kek, keyNonce, dataKeyData(keyring.kekId, binding), dataKey),
+    ciphertext: encrypt(dataKey, nonce, valueData(binding), Buffer.from(Redacted.value(value)))
   }
   dataKey.fill(0)
   return sealed
 }
 
 const unwrapDataKey = (keyring: Subkeys, binding: Binding, sealed: Sealed): Either.Either<Buffer, DecryptionFailed> =>
-  sealed.format !== format || sealed.kek_id !== keyring.kekId || sealed.wrapped_key.length !== wrappedKeyBytes
+  sealed.format !== format || sealed.kek_id !== keyring.kekId
     ? refused()
-    : decrypt(keyring.kek, sealed.key_nonce, dataKeyData(keyring.kekId, binding), sealed.wrapped_key)
+    : decrypt(keyring.kek, dataKeyData(keyring.kekId, binding), sealed.wrapped_key)
 
 /** As `open`, at once: for the many secrets of a bundle. */
 export const openEither = (
@@ -83,7 +80,7 @@ export const openEither = (
   sealed: Sealed
 ): Either.Either<Redacted.Redacted<SecretValue>, DecryptionFailed> =>
   Either.flatMap(unwrapDataKey(keyring, binding, sealed), (dataKey) => {
-    const value = decrypt(dataKey, sealed.nonce, valueData(binding), sealed.ciphertext)
+    const value = decrypt(dataKey, valueData(binding), sealed.ciphertext)
     dataKey.fill(0)
     return Either.map(value, (bytes) => Redacted.make(secretValue(bytes.toString())))
   })
@@ -109,9 +106,8 @@ export const rewrap = (
 ): Effect.Effect<Sealed, DecryptionFailed> =>
   Effect.suspend(() =>
     Either.map(unwrapDataKey(from, binding, sealed), (dataKey): Sealed => {
-      const key_nonce = randomBytes(nonceBytes)
-      const wrapped_key = encrypt(to.kek, key_nonce, dataKeyData(to.kekId, binding), dataKey)
+      const wrapped_key = encrypt(to.kek, randomBytes(nonceBytes), dataKeyData(to.kekId, binding), dataKey)
       dataKey.fill(0)
-      return { ...sealed, kek_id: to.kekId, wrapped_key, key_nonce }
+      return { ...sealed, kek_id: to.kekId, wrapped_key }
     })
   )

@@ -67,28 +67,31 @@ export const tagBytes = 16
 
 const cipher = "aes-256-gcm"
 
-/** AES-256-GCM (NIST SP 800-38D): the ciphertext with its 16-byte tag appended. The nonce has 12 bytes and is used once. */
+/**
+ * AES-256-GCM (NIST SP 800-38D): returns the nonce, the ciphertext and the 16-byte tag as one byte string. The nonce has 12
+ * bytes; use it once.
+ */
 export const encrypt = (key: KeyObject | Uint8Array, nonce: Uint8Array, aad: Uint8Array, plaintext: Uint8Array) => {
   const gcm = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes }).setAAD(aad)
-  return Buffer.concat([gcm.update(plaintext), gcm.final(), gcm.getAuthTag()])
+  return Buffer.concat([nonce, gcm.update(plaintext), gcm.final(), gcm.getAuthTag()])
 }
 
-/** The inverse of `encrypt`. Left when the lengths are wrong or the tag does not match; nothing is handed out before it does. */
+/** Decrypts what `encrypt` returned. Left when it is too short or its tag does not match. */
 export const decrypt = (
   key: KeyObject | Uint8Array,
-  nonce: Uint8Array,
   aad: Uint8Array,
-  ciphertext: Uint8Array
+  encrypted: Uint8Array
 ): Either.Either<Buffer, DecryptionFailed> => {
-  const end = ciphertext.length - tagBytes
-  return nonce.length !== nonceBytes || end < 0
+  const end = encrypted.length - tagBytes
+  return end < nonceBytes
     ? refused()
     : Either.try({
         try: () => {
-          const gcm = createDecipheriv(cipher, key, nonce, { authTagLength: tagBytes })
+          const gcm = createDecipheriv(cipher, key, encrypted.subarray(0, nonceBytes), { authTagLength: tagBytes })
             .setAAD(aad)
-            .setAuthTag(ciphertext.subarray(end))
-          const plaintext = gcm.update(ciphertext.subarray(0, end))
+            .setAuthTag(encrypted.subarray(end))
+          const plaintext = gcm.update(encrypted.subarray(nonceBytes, end))
+          // Throws unless the tag matches: no plaintext is returned before that.
           gcm.final()
           return plaintext
         },
@@ -146,12 +149,12 @@ const wrapData = (keyring: Subkeys, purpose: string) =>
 /** Wraps bytes under the key-encryption key. They unwrap for the same `purpose` alone. */
 export const wrapBytes = (keyring: Subkeys, purpose: string, bytes: Uint8Array): Effect.Effect<Wrapped> =>
   Effect.sync(() => {
-    const nonce = randomBytes(nonceBytes)
+    const encrypted = encrypt(keyring.kek, randomBytes(nonceBytes), wrapData(keyring, purpose), bytes)
     return {
       format,
       kek_id: keyring.kekId,
-      nonce,
-      ciphertext: encrypt(keyring.kek, nonce, wrapData(keyring, purpose), bytes)
+      nonce: encrypted.subarray(0, nonceBytes),
+      ciphertext: encrypted.subarray(nonceBytes)
     }
   })
 
@@ -162,9 +165,9 @@ export const unwrapBytes = (
   wrapped: Wrapped
 ): Effect.Effect<Uint8Array, DecryptionFailed> =>
   Effect.suspend(() =>
-    wrapped.format !== format || wrapped.kek_id !== keyring.kekId
+    wrapped.format !== format || wrapped.kek_id !== keyring.kekId || wrapped.nonce.length !== nonceBytes
       ? refused()
-      : decrypt(keyring.kek, wrapped.nonce, wrapData(keyring, purpose), wrapped.ciphertext)
+      : decrypt(keyring.kek, wrapData(keyring, purpose), Buffer.concat([wrapped.nonce, wrapped.ciphertext]))
   )
 
 /** The keyring of the configured master key. */

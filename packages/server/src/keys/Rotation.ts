@@ -72,7 +72,7 @@ const statements = Effect.map(query, ({ all, one, write }) => ({
 
   setDataKey: write`
     UPDATE secret_versions
-    SET kek_id = ${"kek_id"}, wrapped_key = ${"wrapped_key"}, key_nonce = ${"key_nonce"}
+    SET kek_id = ${"kek_id"}, wrapped_key = ${"wrapped_key"}
     WHERE secret_id = ${"secret_id"} AND version = ${"version"}`,
 
   countVersions: one(CountRow)`SELECT count(*) AS count FROM secret_versions WHERE destroyed_at IS NULL`
@@ -119,10 +119,10 @@ const rewrapVersions = (from: Subkeys, to: Subkeys, tick: Effect.Effect<void>) =
   Effect.flatMap(statements, ({ setDataKey }) =>
     eachVersion((binding, row) =>
       Effect.gen(function* () {
-        const { key_nonce, kek_id, wrapped_key } = yield* Effect.mapError(rewrap(from, to, binding, row), () =>
+        const { kek_id, wrapped_key } = yield* Effect.mapError(rewrap(from, to, binding, row), () =>
           damaged(row.key, row.version)
         )
-        yield* setDataKey({ secret_id: row.secret_id, version: row.version, kek_id, wrapped_key, key_nonce })
+        yield* setDataKey({ secret_id: row.secret_id, version: row.version, kek_id, wrapped_key })
         yield* tick
       })
     )

@@ -14,10 +14,8 @@ const VersionRow = Schema.Struct({
   version: Schema.Number,
   format: Schema.Number,
   kek_id: Schema.String,
-  ciphertext: Schema.Uint8ArrayFromSelf,
-  nonce: Schema.Uint8ArrayFromSelf,
   wrapped_key: Schema.Uint8ArrayFromSelf,
-  key_nonce: Schema.Uint8ArrayFromSelf
+  ciphertext: Schema.Uint8ArrayFromSelf
 })
 
 /** A page of versions with their places, removed ones' too, behind a version in the order of the table. */
@@ -25,8 +23,8 @@ const page = Effect.map(
   query,
   ({ all }) => all(VersionRow)`
     SELECT p.org_id AS org_id, e.project_id AS project_id, s.env_id AS env_id, v.secret_id AS secret_id,
-      s.key AS key, v.version AS version, v.format AS format, v.kek_id AS kek_id, v.ciphertext AS ciphertext,
-      v.nonce AS nonce, v.wrapped_key AS wrapped_key, v.key_nonce AS key_nonce
+      s.key AS key, v.version AS version, v.format AS format, v.kek_id AS kek_id,
+      v.wrapped_key AS wrapped_key, v.ciphertext AS ciphertext
     FROM secret_versions v JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id
     JOIN projects p ON p.id = e.project_id
     WHERE v.destroyed_at IS NULL AND (v.secret_id, v.version) > (${"secretId"}, ${"version"})

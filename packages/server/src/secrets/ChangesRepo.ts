@@ -41,10 +41,10 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
         ${"created_at"})`
 
     const insertVersion = write`
-      INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, ciphertext, nonce, wrapped_key,
-        key_nonce, value_bytes, created_by, created_at)
-      VALUES (${"secret_id"}, ${"version"}, ${"revision"}, ${"format"}, ${"kek_id"}, ${"ciphertext"}, ${"nonce"},
-        ${"wrapped_key"}, ${"key_nonce"}, ${"value_bytes"}, ${"created_by"}, ${"created_at"})`
+      INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, wrapped_key, ciphertext, value_bytes,
+        created_by, created_at)
+      VALUES (${"secret_id"}, ${"version"}, ${"revision"}, ${"format"}, ${"kek_id"}, ${"wrapped_key"}, ${"ciphertext"},
+        ${"value_bytes"}, ${"created_by"}, ${"created_at"})`
 
     const remove = write`
       UPDATE secrets SET removed_at = ${"created_at"}, removed_revision = ${"revision"} WHERE id = ${"secret_id"}`
@@ -87,8 +87,7 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
 
       /** Erases what a version sealed and its data key; the database overwrites what it frees. */
       destroyVersion: write`
-        UPDATE secret_versions SET wrapped_key = NULL, key_nonce = NULL, destroyed_at = ${"now"},
-          ciphertext = ${"nothing"}, nonce = ${"nothing"}
+        UPDATE secret_versions SET wrapped_key = NULL, ciphertext = ${"nothing"}, destroyed_at = ${"now"}
         WHERE secret_id = ${"id"} AND version = ${"version"}`
     } as const
   })

@@ -1,28 +1,19 @@
 import { Schema } from "effect"
 import { sql } from "../database/Query.js"
-import { wrappedKeyBytes } from "../keys/Envelope.js"
-import { nonceBytes } from "../keys/Keyring.js"
 
 /** Whether the version of a secret is the highest that is stored. Only an edit of the file makes it another one. */
 export const Newest = Schema.Literal(0, 1)
 
-/** What a version sealed, and how. */
+/** What a version sealed, and how. Null where there is no version, or where it was destroyed. */
 export const sealedFields = {
   format: Schema.Number,
   kek_id: Schema.String,
-  sealed: Schema.NullOr(Schema.Uint8ArrayFromSelf)
+  wrapped_key: Schema.NullOr(Schema.Uint8ArrayFromSelf),
+  ciphertext: Schema.NullOr(Schema.Uint8ArrayFromSelf)
 }
 
-/**
- * What version `v` sealed, its parts as one blob: each blob of a row costs as much as opening it. NULL where a part is missing
- * or has another length.
- */
-export const sealedColumns = sql([
-  `coalesce(v.format, 0) AS format, coalesce(v.kek_id, '') AS kek_id,
-    CASE WHEN length(v.nonce) = ${nonceBytes} AND length(v.key_nonce) = ${nonceBytes}
-        AND length(v.wrapped_key) = ${wrappedKeyBytes}
-      THEN CAST(v.nonce || v.key_nonce || v.wrapped_key || v.ciphertext AS BLOB) END AS sealed`
-])
+export const sealedColumns = sql`coalesce(v.format, 0) AS format, coalesce(v.kek_id, '') AS kek_id,
+  v.wrapped_key AS wrapped_key, v.ciphertext AS ciphertext`
 
 const isNewest = sql`s.version = (SELECT max(n.version) FROM secret_versions n WHERE n.secret_id = s.id)`
 

@@ -8,6 +8,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { afterCommit, Database } from "../database/Database.js"
 import { type Erased, Erasures } from "../database/Erasures.js"
 import { now } from "../database/Time.js"
+import { keyWithoutNonce } from "../keys/Envelope.js"
 import { traced } from "../tracing/Traced.js"
 import { forEachInTurns } from "../Turn.js"
 import { ChangesRepo } from "./ChangesRepo.js"
@@ -215,7 +216,9 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
                   }) as const
               )
             )
-            const keys = fresh.flatMap(({ wrapped_key }) => (wrapped_key === null ? [] : [wrapped_key]))
+            const keys = fresh.flatMap(({ wrapped_key }) =>
+              wrapped_key === null ? [] : [keyWithoutNonce(wrapped_key)]
+            )
             yield* afterCommit(
               Effect.flatMap(isErasing ? erasures.erase(keys) : erasures.state, (how) => Deferred.succeed(erased, how))
             )

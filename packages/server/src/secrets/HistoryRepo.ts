@@ -23,7 +23,6 @@ export type VersionRow = typeof VersionRow.Type
 const WholeVersionRow = Schema.Struct({
   ...VersionRow.fields,
   value_bytes: Schema.Number,
-  wrapped_key: Schema.NullOr(Schema.Uint8ArrayFromSelf),
   ...sealedFields
 })
 export type WholeVersionRow = typeof WholeVersionRow.Type
@@ -85,7 +84,7 @@ export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/H
 
       findVersion: first(WholeVersionRow)`
         SELECT v.version AS version, v.created_at AS created_at, v.created_by AS created_by,
-          v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, v.wrapped_key AS wrapped_key, ${sealedColumns}
+          v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, ${sealedColumns}
         FROM secret_versions v WHERE v.secret_id = ${"id"} AND v.version = ${"version"}`,
 
       /** The changes of an environment below a revision, newest first; the last keys of a revision first. */

@@ -4,8 +4,8 @@ import { byteLength, type SecretId, type SecretKey, type SecretValue } from "@co
 import type { Action } from "@coffer/domain/Permissions"
 import { Effect, Redacted } from "effect"
 import type { EnvPlace, Place } from "../access/Access.js"
-import { type Binding, open as openSealed, seal, type Sealed, wrappedKeyBytes } from "../keys/Envelope.js"
-import { Keyring, nonceBytes } from "../keys/Keyring.js"
+import { type Binding, open as openSealed, seal } from "../keys/Envelope.js"
+import { Keyring } from "../keys/Keyring.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
 import { ChangesRepo } from "./ChangesRepo.js"
 import { makeFailureReports } from "./DecryptionFailures.js"
@@ -24,8 +24,8 @@ export interface VersionOf {
 interface SealedColumns {
   readonly format: number
   readonly kek_id: string
-  /** Nonce, key nonce, wrapped key and ciphertext, one after another. */
-  readonly sealed: Uint8Array | null
+  readonly wrapped_key: Uint8Array | null
+  readonly ciphertext: Uint8Array | null
 }
 
 const bindingOf = (place: EnvironmentPlace, { id, key, version }: VersionOf): Binding => ({
@@ -36,21 +36,6 @@ const bindingOf = (place: EnvironmentPlace, { id, key, version }: VersionOf): Bi
   key,
   version
 })
-
-const wrappedAt = 2 * nonceBytes
-const ciphertextAt = wrappedAt + wrappedKeyBytes
-
-const sealedOf = ({ format, kek_id, sealed }: SealedColumns): Sealed | null =>
-  sealed === null
-    ? null
-    : {
-        format,
-        kek_id,
-        nonce: sealed.subarray(0, nonceBytes),
-        key_nonce: sealed.subarray(nonceBytes, wrappedAt),
-        wrapped_key: sealed.subarray(wrappedAt, ciphertextAt),
-        ciphertext: sealed.subarray(ciphertextAt)
-      }
 
 /** The size of a value in bytes of UTF-8. */
 export const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
@@ -99,13 +84,13 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const open = (
       place: EnvironmentPlace,
       of: VersionOf,
-      row: SealedColumns
-    ): Effect.Effect<Value, DecryptionFailed> => {
-      const sealed = sealedOf(row)
-      return sealed === null
+      { ciphertext, format, kek_id, wrapped_key }: SealedColumns
+    ): Effect.Effect<Value, DecryptionFailed> =>
+      wrapped_key === null || ciphertext === null
         ? failed(place, of)
-        : Effect.catchAll(openSealed(keyring, bindingOf(place, of), sealed), () => failed(place, of))
-    }
+        : Effect.catchAll(openSealed(keyring, bindingOf(place, of), { format, kek_id, wrapped_key, ciphertext }), () =>
+            failed(place, of)
+          )
 
     /**
      * Fails with DecryptionFailed where a secret points to another version than the newest that it has: somebody set it back in

@@ -113,8 +113,8 @@ describe("the erasure of a destroyed version", () => {
         const bytes = yield* sealedBytes([1])
         yield* leaveCopies(bytes)
         // As far as the transaction comes that destroys.
-        yield* sql`UPDATE secret_versions SET wrapped_key = NULL, key_nonce = NULL, destroyed_at = created_at,
-          ciphertext = x'', nonce = x'' WHERE version = 1`
+        yield* sql`UPDATE secret_versions SET wrapped_key = NULL, destroyed_at = created_at,
+          ciphertext = x'' WHERE version = 1`
         yield* sql`PRAGMA user_version = 1`
         return bytes
       }).pipe(Effect.provide(historyAt(path)))

@@ -16,11 +16,11 @@ export const filesOf = (path: string): Buffer =>
 export const sealedBytes = (versions: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const rows = yield* sql<Record<"ciphertext" | "nonce" | "wrapped_key" | "key_nonce", Uint8Array>>`
-      SELECT v.ciphertext, v.nonce, v.wrapped_key, v.key_nonce FROM secret_versions v
+    const rows = yield* sql<Record<"ciphertext" | "wrapped_key", Uint8Array>>`
+      SELECT v.ciphertext, v.wrapped_key FROM secret_versions v
         JOIN secrets s ON s.id = v.secret_id WHERE s.key = 'A' AND ${sql.in("v.version", versions)}`
     assert.lengthOf(rows, versions.length)
-    return rows.flatMap((row) => [row.ciphertext, row.nonce, row.wrapped_key, row.key_nonce])
+    return rows.flatMap((row) => [row.ciphertext, row.wrapped_key])
   })
 
 /** The pieces of 16 bytes, or all of it where it is shorter, that are somewhere in the files. */

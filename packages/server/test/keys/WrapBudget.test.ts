@@ -52,8 +52,8 @@ describe("the budget of a key-encryption key", () => {
       ] as const) {
         db.prepare(
           `WITH RECURSIVE n(version) AS (SELECT ? UNION ALL SELECT version + 1 FROM n WHERE version < ?)
-            INSERT INTO secret_versions SELECT v.secret_id, n.version, n.version, v.format, ?, x'00', x'00', x'00', x'00',
-              0, v.created_by, v.created_at, NULL FROM n, secret_versions v WHERE v.version = 1`
+            INSERT INTO secret_versions SELECT v.secret_id, n.version, n.version, v.format, ?, x'00', 0, v.created_by,
+              v.created_at, NULL, x'00' FROM n, secret_versions v WHERE v.version = 1`
         ).run(from, to, kek)
       }
       assert.strictEqual(yield* (yield* WrapBudget).count, 40_005)

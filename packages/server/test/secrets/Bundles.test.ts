@@ -356,8 +356,8 @@ describe("a write of a bundle", () => {
       const ada = yield* organization()
       yield* writeBundle(ada, { set: { A: "same" } })
       const sql = yield* SqlClient.SqlClient
-      const [kept] = yield* sql<{ nonce: Uint8Array }>`SELECT nonce FROM secret_versions`
-      yield* sql`UPDATE secret_versions SET nonce = zeroblob(12)`
+      const [kept] = yield* sql<{ ciphertext: Uint8Array }>`SELECT ciphertext FROM secret_versions`
+      yield* sql`UPDATE secret_versions SET ciphertext = zeroblob(length(ciphertext))`
       assert.strictEqual(yield* outcome(readBundle(ada)), "DecryptionFailed")
       const { data } = yield* writeBundle(ada, { set: { A: "same" } })
       assert.deepStrictEqual(
@@ -365,7 +365,7 @@ describe("a write of a bundle", () => {
         ["updated"]
       )
       assert.deepStrictEqual(plainly(yield* readBundle(ada)), [["A", "same"]])
-      yield* sql`UPDATE secret_versions SET nonce = ${kept!.nonce} WHERE version = 1`
+      yield* sql`UPDATE secret_versions SET ciphertext = ${kept!.ciphertext} WHERE version = 1`
     }).pipe(onDatabase())
   )
 })

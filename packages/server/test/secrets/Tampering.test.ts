@@ -68,7 +68,7 @@ const refuses = (actor: Actor, name: string, options: { readonly version?: numbe
     assert.strictEqual(yield* reads, before, "what was not read is not recorded as read")
   })
 
-const columns = ["format", "kek_id", "ciphertext", "nonce", "wrapped_key", "key_nonce"] as const
+const columns = ["format", "kek_id", "wrapped_key", "ciphertext"] as const
 type Sealed = Record<(typeof columns)[number], unknown>
 
 const sealedOf = (db: Sqlite.Database, where: string) =>
@@ -138,14 +138,14 @@ describe("a stored row that is swapped with one", () => {
         swap(db, here, there)
         assert.strictEqual((yield* readSecret(ada, "A")).value, `${canary}-2`)
 
-        swap(db, here, there, ["ciphertext", "nonce"])
+        swap(db, here, there, ["ciphertext"])
         yield* refuses(ada, "A")
         yield* refuses(ada, name, other)
-        swap(db, here, there, ["ciphertext", "nonce"])
-        swap(db, here, there, ["wrapped_key", "key_nonce"])
+        swap(db, here, there, ["ciphertext"])
+        swap(db, here, there, ["wrapped_key"])
         yield* refuses(ada, "A")
         yield* refuses(ada, name, other)
-        swap(db, here, there, ["wrapped_key", "key_nonce"])
+        swap(db, here, there, ["wrapped_key"])
       }).pipe(onDatabase())
     )
   }
@@ -215,7 +215,7 @@ describe("a stored secret", () => {
         INSERT INTO secrets SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', env_id, 'COPY', version, created_at, updated_at,
           removed_at, removed_revision FROM secrets;
         INSERT INTO secret_versions SELECT 'ffffffff-ffff-7fff-bfff-ffffffffffff', version, revision, format, kek_id,
-          ciphertext, nonce, wrapped_key, key_nonce, value_bytes, created_by, created_at, destroyed_at
+          wrapped_key, value_bytes, created_by, created_at, destroyed_at, ciphertext
           FROM secret_versions`)
       assert.strictEqual(yield* outcome(readSecret(ada, "COPY")), "DecryptionFailed")
       assert.strictEqual((yield* readSecret(ada, "A")).value, canary)
@@ -227,7 +227,7 @@ describe("a stored secret", () => {
       const ada = yield* organization()
       yield* setSecret(ada, "A", canary)
       const db = yield* raw
-      for (const column of ["ciphertext", "nonce", "wrapped_key", "key_nonce"] as const) {
+      for (const column of ["wrapped_key", "ciphertext"] as const) {
         const original = db.prepare<[], Buffer>(`SELECT ${column} FROM secret_versions`).pluck().get()!
         const update = db.prepare(`UPDATE secret_versions SET ${column} = ?`)
         for (let bit = 0; bit < original.length * 8; bit++) {
@@ -267,15 +267,11 @@ describe("a stored secret", () => {
       const ada = yield* organization()
       yield* setSecret(ada, "A", canary)
       const db = yield* raw
-      const columns = "nonce, key_nonce, wrapped_key, ciphertext"
-      const original = db.prepare<[], object>(`SELECT ${columns} FROM secret_versions`).get()!
-      const restore = db.prepare(
-        "UPDATE secret_versions SET nonce = @nonce, key_nonce = @key_nonce, wrapped_key = @wrapped_key, ciphertext = @ciphertext"
-      )
+      const original = db.prepare<[], object>("SELECT wrapped_key, ciphertext FROM secret_versions").get()!
+      const restore = db.prepare("UPDATE secret_versions SET wrapped_key = @wrapped_key, ciphertext = @ciphertext")
       for (const [column, next] of [
-        ["nonce", "key_nonce"],
-        ["key_nonce", "wrapped_key"],
-        ["wrapped_key", "ciphertext"]
+        ["wrapped_key", "ciphertext"],
+        ["ciphertext", "wrapped_key"]
       ]) {
         db.exec(
           `UPDATE secret_versions SET ${column} = CAST(${column} || substr(${next}, 1, 1) AS BLOB), ${next} = substr(${next}, 2)`
@@ -331,7 +327,7 @@ describe("a stored secret", () => {
       yield* setSecret(ada, "A", canary)
       yield* setSecret(ada, "B", "untouched")
       const db = yield* raw
-      db.exec(`UPDATE secret_versions SET wrapped_key = NULL, key_nonce = NULL, destroyed_at = 'now'
+      db.exec(`UPDATE secret_versions SET wrapped_key = NULL, destroyed_at = 'now'
         WHERE secret_id = (SELECT id FROM secrets WHERE key = 'A')`)
       assert.strictEqual(yield* outcome(readSecret(ada, "A")), "NotFound")
       assert.strictEqual(yield* outcome(readBundle(ada)), "DecryptionFailed")

@@ -81,7 +81,12 @@ const eraseInCopy = (path: string, copy: string): boolean => {
   cleaned.pragma("journal_mode = MEMORY")
   cleaned.pragma("secure_delete = ON")
   cleaned.prepare("ATTACH ? AS live").run(path)
-  cleaned.exec(`UPDATE main.secret_versions SET wrapped_key = NULL, key_nonce = NULL, ciphertext = x'', nonce = x'',
+  // Schemas before 9 stored nonces in columns of their own.
+  const hasNonces = cleaned
+    .prepare("SELECT 1 FROM pragma_table_info('secret_versions', 'main') WHERE name = 'nonce'")
+    .get()
+  cleaned.exec(`UPDATE main.secret_versions SET wrapped_key = NULL, ciphertext = x'',
+    ${hasNonces === undefined ? "" : "key_nonce = NULL, nonce = x'',"}
     destroyed_at = (SELECT v.destroyed_at FROM live.secret_versions v
       WHERE v.secret_id = secret_versions.secret_id AND v.version = secret_versions.version)
     WHERE ${destroyedSince}`)

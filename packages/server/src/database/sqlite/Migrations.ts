@@ -14,6 +14,7 @@ import { backupRecords } from "./migrations/0005_backup_records.js"
 import { auditPlaces } from "./migrations/0006_audit_places.js"
 import { disabledUsers } from "./migrations/0007_disabled_users.js"
 import { rulePages } from "./migrations/0008_rule_pages.js"
+import { sealedBlobs } from "./migrations/0009_sealed_blobs.js"
 
 /** Every migration, in order. A test holds this record against the folder. */
 export const migrations = {
@@ -24,7 +25,8 @@ export const migrations = {
   "0005_backup_records": backupRecords,
   "0006_audit_places": auditPlaces,
   "0007_disabled_users": disabledUsers,
-  "0008_rule_pages": rulePages
+  "0008_rule_pages": rulePages,
+  "0009_sealed_blobs": sealedBlobs
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

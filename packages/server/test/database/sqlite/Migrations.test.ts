@@ -1,15 +1,15 @@
 import { statSync } from "node:fs"
+import { isDeepStrictEqual } from "node:util"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { PageRequest } from "@coffer/server/audit/Trail"
 import { clientOf } from "@coffer/server/database/sqlite/Connection"
 import { migrate, migrations } from "@coffer/server/database/sqlite/Migrations"
-import { initial } from "@coffer/server/database/sqlite/migrations/0001_initial"
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 import { everythingAt } from "../../model/Support.js"
-import { historyAt, listRevisions, revert, undelete } from "../../history/Support.js"
+import { destroy, historyAt, listRevisions, revert, undelete } from "../../history/Support.js"
 import {
   envPath,
   freshPath,
@@ -18,6 +18,7 @@ import {
   organization,
   outcome,
   rawAt,
+  readBundle,
   readSecret,
   removeSecret,
   setSecret,
@@ -25,27 +26,46 @@ import {
 } from "../../support/Services.js"
 import { list, listAll, type Log, newOrganization, root, verify, verifyAll, write } from "../../trail/Support.js"
 
-/** A database as a program that knew the first migration alone has left it, with what another database holds. */
-const databaseOfFirstSchema = (content: string) =>
+/** How earlier schemas stored the columns of a version: with the nonces apart. */
+const earlierVersions: Readonly<Record<string, string>> = {
+  wrapped_key: "CAST(substr(wrapped_key, 13) AS BLOB)",
+  key_nonce: "CAST(substr(wrapped_key, 1, 12) AS BLOB)",
+  ciphertext: "coalesce(CAST(substr(ciphertext, 13) AS BLOB), x'')",
+  nonce: "coalesce(CAST(substr(ciphertext, 1, 12) AS BLOB), x'')"
+}
+
+/** A database as a program that knew the first migrations alone has left it, with what another database holds. */
+const databaseOfSchema = (newest: number, content: string) =>
   Effect.gen(function* () {
     const path = yield* freshPath
+    const known = Object.fromEntries(Object.entries(migrations).slice(0, newest))
     yield* Effect.scoped(
       Effect.gen(function* () {
         const client = yield* clientOf(path)
-        yield* Effect.provideService(migrate(path, { "0001_initial": initial }), SqlClient.SqlClient, client)
+        yield* Effect.provideService(migrate(path, known), SqlClient.SqlClient, client)
         yield* client`ATTACH ${content} AS content`
+        const triggers = yield* client<{ name: string; sql: string }>`
+          SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'`
+        for (const { name } of triggers) yield* client`DROP TRIGGER main.${client(name)}`
         const tables = yield* client<{ name: string }>`
           SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'effect_sql_migrations'`
         yield* client`PRAGMA foreign_keys = OFF`
         for (const { name } of tables) {
           const columns = yield* client<{ name: string }>`SELECT name FROM pragma_table_info(${name}, 'main')`
-          const names = columns.map((column) => column.name).join(", ")
-          yield* client.unsafe(`INSERT INTO main.${name} (${names}) SELECT ${names} FROM content.${name}`)
+          const names = columns.map((column) => column.name)
+          const sources = names.map((column) => (name === "secret_versions" && earlierVersions[column]) || column)
+          yield* client.unsafe(
+            `INSERT INTO main.${name} (${names.join(", ")}) SELECT ${sources.join(", ")} FROM content.${name}`
+          )
         }
+        for (const { sql } of triggers) yield* client.unsafe(sql)
       })
     ).pipe(Effect.provide(Reactivity.layer))
     return path
   })
+
+/** Enough that the migration takes several steps. */
+const names = Array.makeBy(1_999, (index) => `K${index}`)
 
 const schemaOf = (path: string) =>
   Effect.scoped(
@@ -91,7 +111,7 @@ describe("a database of the first schema", () => {
         return ada
       }).pipe(Effect.provide(historyAt(content)))
 
-      const path = yield* databaseOfFirstSchema(content)
+      const path = yield* databaseOfSchema(1, content)
       yield* Effect.gen(function* () {
         const history = (env: string) =>
           Effect.map(listRevisions(ada, { path: envPath(env) }), (revisions) =>
@@ -139,7 +159,7 @@ describe("a database of the first schema", () => {
         return { log, pages: yield* everyPage(log) }
       }).pipe(Effect.provide(everythingAt(content)))
 
-      const path = yield* databaseOfFirstSchema(content)
+      const path = yield* databaseOfSchema(1, content)
       assert.strictEqual(yield* schemaOf(path), 1)
       const check = Effect.gen(function* () {
         assert.deepStrictEqual(yield* everyPage(log), pages)
@@ -161,6 +181,74 @@ describe("a database of the first schema", () => {
       // It is whole: it can take the database's place.
       yield* Effect.provide(check, everythingAt(copy))
       yield* invariants(copy)
+    })
+  )
+})
+
+const versionRows = (path: string) =>
+  Effect.scoped(
+    Effect.map(rawAt(path), (db) => db.prepare("SELECT * FROM secret_versions ORDER BY secret_id, version").all())
+  )
+
+describe("a database whose versions have their nonces in columns of their own", () => {
+  it.scoped("stores them as one blob each, reads every value, and keeps a copy of before", () =>
+    Effect.gen(function* () {
+      const content = yield* freshPath
+      const ada = yield* Effect.gen(function* () {
+        const ada = yield* organization()
+        yield* writeBundle(ada, { set: Object.fromEntries(names.map((name) => [name, name.repeat(40)])) })
+        for (const text of ["", "x", "y".repeat(65_536), "last"]) yield* setSecret(ada, "A", text)
+        yield* destroy(ada, "A", [2])
+        return ada
+      }).pipe(Effect.provide(historyAt(content)))
+
+      const path = yield* databaseOfSchema(8, content)
+      const before = yield* versionRows(path)
+      yield* Effect.gen(function* () {
+        assert.deepStrictEqual(yield* versionRows(path), yield* versionRows(content))
+        const { data } = yield* readBundle(ada)
+        assert.strictEqual(data?.length, names.length + 1)
+        for (const [version, value] of [
+          [1, ""],
+          [3, "y".repeat(65_536)],
+          [4, "last"]
+        ] as const) {
+          assert.strictEqual((yield* readSecret(ada, "A", { version })).value, value)
+        }
+        assert.strictEqual(yield* outcome(readSecret(ada, "A", { version: 2 })), "NotFound")
+      }).pipe(Effect.provide(historyAt(path)))
+      yield* invariants(path)
+
+      assert.strictEqual(yield* schemaOf(`${path}.before-0009`), 8)
+      assert.deepStrictEqual(yield* versionRows(`${path}.before-0009`), before)
+      yield* Effect.provide(destroy(ada, "A", [3]), historyAt(path))
+      const kept = yield* versionRows(`${path}.before-0009`)
+      const emptied = kept.filter((row, index) => !isDeepStrictEqual(row, before[index]))
+      assert.strictEqual(emptied.length, 1, "a version is erased in the copy too, whose schema is the earlier one")
+      assert.deepInclude(emptied[0], { version: 3, wrapped_key: null, key_nonce: null, ciphertext: Buffer.alloc(0) })
+    })
+  )
+
+  it.scoped("is as it was when a version cannot be stored", () =>
+    Effect.gen(function* () {
+      const content = yield* freshPath
+      yield* Effect.gen(function* () {
+        const ada = yield* organization()
+        yield* writeBundle(ada, { set: Object.fromEntries(names.map((name) => [name, name])) })
+      }).pipe(Effect.provide(historyAt(content)))
+      const path = yield* databaseOfSchema(8, content)
+      // The last of all versions: those before it were copied when it fails.
+      yield* Effect.scoped(
+        Effect.map(rawAt(path), (db) => {
+          db.pragma("ignore_check_constraints = ON")
+          db.exec(`UPDATE secret_versions SET wrapped_key = NULL WHERE secret_id = (SELECT max(id) FROM secrets)`)
+        })
+      )
+      const before = yield* versionRows(path)
+      const failed = yield* Effect.flip(Effect.scoped(Effect.provide(Effect.void, historyAt(path))))
+      assert.include(String(failed), "it is as it was before")
+      assert.strictEqual(yield* schemaOf(path), 8)
+      assert.deepStrictEqual(yield* versionRows(path), before)
     })
   )
 })
