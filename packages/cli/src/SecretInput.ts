@@ -1,4 +1,5 @@
-import { maxSecretValueBytes, RedactedSecretValue, type SecretKey } from "@coffer/domain/Names"
+import type { SecretKey } from "@coffer/domain/Names"
+import { maxSecretValueBytes, RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect, Either, Option, Redacted, Schema } from "effect"
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"

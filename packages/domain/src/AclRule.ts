@@ -1,12 +1,14 @@
 import { Schema } from "effect"
-import { Email, openWord, optional, RuleId, ServiceAccountId, Timestamp, UserId } from "./Names.js"
-import { rule } from "./Rule.js"
+import { RuleId, ServiceAccountId, UserId } from "./Ids.js"
+import { withMessage } from "./Message.js"
+import { Email } from "./Names.js"
+import { extensibleEnum, optional, Timestamp } from "./Schemas.js"
 
 /** From the least to the most: a higher level includes the lower ones. */
 export const permissions = ["read", "write", "admin"] as const
 
 export const Permission = Schema.Literal(...permissions).annotations({
-  ...rule("must be one of read, write, admin"),
+  ...withMessage("must be one of read, write, admin"),
   identifier: "Permission"
 })
 export type Permission = typeof Permission.Type
@@ -14,13 +16,17 @@ export type Permission = typeof Permission.Type
 export const subjectTypes = ["user", "service_account"] as const
 
 export const SubjectType = Schema.Literal(...subjectTypes).annotations({
-  ...rule("must be user or service_account"),
+  ...withMessage("must be user or service_account"),
   identifier: "SubjectType"
 })
 export type SubjectType = typeof SubjectType.Type
 
-const subjectRule = rule("is required when subject_type is user, and must be left out when it is service_account")
-const accountRule = rule("is required when subject_type is service_account, and must be left out when it is user")
+const subjectMessage = withMessage(
+  "is required when subject_type is user, and must be left out when it is service_account"
+)
+const accountMessage = withMessage(
+  "is required when subject_type is service_account, and must be left out when it is user"
+)
 
 interface SubjectFields {
   readonly subject_type: SubjectType
@@ -31,20 +37,20 @@ interface SubjectFields {
 /** A subject is named by `email` when it is a user and by `subject_id` when it is a service account. */
 export const namesItsSubject = ({ email, subject_id, subject_type }: SubjectFields): true | Schema.FilterIssue => {
   const isUser = subject_type === "user"
-  if (isUser !== (email !== undefined)) return { path: ["email"], message: subjectRule.message().message }
-  if (isUser === (subject_id !== undefined)) return { path: ["subject_id"], message: accountRule.message().message }
+  if (isUser !== (email !== undefined)) return { path: ["email"], message: subjectMessage.message().message }
+  if (isUser === (subject_id !== undefined)) return { path: ["subject_id"], message: accountMessage.message().message }
   return true
 }
 
 export const AclRule = Schema.Struct({
   id: RuleId,
-  subject_type: openWord("OpenSubjectType", subjectTypes),
+  subject_type: extensibleEnum("OpenSubjectType", subjectTypes),
   subject_id: Schema.Union(UserId, ServiceAccountId).annotations({ jsonSchema: { type: "string", format: "uuid" } }),
   email: optional(Email).annotations({ description: "the subject's address, when it is a user" }),
   name: optional(Schema.String).annotations({ description: "the subject's name, when it is a service account" }),
   project_pattern: Schema.String,
   env_pattern: Schema.String,
-  permission: openWord("OpenPermission", permissions),
+  permission: extensibleEnum("OpenPermission", permissions),
   created_by: Schema.String.annotations({ description: "the e-mail or service account name of who granted it" }),
   created_at: Timestamp,
   updated_at: Timestamp
@@ -52,8 +58,8 @@ export const AclRule = Schema.Struct({
 export type AclRule = typeof AclRule.Type
 
 export const AclReason = Schema.Struct({
-  permission: openWord("OpenPermission", permissions),
-  by: openWord("Ground", ["superadmin", "role", "rule"]),
+  permission: extensibleEnum("OpenPermission", permissions),
+  by: extensibleEnum("Ground", ["superadmin", "role", "rule"]),
   role: optional(Schema.String),
   rule_id: optional(RuleId),
   limited_by: optional(Schema.String)
@@ -61,7 +67,7 @@ export const AclReason = Schema.Struct({
 
 /** What a subject may do at a place, and which role or rule says so. */
 export const AclExplanation = Schema.Struct({
-  allowed: Schema.Array(openWord("OpenPermission", permissions)),
+  allowed: Schema.Array(extensibleEnum("OpenPermission", permissions)),
   because: Schema.Array(AclReason)
 }).annotations({ identifier: "AclExplanation" })
 export type AclExplanation = typeof AclExplanation.Type

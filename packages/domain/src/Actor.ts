@@ -1,18 +1,8 @@
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "@effect/platform"
 import { Context } from "effect"
 import { Unauthorized } from "./Errors.js"
-import type {
-  ApiKeyId,
-  Email,
-  OrgId,
-  OrgName,
-  ProjectId,
-  ProjectName,
-  ServiceAccountId,
-  ServiceAccountName,
-  SessionId,
-  UserId
-} from "./Names.js"
+import type { ApiKeyId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "./Ids.js"
+import type { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
 
 export interface UserActor {
   readonly type: "user"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { rule } from "./Rule.js"
+import { withMessage } from "./Message.js"
 
 /** What a cursor counts: the entries of all logs (`g`), or those of one log (`s`). */
 type Counted = "all" | "one"
@@ -9,10 +9,10 @@ const form = /^([gs])([1-9][0-9]{0,14})$/
 const text = "must be the next_cursor of an earlier page of the same list"
 
 /** Where a page of any audit log ended. Opaque to clients, which hand it back as `after`. */
-export const AuditCursor = Schema.String.pipe(Schema.pattern(form, rule(text)))
+export const AuditCursor = Schema.String.pipe(Schema.pattern(form, withMessage(text)))
 
 /** Where a page of one log ended. */
-export const LogCursor = AuditCursor.pipe(Schema.pattern(/^s/, rule(text)))
+export const LogCursor = AuditCursor.pipe(Schema.pattern(/^s/, withMessage(text)))
 
 /** Accepts a query whose cursor counts what the query asks for: the entries of one log with `org_id`, else those of all. */
 export const continuesItsList = (query: {

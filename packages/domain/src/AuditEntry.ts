@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { AuditEntryId, Count, list, openWord, OrgId, Timestamp } from "./Names.js"
+import { AuditEntryId, OrgId } from "./Ids.js"
+import { Count, list, extensibleEnum, Timestamp } from "./Schemas.js"
 
 export const auditActions = [
   "auth.login",
@@ -64,11 +65,11 @@ export type ResourceType = (typeof resourceTypes)[number]
 export const AuditEntry = Schema.Struct({
   id: AuditEntryId,
   seq: Count,
-  actor_type: openWord("ActorType", actorTypes),
+  actor_type: extensibleEnum("ActorType", actorTypes),
   actor_id: Schema.NullOr(Schema.String),
   actor_name: Schema.String,
-  action: openWord("AuditAction", auditActions),
-  resource_type: openWord("ResourceType", resourceTypes),
+  action: extensibleEnum("AuditAction", auditActions),
+  resource_type: extensibleEnum("ResourceType", resourceTypes),
   resource_id: Schema.NullOr(Schema.String),
   org_id: Schema.NullOr(OrgId),
   ip_address: Schema.NullOr(Schema.String),

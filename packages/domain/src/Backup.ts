@@ -1,11 +1,12 @@
 import { Schema } from "effect"
-import { BackupId, openWord, Timestamp } from "./Names.js"
+import { BackupId } from "./Ids.js"
+import { extensibleEnum, Timestamp } from "./Schemas.js"
 
 export const Backup = Schema.Struct({
   id: BackupId,
   created_at: Timestamp,
   size_bytes: Schema.Int,
-  trigger: openWord("BackupTrigger", ["manual", "scheduled"]),
+  trigger: extensibleEnum("BackupTrigger", ["manual", "scheduled"]),
   key_fingerprint: Schema.String,
   instance: Schema.String
 }).annotations({ identifier: "Backup" })

@@ -1,5 +1,7 @@
 import { Schema } from "effect"
-import { EnvId, EnvName, Timestamp } from "./Names.js"
+import { EnvId } from "./Ids.js"
+import { EnvName } from "./Names.js"
+import { Timestamp } from "./Schemas.js"
 
 export const Environment = Schema.Struct({
   id: EnvId,

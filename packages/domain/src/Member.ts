@@ -1,12 +1,14 @@
 import { Schema } from "effect"
-import { Email, openWord, Timestamp, UserId } from "./Names.js"
-import { rule } from "./Rule.js"
+import { UserId } from "./Ids.js"
+import { withMessage } from "./Message.js"
+import { Email } from "./Names.js"
+import { extensibleEnum, Timestamp } from "./Schemas.js"
 
 /** From the least to the most: each inherits the rights of those before it. */
 export const roles = ["member", "developer", "admin", "owner"] as const
 
 export const Role = Schema.Literal(...roles).annotations({
-  ...rule("must be one of owner, admin, developer, member"),
+  ...withMessage("must be one of owner, admin, developer, member"),
   identifier: "Role"
 })
 export type Role = typeof Role.Type
@@ -15,7 +17,7 @@ export const Member = Schema.Struct({
   user_id: UserId,
   email: Email,
   name: Schema.String,
-  role: openWord("OpenRole", roles),
+  role: extensibleEnum("OpenRole", roles),
   created_at: Timestamp
 }).annotations({ identifier: "Member" })
 export type Member = typeof Member.Type

@@ -7,13 +7,13 @@ import type { Brand } from "effect"
 export interface Form<B extends string> {
   readonly pattern: RegExp
   /** What a person reads when a text breaks it. */
-  readonly rule: string
+  readonly message: string
   readonly is: (text: string) => text is string & Brand.Brand<B>
 }
 
-const form = <const B extends string>(_brand: B, pattern: RegExp, rule: string): Form<B> => ({
+const form = <const B extends string>(_brand: B, pattern: RegExp, message: string): Form<B> => ({
   pattern,
-  rule,
+  message,
   is: (text): text is string & Brand.Brand<B> => pattern.test(text)
 })
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { rule } from "./Rule.js"
+import { withMessage } from "./Message.js"
 
 const maxLength = 200
 const maxAlternatives = 10
@@ -29,18 +29,18 @@ const isPattern = (text: string): boolean => {
   )
 }
 
-const patternRule =
+const patternMessage =
   "a pattern has 1 to 200 characters: lowercase letters, digits, hyphens, *, ? and {a,b}, with at most 10 alternatives and 3 stars"
 
-const FoldedPattern = Schema.String.pipe(Schema.filter(isPattern, rule(patternRule)), Schema.brand("Pattern"))
+const FoldedPattern = Schema.String.pipe(Schema.filter(isPattern, withMessage(patternMessage)), Schema.brand("Pattern"))
 
 /** Which projects or environments an access rule is about: a glob over names, with runs of `*` folded into one. */
-export const Pattern = Schema.transform(Schema.String.annotations(rule(patternRule)), FoldedPattern, {
+export const Pattern = Schema.transform(Schema.String.annotations(withMessage(patternMessage)), FoldedPattern, {
   decode: (text) => (text.length > maxLength ? text : fold(text)),
   encode: (pattern) => pattern
 }).annotations({
   identifier: "Pattern",
-  description: patternRule,
+  description: patternMessage,
   jsonSchema: { type: "string", minLength: 1, maxLength, pattern: grammar.source },
   examples: [FoldedPattern.make("*"), FoldedPattern.make("web-*"), FoldedPattern.make("{staging,prod}")]
 })

@@ -1,5 +1,7 @@
 import { Schema } from "effect"
-import { ProjectId, ProjectName, Timestamp } from "./Names.js"
+import { ProjectId } from "./Ids.js"
+import { ProjectName } from "./Names.js"
+import { Timestamp } from "./Schemas.js"
 
 export const Project = Schema.Struct({
   id: ProjectId,

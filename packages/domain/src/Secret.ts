@@ -1,5 +1,7 @@
 import { Schema } from "effect"
-import { Count, list, openWord, RedactedSecretValue, SecretKey, Timestamp } from "./Names.js"
+import { SecretKey } from "./Names.js"
+import { Count, list, extensibleEnum, Timestamp } from "./Schemas.js"
+import { RedactedSecretValue } from "./SecretValues.js"
 
 /** What `set` answers: everything but the value. */
 export const SecretWritten = Schema.Struct({
@@ -39,7 +41,7 @@ export const erasures = ["now", "pending"] as const
 /** What destroying versions did. */
 export const SecretDestroyed = Schema.Struct({
   data: Schema.Array(SecretVersion),
-  erased: openWord("Erased", erasures)
+  erased: extensibleEnum("Erased", erasures)
 }).annotations({ identifier: "SecretDestroyed" })
 export type SecretDestroyed = typeof SecretDestroyed.Type
 
@@ -63,7 +65,7 @@ export const changes = ["created", "updated", "unchanged", "deleted"] as const
 export const SecretChange = Schema.Struct({
   key: SecretKey,
   version: Count,
-  change: openWord("Change", changes)
+  change: extensibleEnum("Change", changes)
 }).annotations({ identifier: "SecretChange" })
 export type SecretChange = typeof SecretChange.Type
 
@@ -79,7 +81,7 @@ export const revisionChanges = ["created", "updated", "deleted", "undeleted"] as
 export const RevisionKey = Schema.Struct({
   key: SecretKey,
   version: Count,
-  change: openWord("RevisionChange", revisionChanges)
+  change: extensibleEnum("RevisionChange", revisionChanges)
 }).annotations({ identifier: "RevisionKey" })
 
 /** One change of an environment, without values. */
@@ -95,7 +97,7 @@ export const differences = ["only_here", "only_there", "same", "different"] as c
 
 export const SecretDifference = Schema.Struct({
   key: SecretKey,
-  status: openWord("Difference", differences)
+  status: extensibleEnum("Difference", differences)
 }).annotations({ identifier: "SecretDifference" })
 
 export const Diff = list(SecretDifference).annotations({ identifier: "Diff" })

@@ -1,5 +1,7 @@
 import { Schema } from "effect"
-import { ProjectName, ServiceAccountId, ServiceAccountName, Timestamp } from "./Names.js"
+import { ServiceAccountId } from "./Ids.js"
+import { ProjectName, ServiceAccountName } from "./Names.js"
+import { Timestamp } from "./Schemas.js"
 
 const fields = {
   id: ServiceAccountId,

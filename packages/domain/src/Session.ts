@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { SessionId, Timestamp } from "./Names.js"
+import { SessionId } from "./Ids.js"
+import { Timestamp } from "./Schemas.js"
 
 export const Session = Schema.Struct({
   id: SessionId,

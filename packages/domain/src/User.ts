@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { Email, OrgName, ProjectName, ServiceAccountId, ServiceAccountName, UserId } from "./Names.js"
+import { ServiceAccountId, UserId } from "./Ids.js"
+import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
 
 export const User = Schema.Struct({
   id: UserId,

@@ -1,15 +1,7 @@
 import { Schema } from "effect"
-import {
-  Count,
-  Email,
-  list,
-  OrgName,
-  ProjectName,
-  ServiceAccountId,
-  ServiceAccountName,
-  Timestamp,
-  UserId
-} from "./Names.js"
+import { ServiceAccountId, UserId } from "./Ids.js"
+import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
+import { Count, list, Timestamp } from "./Schemas.js"
 
 /** Organizations and sessions of one user are counted up to here, so that a page of users costs the same for any number. */
 export const maxCounted = 100

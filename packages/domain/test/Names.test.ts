@@ -1,22 +1,15 @@
+import { OrgId } from "@coffer/domain/Ids"
+import { isOwnMessage } from "@coffer/domain/Message"
+import { Email, EnvName, LoginCode, OrgName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/Names"
+import { Count, integerParameter } from "@coffer/domain/Schemas"
 import {
   byteLength,
-  Count,
-  Email,
-  EnvName,
-  integerParameter,
-  LoginCode,
   maxSecretValueBytes,
-  OrgId,
-  OrgName,
-  ProjectName,
   RedactedSecretValue,
-  SecretKey,
   SecretValue,
   SecretKeys,
-  SecretValues,
-  ServiceAccountName
-} from "@coffer/domain/Names"
-import { isRule } from "@coffer/domain/Rule"
+  SecretValues
+} from "@coffer/domain/SecretValues"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, Option, ParseResult, Redacted, Schema } from "effect"
 import { inspect } from "node:util"
@@ -189,7 +182,7 @@ describe("a secret's value", () => {
       assert.isAbove(found.length, 0)
       for (const { message } of found) {
         assert.notInclude(message, "hunter2")
-        if (typeof input === "string") assert.isTrue(isRule(message), message)
+        if (typeof input === "string") assert.isTrue(isOwnMessage(message), message)
       }
     }
   })
@@ -291,7 +284,7 @@ describe("an e-mail address", () => {
 
   it("is refused with one sentence, whatever was given", () => {
     for (const input of ["hunter2", "hunter2@", 7, null, { hunter2: 1 }]) {
-      for (const { message } of issues(Email, input)) assert.isTrue(isRule(message), message)
+      for (const { message } of issues(Email, input)) assert.isTrue(isOwnMessage(message), message)
     }
   })
 })
@@ -408,7 +401,7 @@ describe("values by key", () => {
     for (const input of [[], ["a"], "a", 1, null, true]) {
       const found = issues(SecretValues, input)
       assert.strictEqual(found.length, 1)
-      assert.isTrue(isRule(found[0]!.message))
+      assert.isTrue(isOwnMessage(found[0]!.message))
     }
   })
 
@@ -431,7 +424,7 @@ describe("values by key", () => {
         [[path]]
       )
       for (const { message } of found) {
-        assert.isTrue(isRule(message), message)
+        assert.isTrue(isOwnMessage(message), message)
         assert.notMatch(message, /hunter2|4711/)
       }
     }

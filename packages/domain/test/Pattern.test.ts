@@ -1,5 +1,5 @@
+import { isOwnMessage } from "@coffer/domain/Message"
 import { matcherOf, matches, Pattern } from "@coffer/domain/Pattern"
-import { isRule } from "@coffer/domain/Rule"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, ParseResult, Schema } from "effect"
 import picomatch from "picomatch"
@@ -222,7 +222,7 @@ describe("a pattern", () => {
       assert.isTrue(Either.isLeft(failed))
       if (Either.isLeft(failed)) {
         for (const { message } of ParseResult.ArrayFormatter.formatIssueSync(failed.left)) {
-          assert.isTrue(isRule(message), message)
+          assert.isTrue(isOwnMessage(message), message)
         }
       }
     }

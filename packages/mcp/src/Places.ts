@@ -1,7 +1,8 @@
 import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
 import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
 import { type BadSetting, loadSettings, MissingSettings, type Settings } from "@coffer/domain/client/Settings"
-import { EnvName, optional, OrgName, ProjectName } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { optional } from "@coffer/domain/Schemas"
 import { Effect, Either, Predicate, Schema } from "effect"
 import { Pinned } from "./Failures.js"
 

@@ -1,6 +1,6 @@
 import type { ClientError } from "@coffer/domain/client/ClientErrors"
 import type { AnyApiError } from "@coffer/domain/Errors"
-import { isRule } from "@coffer/domain/Rule"
+import { isOwnMessage } from "@coffer/domain/Message"
 import { Array, Effect, Either, type Option, ParseResult, Schema } from "effect"
 import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure } from "./Failures.js"
@@ -45,7 +45,7 @@ type Issue = ParseResult.ArrayFormatterIssue
 /** The rule that was broken. Every other message may hold what was given. */
 const ruleOf = (issue: Issue) => {
   if (issue._tag === "Missing") return " is required"
-  return isRule(issue.message) ? `: ${issue.message}` : " has the wrong type or form"
+  return isOwnMessage(issue.message) ? `: ${issue.message}` : " has the wrong type or form"
 }
 
 const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }) => {

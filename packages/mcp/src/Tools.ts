@@ -4,21 +4,13 @@ import { AuditCursor } from "@coffer/domain/AuditCursor"
 import { AuditPage } from "@coffer/domain/AuditEntry"
 import { Environment } from "@coffer/domain/Environment"
 import { Member } from "@coffer/domain/Member"
-import {
-  Count,
-  EnvName,
-  integerParameter,
-  list,
-  optional,
-  OrgName,
-  ProjectName,
-  RedactedSecretValue,
-  SecretKey
-} from "@coffer/domain/Names"
+import { withMessage } from "@coffer/domain/Message"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { Organization } from "@coffer/domain/Organization"
 import { Project } from "@coffer/domain/Project"
-import { rule } from "@coffer/domain/Rule"
+import { Count, integerParameter, list, optional } from "@coffer/domain/Schemas"
 import { SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
+import { RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect, Schema } from "effect"
 import type { McpSettings } from "./McpSettings.js"
 import { type Hints, parameters, type Tool, tool } from "./Tool.js"
@@ -246,7 +238,7 @@ const aclList = tool({
 })
 
 const word = Schema.String.pipe(
-  Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, rule("must be a word of at most 100 characters"))
+  Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, withMessage("must be a word of at most 100 characters"))
 )
 
 const auditList = tool({

@@ -1,5 +1,6 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { BackupId, Email } from "@coffer/domain/Names"
+import { BackupId } from "@coffer/domain/Ids"
+import { Email } from "@coffer/domain/Names"
 import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
 import { dirname, resolve } from "node:path"
 import { offlineSession } from "./auth/OfflineSession.js"

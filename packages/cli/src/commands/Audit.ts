@@ -3,8 +3,8 @@ import * as Options from "@effect/cli/Options"
 import { AuditActor, AuditMoment } from "@coffer/domain/api/AuditApi"
 import { AuditCursor } from "@coffer/domain/AuditCursor"
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import { withMessage } from "@coffer/domain/Message"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { rule } from "@coffer/domain/Rule"
 import { Effect, Option, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
 import { note, printJson, printLine, renderTable, toTerminal, write } from "../Output.js"
@@ -26,7 +26,7 @@ const word = (name: string, description: string) =>
   Options.text(name).pipe(
     Options.withSchema(
       Schema.String.pipe(
-        Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, rule(`--${name} takes a word, of 100 characters at most`))
+        Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, withMessage(`--${name} takes a word, of 100 characters at most`))
       )
     ),
     Options.withDescription(description),
@@ -38,7 +38,7 @@ const text = <A>(name: string, schema: Schema.Schema<A, string>, description: st
 
 /** An option whose error names it: the rule of the API does not know what it is called here. */
 const checked = (name: string, schema: Schema.Schema<string>, takes: string, description: string) =>
-  text(name, Schema.String.pipe(Schema.filter(Schema.is(schema), rule(`--${name} takes ${takes}`))), description)
+  text(name, Schema.String.pipe(Schema.filter(Schema.is(schema), withMessage(`--${name} takes ${takes}`))), description)
 
 const aMoment = "a date, or a time in UTC such as 2026-01-31T08:00:00Z"
 
@@ -51,7 +51,7 @@ const server = Options.boolean("server").pipe(
 const number = (name: string, maximum: number, description: string) =>
   Options.integer(name).pipe(
     Options.withSchema(
-      Schema.Number.pipe(Schema.between(1, maximum, rule(`--${name} takes a number from 1 to ${maximum}`)))
+      Schema.Number.pipe(Schema.between(1, maximum, withMessage(`--${name} takes a number from 1 to ${maximum}`)))
     ),
     Options.withDescription(description),
     Options.optional
@@ -178,7 +178,9 @@ const head = {
   seq: number("seq", 2_147_483_647, "The number of a head that was kept elsewhere; goes with --chain"),
   chain: Options.text("chain").pipe(
     Options.withSchema(
-      Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, rule("--chain takes 64 hexadecimal digits in lowercase")))
+      Schema.String.pipe(
+        Schema.pattern(/^[0-9a-f]{64}$/, withMessage("--chain takes 64 hexadecimal digits in lowercase"))
+      )
     ),
     Options.withDescription("The link of a head that was kept elsewhere; goes with --seq"),
     Options.optional

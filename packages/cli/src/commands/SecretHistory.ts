@@ -1,9 +1,10 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import { Count, SecretKey } from "@coffer/domain/Names"
-import { rule } from "@coffer/domain/Rule"
+import type { CofferClient } from "@coffer/domain/client/CofferClient"
+import { withMessage } from "@coffer/domain/Message"
+import { SecretKey } from "@coffer/domain/Names"
+import { Count } from "@coffer/domain/Schemas"
 import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { Effect, Option, Schema } from "effect"
 import { note, printDone, printList, printRecord } from "../Output.js"
@@ -99,7 +100,7 @@ export const undeleteCommand = Command.make("undelete", { ...atEnv, key }, (opti
 )
 
 const isCount = Schema.is(Schema.typeSchema(Count))
-const versionsRule = rule("--versions takes numbers of versions, separated by commas")
+const versionsRule = withMessage("--versions takes numbers of versions, separated by commas")
 
 const versions = Options.text("versions").pipe(
   Options.withSchema(

@@ -1,7 +1,7 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import { withMessage } from "@coffer/domain/Message"
 import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
-import { rule } from "@coffer/domain/Rule"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { note, printDone, printJson, printList, write } from "../Output.js"
@@ -58,7 +58,7 @@ const wholeNumber = (name: string, what: string, minimum: number, maximum: numbe
   Options.integer(name).pipe(
     Options.withSchema(
       Schema.Number.pipe(
-        Schema.between(minimum, maximum, rule(`--${name} takes ${what} from ${minimum} to ${maximum}`))
+        Schema.between(minimum, maximum, withMessage(`--${name} takes ${what} from ${minimum} to ${maximum}`))
       )
     )
   )

@@ -1,15 +1,16 @@
 import * as Options from "@effect/cli/Options"
-import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import type { OrgPath } from "@coffer/domain/api/Paths"
-import { Email, type OrgName, ServiceAccountId, ServiceAccountName } from "@coffer/domain/Names"
-import { rule } from "@coffer/domain/Rule"
+import type { CofferClient } from "@coffer/domain/client/CofferClient"
+import { ServiceAccountId } from "@coffer/domain/Ids"
+import { withMessage } from "@coffer/domain/Message"
+import { Email, type OrgName, ServiceAccountName } from "@coffer/domain/Names"
 import { Effect, Option, Schema } from "effect"
 import { NotThere, WrongUsage } from "../Failures.js"
 import { note } from "../Output.js"
 
 /** A service account, as people name it. Its name is never of an id's form. */
 export const NameOrId = Schema.Union(ServiceAccountId, ServiceAccountName).annotations(
-  rule("must be the name or the id of a service account")
+  withMessage("must be the name or the id of a service account")
 )
 export type NameOrId = typeof NameOrId.Type
 

@@ -1,8 +1,8 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
+import { withMessage } from "@coffer/domain/Message"
 import { Email } from "@coffer/domain/Names"
-import { rule } from "@coffer/domain/Rule"
 import { UserCursor } from "@coffer/domain/UserCursor"
 import type { UserRecord } from "@coffer/domain/UserRecord"
 import { Effect, Option, Schema } from "effect"
@@ -28,7 +28,7 @@ const prefix = Options.text("email").pipe(
 )
 const disabled = Options.boolean("disabled").pipe(Options.withDescription("Only people who are disabled"))
 const limit = Options.integer("limit").pipe(
-  Options.withSchema(Schema.Number.pipe(Schema.between(1, 100, rule("--limit takes a number from 1 to 100")))),
+  Options.withSchema(Schema.Number.pipe(Schema.between(1, 100, withMessage("--limit takes a number from 1 to 100")))),
   Options.withDescription("How many people; 50 when left out, 100 at most"),
   Options.optional
 )

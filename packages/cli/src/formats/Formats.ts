@@ -1,6 +1,7 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
-import { RedactedSecretValue, SecretKey } from "@coffer/domain/Names"
+import { SecretKey } from "@coffer/domain/Names"
 import type { BundledSecret } from "@coffer/domain/Secret"
+import { RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect, Either, Redacted, Schema } from "effect"
 import { CannotDo } from "../Failures.js"
 import { type Format, type FormatName, formatNames, type Pair } from "./Format.js"

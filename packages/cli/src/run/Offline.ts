@@ -1,5 +1,5 @@
+import type { BundleFailure, BundleRequest, BundleSecret } from "@coffer/domain/client/BundleClient"
 import type { ServerUnreachable } from "@coffer/domain/client/ClientErrors"
-import type { BundleFailure, BundleRequest, BundleSecret } from "@coffer/domain/client/PlainBundle"
 import { readPrivate, removePrivateFolder, statePath, writePrivate } from "@coffer/domain/client/PrivateFile"
 import { Clock, Effect, Option } from "effect"
 import { createHash } from "node:crypto"

@@ -1,4 +1,4 @@
-import type { BundleRequest, BundleSecret } from "@coffer/domain/client/PlainBundle"
+import type { BundleRequest, BundleSecret } from "@coffer/domain/client/BundleClient"
 import { Option, Predicate, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
 

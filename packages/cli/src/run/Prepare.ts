@@ -1,4 +1,4 @@
-import type { BundleSecret } from "@coffer/domain/client/PlainBundle"
+import type { BundleSecret } from "@coffer/domain/client/BundleClient"
 import { Variables } from "@coffer/domain/client/Settings"
 import { Effect, Option, Redacted } from "effect"
 import { note } from "../Output.js"

@@ -1,10 +1,10 @@
-import { credentialFor } from "@coffer/domain/client/Credentials"
 import {
   type BundleFailure,
   type BundleRequest,
   type BundleSecret,
   readBundle
-} from "@coffer/domain/client/PlainBundle"
+} from "@coffer/domain/client/BundleClient"
+import { credentialFor } from "@coffer/domain/client/Credentials"
 import { warnOfClearText } from "@coffer/domain/client/ServerUrl"
 import { loadSettings } from "@coffer/domain/client/Settings"
 import { secretKeyForm } from "@coffer/domain/NameForms"

@@ -4,7 +4,7 @@ import {
   type BundleRequest,
   type BundleSecret,
   pollBundle
-} from "@coffer/domain/client/PlainBundle"
+} from "@coffer/domain/client/BundleClient"
 import { type Clock, Duration, Effect, Option, Random, Redacted } from "effect"
 import { describe } from "../Failures.js"
 import { note } from "../Output.js"

@@ -3,9 +3,11 @@ import { Schema } from "effect"
 import { AclExplanation, AclRule, namesItsSubject, Permission, SubjectType } from "../AclRule.js"
 import { Authentication } from "../Actor.js"
 import { Forbidden, LimitExceeded } from "../Errors.js"
-import { body, Email, EnvName, list, optional, ProjectName, RuleId, ServiceAccountId } from "../Names.js"
+import { RuleId, ServiceAccountId } from "../Ids.js"
+import { Email, EnvName, ProjectName } from "../Names.js"
 import { Pattern } from "../Pattern.js"
-import { at, orgPath, OrgPath } from "./Paths.js"
+import { body, list, optional } from "../Schemas.js"
+import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const subject = {
@@ -18,7 +20,7 @@ const granted = { project_pattern: Pattern, env_pattern: Pattern, permission: Pe
 
 export class AclApi extends HttpApiGroup.make("acl")
   .add(
-    HttpApiEndpoint.post("grant", `${at.org}/acl`)
+    HttpApiEndpoint.post("grant", `${paths.org}/acl`)
       .setPath(OrgPath)
       .setPayload(
         Schema.Union(
@@ -38,7 +40,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       )
   )
   .add(
-    HttpApiEndpoint.get("list", `${at.org}/acl`)
+    HttpApiEndpoint.get("list", `${paths.org}/acl`)
       .setPath(OrgPath)
       .addSuccess(list(AclRule))
       .addError(Forbidden)
@@ -46,7 +48,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(OpenApi.Summary, "List access rules")
   )
   .add(
-    HttpApiEndpoint.get("explain", `${at.org}/acl/explain`)
+    HttpApiEndpoint.get("explain", `${paths.org}/acl/explain`)
       .setPath(OrgPath)
       .setUrlParams(
         Schema.Struct({ ...subject, project: ProjectName, env: EnvName }).pipe(Schema.filter(namesItsSubject))
@@ -57,7 +59,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(OpenApi.Summary, "What a subject may do at a place, and why")
   )
   .add(
-    HttpApiEndpoint.del("revoke", `${at.org}/acl/:rule_id`)
+    HttpApiEndpoint.del("revoke", `${paths.org}/acl/:rule_id`)
       .setPath(Schema.Struct({ ...orgPath, rule_id: RuleId }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Forbidden)

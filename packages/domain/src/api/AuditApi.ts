@@ -4,24 +4,26 @@ import { Authentication } from "../Actor.js"
 import { AuditCursor, continuesItsList, LogCursor } from "../AuditCursor.js"
 import { AuditPage, AuditVerification } from "../AuditEntry.js"
 import { Forbidden } from "../Errors.js"
-import { EnvName, integerParameter, optional, OrgId, ProjectName, SecretKey } from "../Names.js"
-import { rule } from "../Rule.js"
-import { at, OrgPath } from "./Paths.js"
+import { OrgId } from "../Ids.js"
+import { withMessage } from "../Message.js"
+import { EnvName, ProjectName, SecretKey } from "../Names.js"
+import { integerParameter, optional } from "../Schemas.js"
+import { OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
-const wordRule = rule("must be a word of at most 100 characters")
-const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordRule))
+const wordMessage = withMessage("must be a word of at most 100 characters")
+const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordMessage))
 
-const actorRule = rule("must be an id, an e-mail address or the name of a service account")
+const actorMessage = withMessage("must be an id, an e-mail address or the name of a service account")
 export const AuditActor = Schema.String.pipe(
-  Schema.pattern(/^[\x21-\x7e](?:[\x20-\x7e]{0,318}[\x21-\x7e])?$/, actorRule)
+  Schema.pattern(/^[\x21-\x7e](?:[\x20-\x7e]{0,318}[\x21-\x7e])?$/, actorMessage)
 )
 
-const momentRule = rule("must be a date, or a date and time in UTC such as 2026-01-31T08:00:00Z")
+const momentMessage = withMessage("must be a date, or a date and time in UTC such as 2026-01-31T08:00:00Z")
 /** A date is its first moment. */
 export const AuditMoment = Schema.String.pipe(
-  Schema.pattern(/^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?Z)?$/, momentRule),
-  Schema.filter((text) => !Number.isNaN(Date.parse(text)), momentRule)
+  Schema.pattern(/^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?Z)?$/, momentMessage),
+  Schema.filter((text) => !Number.isNaN(Date.parse(text)), momentMessage)
 )
 
 const filters = {
@@ -37,22 +39,22 @@ const filters = {
   limit: optional(integerParameter(1, 100))
 }
 
-const headRule = rule("goes together with chain, and the other way round")
+const headMessage = withMessage("goes together with chain, and the other way round")
 
 /** A head that someone kept is a number and a link: one without the other proves nothing. */
 const namesAHead = (query: { readonly seq?: unknown; readonly chain?: unknown }): true | Schema.FilterIssue =>
   (query.seq === undefined) === (query.chain === undefined) ||
-  ({ path: ["seq"], message: headRule.message().message } satisfies Schema.FilterIssue)
+  ({ path: ["seq"], message: headMessage.message().message } satisfies Schema.FilterIssue)
 
-const chainRule = rule("must be 64 hexadecimal digits in lowercase")
+const chainMessage = withMessage("must be 64 hexadecimal digits in lowercase")
 
 const verification = {
   from_seq: optional(integerParameter(1, 2_147_483_647)),
   seq: optional(integerParameter(1, 2_147_483_647)),
-  chain: optional(Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, chainRule)))
+  chain: optional(Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, chainMessage)))
 }
 
-const logs = `${at.org}/audit-logs` as const
+const logs = `${paths.org}/audit-logs` as const
 
 export class AuditApi extends HttpApiGroup.make("audit")
   .add(

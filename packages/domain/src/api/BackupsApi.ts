@@ -3,7 +3,8 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Backup, BackupList, Drill, Restore } from "../Backup.js"
 import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden } from "../Errors.js"
-import { BackupId, body, optional } from "../Names.js"
+import { BackupId } from "../Ids.js"
+import { body, optional } from "../Schemas.js"
 import { Admission, Requires } from "./Requirement.js"
 
 export class BackupsApi extends HttpApiGroup.make("backups")

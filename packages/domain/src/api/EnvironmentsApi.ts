@@ -3,38 +3,29 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
-import {
-  body,
-  Count,
-  EnvName,
-  integerParameter,
-  list,
-  maxKeys,
-  optional,
-  SecretKey,
-  SecretKeys,
-  SecretValues
-} from "../Names.js"
-import { rule } from "../Rule.js"
+import { withMessage } from "../Message.js"
+import { EnvName, SecretKey } from "../Names.js"
+import { body, Count, integerParameter, list, optional } from "../Schemas.js"
 import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
-import { at, EnvPath, ProjectPath } from "./Paths.js"
+import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
+import { EnvPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
 
 /** The most keys that one write of a bundle may name, and the most secrets of an environment. */
 export const maxBundleKeys = maxKeys
 
 const key = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
-const keysRule = "must be secret keys, separated by commas"
+const keysMessage = "must be secret keys, separated by commas"
 
 /** Secret keys in a query string, separated by commas. */
 const Keys = Schema.transform(
-  Schema.String.annotations(rule(keysRule)),
-  Schema.Array(Schema.typeSchema(SecretKey).annotations(rule(keysRule))),
+  Schema.String.annotations(withMessage(keysMessage)),
+  Schema.Array(Schema.typeSchema(SecretKey).annotations(withMessage(keysMessage))),
   { strict: false, decode: (text: string) => text.split(","), encode: (keys: ReadonlyArray<string>) => keys.join(",") }
 ).annotations({
-  ...rule(keysRule),
+  ...withMessage(keysMessage),
   jsonSchema: { type: "string", pattern: `^${key}(,${key})*$` },
-  description: keysRule
+  description: keysMessage
 })
 
 /** The most changes that one page of revisions names. */
@@ -42,7 +33,7 @@ export const maxRevisionChanges = 2 * maxBundleKeys
 
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
-    HttpApiEndpoint.post("create", at.envs)
+    HttpApiEndpoint.post("create", paths.envs)
       .setPath(ProjectPath)
       .setPayload(body({ name: EnvName }))
       .addSuccess(Environment, { status: 201 })
@@ -53,7 +44,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Create an environment")
   )
   .add(
-    HttpApiEndpoint.get("list", at.envs)
+    HttpApiEndpoint.get("list", paths.envs)
       .setPath(ProjectPath)
       .addSuccess(list(Environment))
       .addError(Forbidden)
@@ -61,7 +52,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "List environments")
   )
   .add(
-    HttpApiEndpoint.del("delete", at.env)
+    HttpApiEndpoint.del("delete", paths.env)
       .setPath(EnvPath)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Forbidden)
@@ -69,7 +60,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Remove an environment")
   )
   .add(
-    HttpApiEndpoint.get("bundle", `${at.env}/bundle`)
+    HttpApiEndpoint.get("bundle", `${paths.env}/bundle`)
       .setPath(EnvPath)
       .setUrlParams(Schema.Struct({ keys: optional(Keys) }))
       .setHeaders(Schema.Struct({ "if-none-match": optional(Schema.String) }))
@@ -86,7 +77,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
   )
   .add(
-    HttpApiEndpoint.patch("writeBundle", `${at.env}/bundle`)
+    HttpApiEndpoint.patch("writeBundle", `${paths.env}/bundle`)
       .setPath(EnvPath)
       .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
       .setPayload(
@@ -110,7 +101,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
   )
   .add(
-    HttpApiEndpoint.post("copy", `${at.env}/copy`)
+    HttpApiEndpoint.post("copy", `${paths.env}/copy`)
       .setPath(EnvPath)
       .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
       .setPayload(
@@ -129,7 +120,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Promote secrets from another environment, without showing them")
   )
   .add(
-    HttpApiEndpoint.get("diff", `${at.env}/diff`)
+    HttpApiEndpoint.get("diff", `${paths.env}/diff`)
       .setPath(EnvPath)
       .setUrlParams(Schema.Struct({ with: EnvName }))
       .addSuccess(Diff)
@@ -139,7 +130,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Which keys differ between two environments, without values")
   )
   .add(
-    HttpApiEndpoint.get("revisions", `${at.env}/revisions`)
+    HttpApiEndpoint.get("revisions", `${paths.env}/revisions`)
       .setPath(EnvPath)
       .setUrlParams(
         Schema.Struct({
@@ -157,7 +148,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
   )
   .add(
-    HttpApiEndpoint.post("revert", `${at.env}/revert`)
+    HttpApiEndpoint.post("revert", `${paths.env}/revert`)
       .setPath(EnvPath)
       .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
       .setPayload(body({ to: Count, dry_run: optional(Schema.Boolean) }))

@@ -2,16 +2,18 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LastOwner, LimitExceeded } from "../Errors.js"
+import { UserId } from "../Ids.js"
 import { Member, Role } from "../Member.js"
-import { body, Email, list, optional, UserId } from "../Names.js"
-import { at, orgPath, OrgPath } from "./Paths.js"
+import { Email } from "../Names.js"
+import { body, list, optional } from "../Schemas.js"
+import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const MemberPath = Schema.Struct({ ...orgPath, user_id: UserId })
 
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
-    HttpApiEndpoint.post("invite", `${at.org}/members`)
+    HttpApiEndpoint.post("invite", `${paths.org}/members`)
       .setPath(OrgPath)
       .setPayload(body({ email: Email, role: optional(Role) }))
       .addSuccess(Member, { status: 201 })
@@ -26,7 +28,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       )
   )
   .add(
-    HttpApiEndpoint.get("list", `${at.org}/members`)
+    HttpApiEndpoint.get("list", `${paths.org}/members`)
       .setPath(OrgPath)
       .addSuccess(list(Member))
       .addError(Forbidden)
@@ -34,7 +36,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotate(OpenApi.Summary, "List members and their roles")
   )
   .add(
-    HttpApiEndpoint.patch("setRole", `${at.org}/members/:user_id`)
+    HttpApiEndpoint.patch("setRole", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
       .setPayload(body({ role: Role }))
       .addSuccess(Member)
@@ -44,7 +46,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotate(OpenApi.Summary, "Change a member's role")
   )
   .add(
-    HttpApiEndpoint.del("remove", `${at.org}/members/:user_id`)
+    HttpApiEndpoint.del("remove", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Forbidden)

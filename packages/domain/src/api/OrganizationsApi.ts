@@ -1,14 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden } from "../Errors.js"
-import { body, list, OrgName } from "../Names.js"
+import { OrgName } from "../Names.js"
 import { Organization } from "../Organization.js"
-import { at, OrgPath } from "./Paths.js"
+import { body, list } from "../Schemas.js"
+import { OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
-    HttpApiEndpoint.post("create", at.orgs)
+    HttpApiEndpoint.post("create", paths.orgs)
       .setPayload(body({ name: OrgName }))
       .addSuccess(Organization, { status: 201 })
       .addError(Forbidden)
@@ -18,14 +19,14 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Description, "The caller becomes its owner.")
   )
   .add(
-    HttpApiEndpoint.get("list", at.orgs)
+    HttpApiEndpoint.get("list", paths.orgs)
       .addSuccess(list(Organization))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "List the caller's organizations")
       .annotate(OpenApi.Description, "A superadmin sees all; a service account its one.")
   )
   .add(
-    HttpApiEndpoint.get("get", at.org)
+    HttpApiEndpoint.get("get", paths.org)
       .setPath(OrgPath)
       .addSuccess(Organization)
       .addError(Forbidden)
@@ -33,7 +34,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Summary, "Show an organization")
   )
   .add(
-    HttpApiEndpoint.patch("rename", at.org)
+    HttpApiEndpoint.patch("rename", paths.org)
       .setPath(OrgPath)
       .setPayload(body({ name: OrgName }))
       .addSuccess(Organization)
@@ -43,7 +44,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Summary, "Rename an organization")
   )
   .add(
-    HttpApiEndpoint.del("delete", at.org)
+    HttpApiEndpoint.del("delete", paths.org)
       .setPath(OrgPath)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Forbidden)

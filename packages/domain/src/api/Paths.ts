@@ -20,7 +20,7 @@ const org = "/api/orgs/:org_name"
 const project = `${org}/projects/:project_name` as const
 const env = `${project}/envs/:env_name` as const
 
-export const at = {
+export const paths = {
   orgs: "/api/orgs",
   org,
   projects: `${org}/projects`,

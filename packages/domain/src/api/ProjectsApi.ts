@@ -1,14 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, list, ProjectName } from "../Names.js"
+import { ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
-import { at, OrgPath, ProjectPath } from "./Paths.js"
+import { body, list } from "../Schemas.js"
+import { OrgPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
-    HttpApiEndpoint.post("create", at.projects)
+    HttpApiEndpoint.post("create", paths.projects)
       .setPath(OrgPath)
       .setPayload(body({ name: ProjectName }))
       .addSuccess(Project, { status: 201 })
@@ -20,7 +21,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .annotate(OpenApi.Description, "With the environments `dev`, `staging` and `prod`.")
   )
   .add(
-    HttpApiEndpoint.get("list", at.projects)
+    HttpApiEndpoint.get("list", paths.projects)
       .setPath(OrgPath)
       .addSuccess(list(Project))
       .addError(Forbidden)
@@ -28,7 +29,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .annotate(OpenApi.Summary, "List projects")
   )
   .add(
-    HttpApiEndpoint.get("get", at.project)
+    HttpApiEndpoint.get("get", paths.project)
       .setPath(ProjectPath)
       .addSuccess(Project)
       .addError(Forbidden)
@@ -36,7 +37,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .annotate(OpenApi.Summary, "Show a project")
   )
   .add(
-    HttpApiEndpoint.patch("rename", at.project)
+    HttpApiEndpoint.patch("rename", paths.project)
       .setPath(ProjectPath)
       .setPayload(body({ name: ProjectName }))
       .addSuccess(Project)
@@ -50,7 +51,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       )
   )
   .add(
-    HttpApiEndpoint.del("delete", at.project)
+    HttpApiEndpoint.del("delete", paths.project)
       .setPath(ProjectPath)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Forbidden)

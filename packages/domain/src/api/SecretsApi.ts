@@ -2,12 +2,13 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, boundedArray, Count, integerParameter, list, optional, RedactedSecretValue } from "../Names.js"
+import { body, boundedArray, Count, integerParameter, list, optional } from "../Schemas.js"
 import { SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
-import { at, EnvPath, SecretPath } from "./Paths.js"
+import { RedactedSecretValue } from "../SecretValues.js"
+import { EnvPath, SecretPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
-const secrets = `${at.env}/secrets` as const
+const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
 const maxVersion = 2_147_483_647
 

@@ -2,20 +2,22 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, list, NewServiceAccountName, optional, ProjectName, ServiceAccountId } from "../Names.js"
-import { rule } from "../Rule.js"
+import { ServiceAccountId } from "../Ids.js"
+import { withMessage } from "../Message.js"
+import { NewServiceAccountName, ProjectName } from "../Names.js"
+import { body, list, optional } from "../Schemas.js"
 import { ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
-import { at, orgPath, OrgPath } from "./Paths.js"
+import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
-const daysRule = rule("must be a whole number of days from 1 to 3650")
-const Days = Schema.Int.annotations(daysRule).pipe(Schema.between(1, 3650, daysRule))
+const daysMessage = withMessage("must be a whole number of days from 1 to 3650")
+const Days = Schema.Int.annotations(daysMessage).pipe(Schema.between(1, 3650, daysMessage))
 
-const graceRule = rule("must be a whole number of seconds from 0 to 604800 (7 days)")
-const Grace = Schema.Int.annotations(graceRule).pipe(Schema.between(0, 604_800, graceRule))
+const graceMessage = withMessage("must be a whole number of seconds from 0 to 604800 (7 days)")
+const Grace = Schema.Int.annotations(graceMessage).pipe(Schema.between(0, 604_800, graceMessage))
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
-const accounts = `${at.org}/service-accounts` as const
+const accounts = `${paths.org}/service-accounts` as const
 
 export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
   .add(

@@ -2,16 +2,17 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden } from "../Errors.js"
-import { integerParameter, optional, UserId } from "../Names.js"
-import { rule } from "../Rule.js"
+import { UserId } from "../Ids.js"
+import { withMessage } from "../Message.js"
+import { integerParameter, optional } from "../Schemas.js"
 import { UserCursor } from "../UserCursor.js"
 import { DisabledUser, UserPage, UserRecord } from "../UserRecord.js"
 import { Admission, Requires } from "./Requirement.js"
 
-const prefixRule = rule("must be the beginning of an e-mail address, of at most 254 characters")
-const EmailPrefix = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, prefixRule))
+const prefixMessage = withMessage("must be the beginning of an e-mail address, of at most 254 characters")
+const EmailPrefix = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, prefixMessage))
 
-const flagRule = rule("must be true or false")
+const flagMessage = withMessage("must be true or false")
 
 const UserPath = Schema.Struct({ user_id: UserId })
 
@@ -21,7 +22,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .setUrlParams(
         Schema.Struct({
           email: optional(EmailPrefix),
-          disabled: optional(Schema.Literal("true", "false").annotations(flagRule)),
+          disabled: optional(Schema.Literal("true", "false").annotations(flagMessage)),
           limit: optional(integerParameter(1, 100)),
           after: optional(UserCursor)
         })

@@ -19,9 +19,9 @@ export interface ClientOptions {
 }
 
 /** Failures of the machinery. Callers do not see them: they are told what they mean. */
-type Machinery = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
+type ToolkitError = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
 
-const isMachinery = <E>(error: E): error is Extract<E, Machinery> =>
+const isToolkitError = <E>(error: E): error is Extract<E, ToolkitError> =>
   isHttpClientError(error) || ParseResult.isParseError(error) || error instanceof HttpApiDecodeError
 
 /**
@@ -39,9 +39,9 @@ export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain
 
     const call = <A, E, R>(
       f: (api: ApiClient) => Effect.Effect<A, E, R>
-    ): Effect.Effect<A, Exclude<E, Extract<E, Machinery>> | ClientError, R> =>
+    ): Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R> =>
       Effect.suspend(() => f(api)).pipe(
-        Effect.catchIf(isMachinery, () =>
+        Effect.catchIf(isToolkitError, () =>
           Effect.flatMap(
             FiberRef.get(lastAnswer),
             // Without an answer it is the request that does not fit the contract: a mistake in the program. Its own

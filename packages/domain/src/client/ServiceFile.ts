@@ -24,13 +24,13 @@ export const isServiceFileKey = (text: unknown): text is ServiceFileKey => servi
  */
 export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFile> => {
   const found: ServiceFile = {}
-  for (const [at, line] of source.split("\n").entries()) {
+  for (const [index, line] of source.split("\n").entries()) {
     if (/^(#[\x20-\x7e]*)?$/.test(line)) continue
     const [, key, quoted, bare] =
       /^([a-z_]+): (?:"([a-zA-Z0-9:/._-]+)"|([a-z0-9](?:[a-z0-9:/._-]*[a-z0-9])?))$/.exec(line) ?? []
     const text = quoted ?? bare
     if (!isServiceFileKey(key) || text === undefined || Object.hasOwn(found, key)) return Option.none()
-    found[key] = { text, line: at + 1 }
+    found[key] = { text, line: index + 1 }
   }
   return Option.some(found)
 }

@@ -95,7 +95,7 @@ export const loadSettings = Effect.fnUntraced(function* (
       }
       const { text, where } = found
       if (form.is(text)) return Either.right(text)
-      return Either.left(new BadSetting({ message: `${JSON.stringify(text)} (${where}): ${form.rule}` }))
+      return Either.left(new BadSetting({ message: `${JSON.stringify(text)} (${where}): ${form.message}` }))
     })
 
   const org = name("org", forms.org)

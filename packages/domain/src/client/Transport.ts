@@ -5,18 +5,18 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { Data, Duration, Effect, FiberRef, Option, Redacted } from "effect"
 import { errorCodes } from "../Errors.js"
+import { isOverloaded, classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
 import { type ClientError, ServerUnreachable, type UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
+import { connectionProblem, isTransient } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
-import { isOverloaded, judge, mayRetry, retrySchedule } from "./Judgement.js"
-import { isTransient, reason } from "./Reason.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
 /** What was answered last in a fiber: what a response was is not in the error that says it could not be decoded. */
 export const lastAnswer = FiberRef.unsafeMake<Option.Option<UnexpectedResponse | UnknownApiError>>(Option.none())
 
 /** What this answer is to a caller that did not expect it. */
-const judgeResponse = (url: string, { headers, status }: HttpClientResponse, body: string) =>
-  judge({ url, status, location: headers["location"], body })
+const classify = (url: string, { headers, status }: HttpClientResponse, body: string) =>
+  classifyResponse({ url, status, location: headers["location"], body })
 
 /** The server did nothing yet, because it holds as much as it may. */
 class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientResponse }> {
@@ -46,13 +46,13 @@ export const transport = (
 ): HttpClient.HttpClient.With<ClientError | HttpClientError> => {
   const url = options.server.base
   const unreachable = (error: HttpClientError) =>
-    new ServerUnreachable({ url, reason: reason(error.cause), transient: isTransient(error.cause) })
+    new ServerUnreachable({ url, reason: connectionProblem(error.cause), transient: isTransient(error.cause) })
 
   const check = Effect.fnUntraced(function* (response: HttpClientResponse) {
     // Read here whatever it is, so that a connection that breaks in the middle is known as such.
     const body = yield* Effect.mapError(response.arrayBuffer, unreachable)
     const text = isGood(response.status) ? "" : new TextDecoder().decode(body)
-    const answer = judgeResponse(url, response, text)
+    const answer = classify(url, response, text)
     yield* FiberRef.set(lastAnswer, Option.some(answer))
     if (isOverloaded(answer)) return yield* new Busy({ response })
     if (isGood(response.status) || (answer._tag === "UnknownApiError" && errorCodes.has(answer.code))) return response

@@ -1,9 +1,9 @@
 import { OpenApi } from "@effect/platform"
 import { Api } from "../Api.js"
-import { type Call, calls } from "./Calls.js"
 import { headers } from "./Errors.js"
 import { parameters } from "./Fields.js"
 import { find, mapNode, type Node, nodeOf, nodesOf, textOf } from "./Nodes.js"
+import { type OperationText, operationTexts } from "./Operations.js"
 import { codeOf, describeAnswer, describeComponents, describeRequest } from "./Schemas.js"
 
 const header = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
@@ -46,23 +46,23 @@ const withExample = (media: unknown, schema: unknown, example: unknown): Node =>
 
 const describeOperation = (operation: Node, components: unknown): Node => {
   const id = textOf(operation["operationId"]) ?? ""
-  const call: Call = calls[id] ?? { answers: {} }
+  const texts: OperationText = operationTexts[id] ?? { answers: {} }
   const answer = describeAnswer(components)
   const media = find(operation, "requestBody", "content")
   const request = find(media, "application/json", "schema")
   return {
     ...operation,
-    ...(call.description !== undefined && { description: call.description }),
+    ...(texts.description !== undefined && { description: texts.description }),
     parameters: nodesOf(operation["parameters"]).map((parameter) => describeParameter(parameter, id)),
     ...(request !== undefined && {
       requestBody: {
         ...nodeOf(operation["requestBody"]),
-        content: withExample(media, describeRequest(request, id), call.request)
+        content: withExample(media, describeRequest(request, id), texts.request)
       }
     }),
     responses: mapNode(operation["responses"], (response, status) => {
       const content = nodeOf(response)["content"]
-      const known = call.answers[Number(status)]
+      const known = texts.answers[Number(status)]
       const schema = find(content, Object.keys(nodeOf(content))[0] ?? "", "schema")
       return {
         ...nodeOf(response),

@@ -1,7 +1,8 @@
 import type { CurrentActor } from "@coffer/domain/Actor"
 import type { Requirement } from "@coffer/domain/api/Requirement"
 import type { Forbidden, NotFound } from "@coffer/domain/Errors"
-import { EnvName, optional, OrgName, ProjectName } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { optional } from "@coffer/domain/Schemas"
 import { Effect, Schema } from "effect"
 import type { Access } from "./Access.js"
 

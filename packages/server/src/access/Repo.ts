@@ -1,6 +1,7 @@
 import { Permission } from "@coffer/domain/AclRule"
+import { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
-import { EnvId, EnvName, OrgId, OrgName, ProjectId, ProjectName } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
 

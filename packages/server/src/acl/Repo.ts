@@ -1,6 +1,7 @@
 import { Permission, SubjectType } from "@coffer/domain/AclRule"
+import { type OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
-import { Email, type OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Names"
+import { Email } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"

@@ -1,5 +1,5 @@
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
-import type { OrgId } from "@coffer/domain/Names"
+import type { OrgId } from "@coffer/domain/Ids"
 import { Array, Clock, Effect } from "effect"
 import { uuidV7At } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"

@@ -1,4 +1,4 @@
-import { AuditEntryId, OrgId } from "@coffer/domain/Names"
+import { AuditEntryId, OrgId } from "@coffer/domain/Ids"
 import { Effect, Schema } from "effect"
 import { listed, valuesOf } from "../database/Parts.js"
 import { query, type Sql, sql } from "../database/Query.js"

@@ -1,15 +1,5 @@
-import {
-  ApiKeyId,
-  Email,
-  OrgId,
-  OrgName,
-  ProjectId,
-  ProjectName,
-  ServiceAccountId,
-  ServiceAccountName,
-  SessionId,
-  UserId
-} from "@coffer/domain/Names"
+import { ApiKeyId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "@coffer/domain/Ids"
+import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"

@@ -1,6 +1,6 @@
 import { type Actor, actorName, type UserActor } from "@coffer/domain/Actor"
 import { NotFound } from "@coffer/domain/Errors"
-import { SessionId, type UserId } from "@coffer/domain/Names"
+import { SessionId, type UserId } from "@coffer/domain/Ids"
 import type { Session } from "@coffer/domain/Session"
 import { Clock, Effect, Redacted } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"

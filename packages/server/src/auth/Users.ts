@@ -1,4 +1,5 @@
-import { type Email, UserId } from "@coffer/domain/Names"
+import { UserId } from "@coffer/domain/Ids"
+import type { Email } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { now } from "../database/Time.js"
 import { uuidV4 } from "../database/Uuid.js"

@@ -1,5 +1,5 @@
 import type { Backup } from "@coffer/domain/Backup"
-import { BackupId } from "@coffer/domain/Names"
+import { BackupId } from "@coffer/domain/Ids"
 import { Option, Order, Schema } from "effect"
 
 const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"

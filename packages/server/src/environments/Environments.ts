@@ -1,6 +1,7 @@
 import type { Environment } from "@coffer/domain/Environment"
 import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
-import { EnvId, type EnvName } from "@coffer/domain/Names"
+import { EnvId } from "@coffer/domain/Ids"
+import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"

@@ -1,6 +1,6 @@
 import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
 import { InternalError, MethodNotAllowed, NotFound, NotReady, ValidationError } from "@coffer/domain/Errors"
-import { isRule } from "@coffer/domain/Rule"
+import { isOwnMessage } from "@coffer/domain/Message"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect } from "effect"
 import { isBusy, isDiskFull } from "../database/Reason.js"
@@ -15,7 +15,7 @@ type Issue = HttpApiError.HttpApiDecodeError["issues"][number]
 
 /** The rule that was broken. Decoding messages but our own fixed sentences may hold the rejected value and are dropped. */
 const ruleOf = (issue: Issue): string => {
-  if (isRule(issue.message)) return issue.message
+  if (isOwnMessage(issue.message)) return issue.message
   switch (issue._tag) {
     case "Missing":
       return "is required"

@@ -1,4 +1,5 @@
-import { EnvId, OrgId, ProjectId, SecretId, SecretKey } from "@coffer/domain/Names"
+import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
+import { SecretKey } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
 import type { Binding } from "./Envelope.js"

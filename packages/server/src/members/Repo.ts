@@ -1,5 +1,6 @@
+import { type OrgId, UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
-import { Email, type OrgId, UserId } from "@coffer/domain/Names"
+import { Email } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"

@@ -1,6 +1,7 @@
 import type { Actor, UserActor } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
-import { OrgId, type OrgName } from "@coffer/domain/Names"
+import { OrgId } from "@coffer/domain/Ids"
+import type { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"

@@ -1,5 +1,6 @@
+import { OrgId, type UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
-import { OrgId, OrgName, type UserId } from "@coffer/domain/Names"
+import { OrgName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"

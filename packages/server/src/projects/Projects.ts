@@ -1,5 +1,6 @@
 import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
-import { EnvName, ProjectId, type ProjectName } from "@coffer/domain/Names"
+import { ProjectId } from "@coffer/domain/Ids"
+import { EnvName, type ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"

@@ -1,4 +1,4 @@
-import type { OrgId } from "@coffer/domain/Names"
+import type { OrgId } from "@coffer/domain/Ids"
 import { Project } from "@coffer/domain/Project"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"

@@ -1,6 +1,7 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { type NotFound, ValidationError } from "@coffer/domain/Errors"
-import type { EnvId, SecretKey } from "@coffer/domain/Names"
+import type { EnvId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
 import type { Bundle, BundledSecret } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"

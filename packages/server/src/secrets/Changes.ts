@@ -1,5 +1,6 @@
 import { actorName } from "@coffer/domain/Actor"
-import { SecretId, type SecretKey } from "@coffer/domain/Names"
+import { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
 import { Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"

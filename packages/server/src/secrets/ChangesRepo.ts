@@ -1,4 +1,5 @@
-import type { EnvId, EnvName, SecretId, SecretKey } from "@coffer/domain/Names"
+import type { EnvId, SecretId } from "@coffer/domain/Ids"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
 import type { Sealed } from "../keys/Envelope.js"

@@ -1,5 +1,6 @@
 import { Conflict } from "@coffer/domain/Errors"
-import type { EnvId, EnvName } from "@coffer/domain/Names"
+import type { EnvId } from "@coffer/domain/Ids"
+import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 

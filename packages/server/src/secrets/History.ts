@@ -1,6 +1,7 @@
 import { actorName } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
-import type { SecretId, SecretKey } from "@coffer/domain/Names"
+import type { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
 import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { Deferred, Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"

@@ -1,4 +1,5 @@
-import { type EnvId, SecretId, SecretKey } from "@coffer/domain/Names"
+import { type EnvId, SecretId } from "@coffer/domain/Ids"
+import { SecretKey } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query } from "../database/Query.js"

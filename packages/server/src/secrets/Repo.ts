@@ -1,5 +1,6 @@
 import { NotFound } from "@coffer/domain/Errors"
-import { type EnvId, type EnvName, SecretId, SecretKey } from "@coffer/domain/Names"
+import { type EnvId, SecretId } from "@coffer/domain/Ids"
+import { type EnvName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { Database } from "../database/Database.js"
 import { allPages } from "../database/Pages.js"

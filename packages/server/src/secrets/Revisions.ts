@@ -1,6 +1,7 @@
 import { maxRevisionChanges } from "@coffer/domain/api/EnvironmentsApi"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
-import type { SecretId, SecretKey } from "@coffer/domain/Names"
+import type { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
 import type { Revision } from "@coffer/domain/Secret"
 import { Array, Effect } from "effect"
 import type { Place } from "../access/Access.js"

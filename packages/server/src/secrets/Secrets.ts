@@ -1,6 +1,7 @@
 import { actorName } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
-import { SecretId, type SecretKey } from "@coffer/domain/Names"
+import { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
 import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"

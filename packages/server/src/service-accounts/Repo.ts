@@ -1,4 +1,5 @@
-import { type OrgId, ProjectName, ServiceAccountId, ServiceAccountName } from "@coffer/domain/Names"
+import { type OrgId, ServiceAccountId } from "@coffer/domain/Ids"
+import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"

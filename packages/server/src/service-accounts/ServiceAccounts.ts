@@ -1,6 +1,7 @@
 import { actorName } from "@coffer/domain/Actor"
 import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
-import { type ProjectName, ServiceAccountId, type ServiceAccountName } from "@coffer/domain/Names"
+import { ServiceAccountId } from "@coffer/domain/Ids"
+import type { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import { Clock, Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"

@@ -1,4 +1,5 @@
-import { Email, OrgName, ProjectName, ServiceAccountId, ServiceAccountName, UserId } from "@coffer/domain/Names"
+import { ServiceAccountId, UserId } from "@coffer/domain/Ids"
+import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { maxCounted } from "@coffer/domain/UserRecord"
 import { Effect, Schema } from "effect"
 import { query, type Sql, sql } from "../database/Query.js"

@@ -1,5 +1,5 @@
 import { Conflict, NotFound, ValidationError } from "@coffer/domain/Errors"
-import type { UserId } from "@coffer/domain/Names"
+import type { UserId } from "@coffer/domain/Ids"
 import { userCursorOf, userOf } from "@coffer/domain/UserCursor"
 import type { DisabledUser, UserPage, UserRecord } from "@coffer/domain/UserRecord"
 import { Effect } from "effect"

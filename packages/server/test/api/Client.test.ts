@@ -1,9 +1,10 @@
 import { CofferClient } from "@coffer/domain/client/CofferClient"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
-import { EnvName, OrgName, ProjectName, SecretKey, SecretValue } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Either, Option, Redacted, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Email } from "@coffer/domain/Names"
+import { SecretValue } from "@coffer/domain/SecretValues"
 import { Program } from "../support/Program.js"
 
 let program: Program

@@ -1,5 +1,5 @@
 import type { UserActor } from "@coffer/domain/Actor"
-import { SessionId } from "@coffer/domain/Names"
+import { SessionId } from "@coffer/domain/Ids"
 import { Authenticator } from "@coffer/server/auth/Authenticator"
 import { Sessions } from "@coffer/server/auth/Sessions"
 import { SuperadminsLive } from "@coffer/server/auth/Superadmins"

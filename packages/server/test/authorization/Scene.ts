@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
-import { type Email, SessionId, UserId } from "@coffer/domain/Names"
+import { SessionId, UserId } from "@coffer/domain/Ids"
+import type { Email } from "@coffer/domain/Names"
 import { type Action, needs } from "@coffer/domain/Permissions"
 import { AuthRepo } from "@coffer/server/auth/Repo"
 import { Database } from "@coffer/server/database/Database"

@@ -1,5 +1,5 @@
 import type { Backup } from "@coffer/domain/Backup"
-import { BackupId } from "@coffer/domain/Names"
+import { BackupId } from "@coffer/domain/Ids"
 import { type Known, retain, type RetentionRule } from "@coffer/server/backups/Retention"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"

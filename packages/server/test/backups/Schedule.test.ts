@@ -1,5 +1,5 @@
 import { BackupFailed } from "@coffer/domain/Errors"
-import { BackupId } from "@coffer/domain/Names"
+import { BackupId } from "@coffer/domain/Ids"
 import { Backups } from "@coffer/server/backups/Backups"
 import { BackupScheduleLive } from "@coffer/server/backups/Schedule"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { Forbidden } from "@coffer/domain/Errors"
-import { BackupId } from "@coffer/domain/Names"
+import { BackupId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { Backups, type Recording } from "@coffer/server/backups/Backups"
 import { Database } from "@coffer/server/database/Database"

@@ -1,14 +1,7 @@
 import type { Permission } from "@coffer/domain/AclRule"
 import type { UserActor } from "@coffer/domain/Actor"
-import {
-  EnvName,
-  OrgName,
-  ProjectName,
-  type RuleId,
-  type ServiceAccountId,
-  ServiceAccountName,
-  type SessionId
-} from "@coffer/domain/Names"
+import type { RuleId, ServiceAccountId, SessionId } from "@coffer/domain/Ids"
+import { EnvName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { Pattern } from "@coffer/domain/Pattern"
 import type { Action, ScopeOf } from "@coffer/domain/Permissions"
 import { Access } from "@coffer/server/access/Access"

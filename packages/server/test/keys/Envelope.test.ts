@@ -1,5 +1,7 @@
 import { inspect } from "node:util"
-import { EnvId, OrgId, ProjectId, SecretId, SecretKey, SecretValue, maxSecretValueBytes } from "@coffer/domain/Names"
+import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
+import { SecretKey } from "@coffer/domain/Names"
+import { SecretValue, maxSecretValueBytes } from "@coffer/domain/SecretValues"
 import { assert, describe, it } from "@effect/vitest"
 import type { Binding, Sealed } from "@coffer/server/keys/Envelope"
 import { open, openEither, rewrap, seal } from "@coffer/server/keys/Envelope"

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { setImmediate } from "node:timers/promises"
 import type { Actor } from "@coffer/domain/Actor"
-import { SessionId, type UserId } from "@coffer/domain/Names"
+import { SessionId, type UserId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/acl/Acl"
 import { AuditLog } from "@coffer/server/audit/AuditLog"

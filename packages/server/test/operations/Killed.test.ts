@@ -1,4 +1,5 @@
-import { EnvId, OrgId, ProjectId, SecretId, SecretKey } from "@coffer/domain/Names"
+import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
+import { SecretKey } from "@coffer/domain/Names"
 import { open, type Sealed } from "@coffer/server/keys/Envelope"
 import { makeKeyring } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"

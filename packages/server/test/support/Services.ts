@@ -5,24 +5,10 @@ import { join } from "node:path"
 import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
 import { CurrentActor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
+import { ApiKeyId, EnvId, OrgId, ProjectId, SecretId, ServiceAccountId, SessionId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
-import {
-  ApiKeyId,
-  byteLength,
-  Email,
-  EnvId,
-  EnvName,
-  OrgId,
-  OrgName,
-  ProjectId,
-  ProjectName,
-  SecretId,
-  SecretKey,
-  SecretValue,
-  ServiceAccountId,
-  ServiceAccountName,
-  SessionId
-} from "@coffer/domain/Names"
+import { Email, EnvName, OrgName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/Names"
+import { byteLength, SecretValue } from "@coffer/domain/SecretValues"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Authenticator } from "@coffer/server/auth/Authenticator"

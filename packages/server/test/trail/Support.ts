@@ -1,6 +1,6 @@
 import { type Actor, CurrentActor, type UserActor } from "@coffer/domain/Actor"
 import type { AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
-import type { OrgId } from "@coffer/domain/Names"
+import type { OrgId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import type { AuditSource } from "@coffer/server/audit/Told"

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto"
-import type { OrgId } from "@coffer/domain/Names"
+import type { OrgId } from "@coffer/domain/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
 import { Effect, Fiber, Option } from "effect"

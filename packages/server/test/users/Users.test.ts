@@ -1,5 +1,5 @@
 import type { UserActor } from "@coffer/domain/Actor"
-import { UserId } from "@coffer/domain/Names"
+import { UserId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { Authenticator } from "@coffer/server/auth/Authenticator"
 import { Login } from "@coffer/server/auth/Login"

@@ -25,7 +25,7 @@ const originOf = (text: string | undefined, base: string) =>
   text === undefined || !URL.canParse(text, base) ? undefined : new URL(text, base).origin
 
 /** What this answer is to a caller that did not expect it. */
-export const judge = ({ body, location, status, url }: Unexpected): UnexpectedResponse | UnknownApiError =>
+export const classifyResponse = ({ body, location, status, url }: Unexpected): UnexpectedResponse | UnknownApiError =>
   Option.match(decodeEnvelope(body), {
     onNone: () => {
       const redirect = status >= 300 && status < 400 ? originOf(location, url) : undefined

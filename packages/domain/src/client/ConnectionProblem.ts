@@ -36,7 +36,7 @@ const code = (error: unknown): string => {
 }
 
 /** Why a server could not be talked to, for people. */
-export const reason = (error: unknown): string => {
+export const connectionProblem = (error: unknown): string => {
   const name = code(error)
   if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
   if (name.startsWith("HPE_")) return "what answers is not an HTTP server"

@@ -1,7 +1,7 @@
 import * as records from "./Records.js"
 
 /** What the document says of a call beyond its schemas. */
-export interface Call {
+export interface OperationText {
   /** What the answer is, by status. */
   readonly answers: Readonly<Record<number, Answer>>
   /** A request's body. */
@@ -14,12 +14,12 @@ interface Answer {
   readonly example?: unknown
 }
 
-const done = (description: string): Call["answers"] => ({ 204: { description } })
-const ok = (description: string, example: unknown): Call["answers"] => ({ 200: { description, example } })
-const created = (description: string, example: unknown): Call["answers"] => ({ 201: { description, example } })
+const done = (description: string): OperationText["answers"] => ({ 204: { description } })
+const ok = (description: string, example: unknown): OperationText["answers"] => ({ 200: { description, example } })
+const created = (description: string, example: unknown): OperationText["answers"] => ({ 201: { description, example } })
 const listed = (description: string, ...data: ReadonlyArray<unknown>) => ok(description, { data })
 
-const auth: Record<string, Call> = {
+const auth: Record<string, OperationText> = {
   "auth.login": {
     request: { email: "ada@example.com" },
     answers: ok("The same sentence whoever asks", {
@@ -49,7 +49,7 @@ const auth: Record<string, Call> = {
   }
 }
 
-const organizations: Record<string, Call> = {
+const organizations: Record<string, OperationText> = {
   "organizations.create": {
     request: { name: "acme" },
     answers: created("The new organization", records.organization)
@@ -84,7 +84,7 @@ const organizations: Record<string, Call> = {
   }
 }
 
-const places: Record<string, Call> = {
+const places: Record<string, OperationText> = {
   "projects.create": { request: { name: "webshop" }, answers: created("The new project", records.project) },
   "projects.list": {
     description: "For any member. A service account sees its own project when it is bound to one.",
@@ -158,7 +158,7 @@ const places: Record<string, Call> = {
   }
 }
 
-const secrets: Record<string, Call> = {
+const secrets: Record<string, OperationText> = {
   "secrets.set": {
     description:
       "With `expected_version`, nothing is written unless the key is at that version; 0 means that it must not exist.",
@@ -196,7 +196,7 @@ const secrets: Record<string, Call> = {
   }
 }
 
-const access: Record<string, Call> = {
+const access: Record<string, OperationText> = {
   "acl.grant": {
     request: {
       subject_type: "user",
@@ -238,7 +238,7 @@ const access: Record<string, Call> = {
   }
 }
 
-const operations: Record<string, Call> = {
+const administration: Record<string, OperationText> = {
   "audit.list": {
     description:
       "For admins and owners. `project`, `env` and `key` are names as they were when the entry was made; reads of a whole environment are found by each key that they gave. Entries that a version before these filters wrote have a key, and no other name. `since` and `until` take a date or a time in UTC. An action or a resource type that does not exist, or an actor who never was a member or a service account of the organization and has no entry, is VALIDATION_ERROR, which names the nearest. `total` counts what the filters leave: with `since` or `until` to 10,000 at most, and `at_least` says that there are more. `next_cursor` is the next page's `after`; a page of very long entries ends before `limit`.",
@@ -322,11 +322,11 @@ const operations: Record<string, Call> = {
 }
 
 /** By the identifier of the call: `group.endpoint`. */
-export const calls: Readonly<Record<string, Call>> = {
+export const operationTexts: Readonly<Record<string, OperationText>> = {
   ...auth,
   ...organizations,
   ...places,
   ...secrets,
   ...access,
-  ...operations
+  ...administration
 }

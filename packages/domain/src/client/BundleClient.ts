@@ -1,9 +1,9 @@
 import { Duration, Effect, Option, Predicate, Redacted } from "effect"
 import type { IncomingHttpHeaders } from "node:http"
+import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
 import { ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
+import { connectionProblem, isTransient } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
-import { judge, mayRetry, retrySchedule } from "./Judgement.js"
-import { isTransient, reason } from "./Reason.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
 /**
@@ -24,14 +24,14 @@ export interface BundleSecret {
   readonly value: Redacted.Redacted
 }
 
-export interface PlainBundle {
+export interface FetchedBundle {
   /** Sent with the next read, it is answered "unchanged" until something has changed. */
   readonly etag: string | undefined
   readonly secrets: ReadonlyArray<BundleSecret>
 }
 
 /** What is there may be the same as at the last read. */
-export type BundleAnswer = { readonly type: "unchanged" } | { readonly type: "bundle"; readonly bundle: PlainBundle }
+export type BundleAnswer = { readonly type: "unchanged" } | { readonly type: "bundle"; readonly bundle: FetchedBundle }
 
 /**
  * `UnknownApiError` is what the service refused with, known code or not: telling them apart takes the contract.
@@ -56,7 +56,7 @@ const send = Effect.fnUntraced(function* (url: URL, base: string, headers: Reado
   const unreachable = (why: string, transient: boolean) =>
     new ServerUnreachable({ url: base, reason: why, transient, answered })
   return yield* Effect.async<Answer, ServerUnreachable>((resume) => {
-    const fail = (cause: unknown) => resume(Effect.fail(unreachable(reason(cause), isTransient(cause))))
+    const fail = (cause: unknown) => resume(Effect.fail(unreachable(connectionProblem(cause), isTransient(cause))))
     const request = get(url, { agent: false, headers }, (response) => {
       answered = true
       const chunks: Array<Buffer> = []
@@ -112,7 +112,7 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
     ...(etag === undefined ? {} : { "if-none-match": etag })
   })
   if (status === 304 && etag !== undefined) return { type: "unchanged" } satisfies BundleAnswer
-  if (status !== 200) return yield* judge({ url: base, status, location: headers.location, body })
+  if (status !== 200) return yield* classifyResponse({ url: base, status, location: headers.location, body })
   return yield* Option.match(decodeSecrets(body), {
     onNone: () => Effect.fail(new UnexpectedResponse({ url: base, status })),
     onSome: (secrets) => {
@@ -129,7 +129,7 @@ export const pollBundle = (
 ): Effect.Effect<BundleAnswer, BundleFailure> => once(request, etag)
 
 /** Reads the bundle; tries again, twice at most, when the server was not there for a moment. */
-export const readBundle = (request: BundleRequest): Effect.Effect<PlainBundle, BundleFailure> =>
+export const readBundle = (request: BundleRequest): Effect.Effect<FetchedBundle, BundleFailure> =>
   once(request, undefined).pipe(
     Effect.flatMap((answer) =>
       answer.type === "bundle" ? Effect.succeed(answer.bundle) : Effect.dieMessage("unchanged, without an ETag")

@@ -1,0 +1,73 @@
+import { Schema } from "effect"
+import { withFallbackMessage, withMessage } from "./Message.js"
+
+/** A moment as text: ISO 8601, UTC, with milliseconds. */
+export const Timestamp = Schema.String.annotations({
+  identifier: "Timestamp",
+  description: "ISO 8601, UTC, with milliseconds",
+  jsonSchema: { type: "string", format: "date-time" },
+  examples: ["2026-01-31T12:00:00.000Z"]
+})
+
+const countMessage = "must be a whole number from 0 to 2,147,483,647"
+
+/** A number of a version, a revision or a count. */
+export const Count = Schema.Int.annotations(withMessage(countMessage)).pipe(
+  Schema.between(0, 2_147_483_647, { ...withMessage(countMessage), identifier: "Count", examples: [3] })
+)
+
+/** A whole number in a query string, between two bounds. */
+export const integerParameter = (minimum: number, maximum: number) => {
+  const text = `must be a whole number from ${minimum} to ${maximum}`
+  return Schema.transform(
+    Schema.String.pipe(Schema.pattern(/^(0|[1-9][0-9]{0,9})$/, withMessage(text))),
+    Schema.Int.pipe(Schema.between(minimum, maximum, withMessage(text))),
+    { decode: Number, encode: String }
+  ).annotations({ jsonSchema: { type: "integer", minimum, maximum } })
+}
+
+/**
+ * A word of a set that may grow: sent as one of `words`, and taken by clients whatever it is, so that an older client lives
+ * with a newer server.
+ */
+export const extensibleEnum = (identifier: string, words: ReadonlyArray<string>) =>
+  Schema.String.annotations({ identifier, jsonSchema: { type: "string", enum: [...words] } })
+
+/** A request body: a field that is not in it is refused. */
+export const body = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
+
+/** A list as every list is answered: `{"data":[…]}`. */
+export const list = <S extends Schema.Schema.Any>(item: S) => Schema.Struct({ data: Schema.Array(item) })
+
+/** An optional field: left out, never `null`. */
+export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
+
+/**
+ * A list of at most `max` items: a longer one is refused with `text` before any item is decoded, so that a long list costs
+ * nothing. An empty one is refused with `empty`, where that is given. `items` is the JSON Schema of an item.
+ */
+export const boundedArray = <A, I>(
+  item: Schema.Schema<A, I>,
+  {
+    empty,
+    items,
+    max,
+    text
+  }: {
+    readonly items: object
+    readonly max: number
+    readonly text: string
+    readonly empty?: string
+  }
+) => {
+  const list = Schema.Array(item)
+  return Schema.Unknown.pipe(
+    Schema.filter((value) => !Array.isArray(value) || value.length <= max, withMessage(text)),
+    Schema.compose(empty === undefined ? list : list.pipe(Schema.minItems(1, withFallbackMessage(empty))), {
+      strict: false
+    })
+  ).annotations({
+    jsonSchema: { type: "array", items, ...(empty !== undefined && { minItems: 1 }), maxItems: max }
+  })
+}

@@ -1,0 +1,102 @@
+import { ParseResult, Schema } from "effect"
+import { withMessage } from "./Message.js"
+import { secretKeyForm } from "./NameForms.js"
+import { SecretKey } from "./Names.js"
+import { boundedArray } from "./Schemas.js"
+
+/** The largest secret value, in bytes of UTF-8. */
+export const maxSecretValueBytes = 65_536
+
+const secretValueMessage =
+  "a secret value is a string of at most 64 KB (65,536 bytes of UTF-8), without lone surrogates"
+
+/** The length in UTF-8 of a string, in bytes. */
+export const byteLength = (text: string): number => Buffer.byteLength(text)
+
+/** Text of at most 64 KB; the empty string is a value. Always carried as `Redacted`. */
+export const SecretValue = Schema.String.pipe(
+  Schema.filter(
+    (text) =>
+      text.isWellFormed() && (text.length * 3 <= maxSecretValueBytes || byteLength(text) <= maxSecretValueBytes),
+    {
+      ...withMessage(secretValueMessage),
+      identifier: "SecretValue",
+      description: secretValueMessage,
+      jsonSchema: { type: "string", maxLength: maxSecretValueBytes },
+      examples: ["postgres://app@db.internal/shop"]
+    }
+  ),
+  Schema.brand("SecretValue")
+)
+export type SecretValue = typeof SecretValue.Type
+
+export const RedactedSecretValue = Schema.Redacted(SecretValue)
+
+/** The most keys that a request may name. */
+export const maxKeys = 2_000
+const tooManyKeys = "at most 2,000 keys at once"
+
+/** A list of keys, for a request. */
+export const SecretKeys = boundedArray(SecretKey, {
+  items: {
+    type: "string",
+    description: secretKeyForm.message,
+    examples: ["DATABASE_URL"],
+    pattern: secretKeyForm.pattern.source
+  },
+  max: maxKeys,
+  text: tooManyKeys
+})
+
+const isObject = (u: unknown): u is object => typeof u === "object" && u !== null && !Array.isArray(u)
+
+/**
+ * Values by key: an object on the wire, a map here, because an object loses the key `__proto__`.
+ *
+ * A bad key or value is pointed at by its key.
+ */
+export const SecretValues = Schema.transformOrFail(
+  Schema.Unknown.pipe(Schema.filter(isObject, withMessage("must be an object of keys and string values"))),
+  Schema.ReadonlyMapFromSelf({
+    key: Schema.typeSchema(SecretKey),
+    value: Schema.typeSchema(RedactedSecretValue)
+  }),
+  {
+    strict: true,
+    decode: (object, options, ast) => {
+      const found = Object.entries(object)
+      // Before any of them is decoded.
+      if (found.length > maxKeys) return ParseResult.fail(new ParseResult.Type(ast, null, tooManyKeys))
+      const entries: Array<readonly [SecretKey, typeof RedactedSecretValue.Type]> = []
+      for (const [key, value] of found) {
+        const decodedKey = decodeKey(key, options)
+        if (decodedKey._tag === "Left") {
+          return ParseResult.fail(
+            new ParseResult.Pointer(key, object, new ParseResult.Type(ast, key, secretKeyForm.message))
+          )
+        }
+        const decodedValue = decodeValue(value, options)
+        if (decodedValue._tag === "Left") {
+          return ParseResult.fail(
+            new ParseResult.Pointer(key, object, new ParseResult.Type(ast, null, secretValueMessage))
+          )
+        }
+        entries.push([decodedKey.right, decodedValue.right])
+      }
+      return ParseResult.succeed(new Map(entries))
+    },
+    encode: (values) =>
+      ParseResult.succeed(Object.fromEntries([...values].map(([key, value]) => [key, encodeValue(value)])))
+  }
+).annotations({
+  identifier: "SecretValues",
+  jsonSchema: {
+    type: "object",
+    propertyNames: { pattern: secretKeyForm.pattern.source },
+    additionalProperties: { type: "string", maxLength: maxSecretValueBytes }
+  }
+})
+
+const decodeKey = ParseResult.decodeUnknownEither(SecretKey)
+const decodeValue = ParseResult.decodeUnknownEither(RedactedSecretValue)
+const encodeValue = Schema.encodeSync(RedactedSecretValue)
