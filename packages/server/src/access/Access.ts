@@ -1,17 +1,18 @@
-import { type Actor, actorName, CurrentActor, type UserActor } from "@coffer/domain/Actor"
+import { type Actor, CurrentActor, type UserActor } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { ResourceType } from "@coffer/domain/AuditEntry"
-import { Forbidden, NotFound } from "@coffer/domain/Errors"
+import { Forbidden, type NotFound } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { type Action, decide, type Grant, type ScopeOf, type Subject } from "@coffer/domain/Permissions"
 import { Effect, Option } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import type { AuditSource } from "../audit/Told.js"
+import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { Authenticator } from "../auth/Authenticator.js"
 import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
+import { notVisible } from "./NotFound.js"
 import { AccessRepo, type PlaceRow } from "./Repo.js"
 
 export interface Named<Id, Name> {
@@ -50,14 +51,13 @@ class EnvPlace<A extends Action> extends ProjectPlace<A> {
 }
 
 /**
- * A place that someone has entered to do an action: the proof that it exists and that the action is allowed there. Only
- * this module makes one, and services ask for one by its action, so that unauthorized access does not compile:
- * `Place<"secret.read">` is an environment whose secrets the actor may read.
+ * Proof that a place exists and that the actor may do the action there. Only this module constructs one, so code without
+ * authorization does not compile: `Place<"secret.read">` is an environment whose secrets the actor may read.
  */
 export type Place<A extends Action> =
   ScopeOf<A> extends "org" ? OrgPlace<A> : ScopeOf<A> extends "project" ? ProjectPlace<A> : EnvPlace<A>
 
-/** The proof that a superadmin asks for what concerns the whole server. */
+/** Proof that the actor is a superadmin, for actions on the whole server. */
 class Everywhere {
   protected readonly entered = true
   constructor(
@@ -66,15 +66,15 @@ class Everywhere {
   ) {}
 }
 
-/** The proof that a program of the operator asks, and no caller of the API: it was given the file and the master key. */
+/** Proof that an operator's program is running, which holds the database file and the master key. */
 class Operator {
   protected readonly entered = true
 }
 
-// The types alone: nobody else makes one.
+// Types only: other modules cannot construct one.
 export type { EnvPlace, Everywhere, Operator, OrgPlace, ProjectPlace }
 
-/** Dies where somebody asks by the API: an actor enters a place. */
+/** Dies within an API request: its actor must enter a place. */
 export const operator: Effect.Effect<Operator> = Effect.flatMap(
   Effect.serviceOption(CurrentActor),
   Option.match({
@@ -83,7 +83,7 @@ export const operator: Effect.Effect<Operator> = Effect.flatMap(
   })
 )
 
-/** The actions that happen at a kind of place. */
+/** The actions whose scope is a kind of place. */
 type ActionOn<S extends "org" | "project" | "env"> = {
   [A in Action]: ScopeOf<A> extends S ? A : never
 }[Action]
@@ -91,22 +91,20 @@ type ActionOn<S extends "org" | "project" | "env"> = {
 export interface PathNames extends OrgPath {
   readonly project_name?: ProjectPath["project_name"]
   readonly env_name?: EnvPath["env_name"]
-  /** Only for the record of a refusal: which keys exist is not looked up. */
+  /** For the audit entry of a refusal only; not looked up. */
   readonly key?: SecretPath["key"]
 }
 
-const notFound = (what: string) => new NotFound({ message: `${what} is not there, or not yours to see` })
-
-/** Who an entry of the audit log names, for what happens at a place. */
+/** The source of an audit event at a place. */
 export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
-  actor: { type: place.actor.type, id: place.actor.id, name: actorName(place.actor) },
+  ...actorSource(place.actor),
   orgId: place.org.id,
   ...(place instanceof ProjectPlace && { project: place.project.name }),
   ...(place instanceof EnvPlace && { env: place.env.name }),
   via: place.via
 })
 
-/** Fails with Forbidden, and records it, where a rule about the thing asked for refuses what the place allows. */
+/** Records a refusal and fails with Forbidden, for checks that go beyond the right to enter the place. */
 export const denied = (audit: AuditLog, place: OrgPlace<Action>, message: string): Effect.Effect<never, Forbidden> =>
   Effect.zipRight(
     audit.denied(sourceOf(place), {
@@ -133,20 +131,19 @@ const subjectOf = (actor: Actor, row: PlaceRow, grants: ReadonlyArray<Grant>): S
     ? { superadmin: actor.superadmin, role: row.role, account: null, grants }
     : { superadmin: false, role: null, account: { scoped: actor.project !== null, reveal: actor.reveal }, grants }
 
-/** Whether an actor may know of an organization at all. */
+/** Whether the actor may learn that the organization exists. */
 const mayKnow = (actor: Actor, row: PlaceRow): boolean =>
   actor.type === "user" ? actor.superadmin || row.role !== null : actor.orgId === row.org_id
 
 /**
- * The one way from the names on a path to a place: resolves them, asks `Permissions.decide`, and answers the proof. Names
- * that are not there, or not the caller's to know, fail with NotFound; what is not allowed fails with Forbidden, which
- * says what is missing, and is recorded.
+ * Resolves the names on a path to a place and decides with `Permissions.decide`. Fails with NotFound for names that do not
+ * exist or that the caller may not know of. Fails with Forbidden, which names the missing right, and records the refusal.
  */
 export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* AccessRepo
     const audit = yield* AuditLog
-    const { again } = yield* Authenticator
+    const { revalidate } = yield* Authenticator
     const { transaction } = yield* Database
     const { orgCreation } = yield* ServerConfig
 
@@ -160,7 +157,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       const { env_name: env, key, project_name: project } = path
       return Effect.zipRight(
         audit.denied(
-          { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: row.org_id },
+          { ...actorSource(actor), orgId: row.org_id },
           {
             action: "access.denied",
             resource_type,
@@ -177,7 +174,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       )
     }
 
-    /** Decides about a place, and makes of it what the action happens at. */
+    /** Resolves and authorizes a place, then builds the result of `make` from it. */
     const enter = <A extends Action, P>(
       path: PathNames,
       action: A,
@@ -189,13 +186,13 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           repo.place({ actorId: actor.id, org: org_name, project: project_name, env: env_name }),
           (rows): Effect.Effect<P, NotFound | Forbidden> => {
             const row = rows[0]
-            if (row === undefined || !mayKnow(actor, row)) return notFound(`organization ${org_name}`)
+            if (row === undefined || !mayKnow(actor, row)) return notVisible(`organization ${org_name}`)
             const scopedElsewhere =
               actor.type === "service_account" && actor.project !== null && actor.project.id !== row.project_id
             if (project_name !== null && (row.project_id === null || scopedElsewhere)) {
-              return notFound(`project ${project_name}`)
+              return notVisible(`project ${project_name}`)
             }
-            if (env_name !== null && row.env_id === null) return notFound(`environment ${env_name}`)
+            if (env_name !== null && row.env_id === null) return notVisible(`environment ${env_name}`)
 
             const grants = grantsOf(rows)
             const decision = decide(action, subjectOf(actor, row, grants), {
@@ -210,7 +207,6 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         )
       })
 
-    /** Enters an organization. */
     const org = <A extends ActionOn<"org">>({ org_name }: OrgPath, action: A) =>
       enter({ org_name }, action, (place) => Effect.succeed(place))
 
@@ -223,13 +219,11 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         ? Effect.dieMessage("a project was entered that has no row")
         : make(new ProjectPlace(place, { id: project_id, name: project_name }))
 
-    /** Enters a project. */
     const project = <A extends ActionOn<"project">>({ org_name, project_name }: ProjectPath, action: A) =>
       enter({ org_name, project_name }, action, (place, row) =>
         inProject(place, row, (entered) => Effect.succeed(entered))
       )
 
-    /** Enters an environment. */
     const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) =>
       enter(path, action, (place, row) =>
         inProject(place, row, (entered) =>
@@ -241,21 +235,23 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
 
     const refusedHere = (actor: Actor, action: string, message: string) =>
       Effect.zipRight(
-        audit.denied(
-          { actor: { type: actor.type, id: actor.id, name: actorName(actor) }, orgId: null },
-          { action: "access.denied", resource_type: "server", resource_id: null, metadata: { action } }
-        ),
+        audit.denied(actorSource(actor), {
+          action: "access.denied",
+          resource_type: "server",
+          resource_id: null,
+          metadata: { action }
+        }),
         new Forbidden({ message })
       )
 
-    /** Lets superadmins through, to what belongs to no place. */
+    /** Admits superadmins only. */
     const everywhere = Effect.fnUntraced(function* (action: string) {
       const actor = yield* CurrentActor
       if (actor.type === "user" && actor.superadmin) return new Everywhere(actor, action)
       return yield* refusedHere(actor, action, "this needs a superadmin: their e-mails are in the server's settings")
     })
 
-    /** Lets those through who may create organizations. */
+    /** Admits actors that may create organizations. */
     const founder = Effect.fnUntraced(function* () {
       const actor = yield* CurrentActor
       if (actor.type === "service_account") {
@@ -270,20 +266,20 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     })
 
     /**
-     * Changes something at a place, as one transaction with the decision that it may: the caller's credential, the place and
-     * the rights are read anew in it. What was revoked, removed or demoted since the request came in changes nothing.
+     * Runs a change in one transaction with its authorization. The credential, the place and the rights are read again inside
+     * it, so a caller who was revoked, removed or demoted during the request cannot change anything.
      */
     const change = <P, E1, R1, A, E2, R2>(
       entering: Effect.Effect<P, E1, R1>,
       step: (place: P) => Effect.Effect<A, E2, R2>
     ) =>
       transaction(
-        Effect.flatMap(Effect.flatMap(CurrentActor, again), (actor) =>
+        Effect.flatMap(Effect.flatMap(CurrentActor, revalidate), (actor) =>
           Effect.provideService(Effect.flatMap(entering, step), CurrentActor, actor)
         )
       )
 
-    /** Checks whether the caller may do an action at a place, and nothing more: the handler enters the place again. */
+    /** Checks the right to an action without entering the place. */
     const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
       enter(path, action, () => Effect.void)
 

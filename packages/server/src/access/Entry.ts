@@ -6,17 +6,16 @@ import { optional } from "@coffer/domain/Schemas"
 import { Effect, Schema } from "effect"
 import type { Access } from "./Access.js"
 
-/** The place that a decoded path names, whatever else it names. */
-const placeOf = Schema.decodeUnknown(
+/** Takes the names of the place from a decoded path; other parameters are dropped. */
+const pathNames = Schema.decodeUnknown(
   Schema.typeSchema(
     Schema.Struct({ org_name: OrgName, project_name: optional(ProjectName), env_name: optional(EnvName) })
   )
 )
 
 /**
- * Checks whether the caller may make a call at the place on its path, before the body is read: nobody without the right
- * makes the server read, hold or parse anything large. The handler checks again, because rights may change while a body
- * arrives. What depends on the body is left to the handler.
+ * Checks the caller's right to a call before its body is read, so that a caller without the right cannot make the server
+ * hold or parse a large body. The handler checks again: rights may change while the body arrives.
  */
 export const entry = (
   access: Access,
@@ -32,6 +31,6 @@ export const entry = (
     case "org.create":
       return () => access.founder()
     default:
-      return (path) => Effect.flatMap(Effect.orDie(placeOf(path)), (place) => access.check(place, requires))
+      return (path) => Effect.flatMap(Effect.orDie(pathNames(path)), (names) => access.check(names, requires))
   }
 }

@@ -21,8 +21,8 @@ const PlaceRow = Schema.Struct({
 export type PlaceRow = typeof PlaceRow.Type
 
 /**
- * Reads a place and everything that a decision about it rests on: one row for each rule of the actor. At an environment,
- * rules that name another project are left out.
+ * Reads a place with the actor's role and rules, one row for each rule. For an environment, rules that name another
+ * project are omitted.
  */
 export class AccessRepo extends Effect.Service<AccessRepo>()("@coffer/server/AccessRepo", {
   effect: Effect.map(query, ({ all }) => {

@@ -7,6 +7,7 @@ import type { Pattern } from "@coffer/domain/Pattern"
 import { explain, type Subject } from "@coffer/domain/Permissions"
 import { Effect } from "effect"
 import { denied, type Place, sourceOf } from "../access/Access.js"
+import { notFound, notVisible } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
@@ -18,12 +19,12 @@ import { AclRepo, type RuleRow } from "./Repo.js"
 
 const maxRules = 20_000
 
-/** A decision goes through all rules of its subject. */
+/** Each decision walks all rules of its subject. */
 const maxRulesOfSubject = 1_000
 
 type AclPlace = Place<"acl.list" | "acl.grant" | "acl.revoke" | "acl.explain">
 
-/** A subject as a request names it; the schema has seen to it that the one field that fits is there. */
+/** The subject of a request. Its schema requires the field that fits `subject_type`. */
 export interface SubjectRef {
   readonly subject_type: SubjectType
   readonly email?: Email
@@ -36,17 +37,12 @@ export interface GrantRequest extends SubjectRef {
   readonly permission: Permission
 }
 
-const gone = (place: AclPlace) => new NotFound({ message: `organization ${place.org.name} is not there` })
-
 const noSubject = ({ email, subject_id }: SubjectRef, place: AclPlace) =>
-  new NotFound({
-    message:
-      email === undefined
-        ? `service account ${subject_id ?? ""} is not there`
-        : `${email} is not a member of organization ${place.org.name}`
-  })
+  email === undefined
+    ? notFound(`service account ${subject_id ?? ""}`)
+    : new NotFound({ message: `${email} is not a member of organization ${place.org.name}` })
 
-const recordOf = ({ email, name, ...row }: RuleRow): AclRule => ({
+const aclRule = ({ email, name, ...row }: RuleRow): AclRule => ({
   ...row,
   ...(email !== null && { email }),
   ...(row.subject_type === "service_account" && name !== null && { name })
@@ -59,8 +55,8 @@ interface RulePatterns {
 }
 
 /**
- * Whether a rule is the caller's to manage: any for people (their role let them in); for a service account the rules of
- * service accounts whose patterns equal those of one of its own `admin` rules, or any when that rule is for everything.
+ * Whether the caller may manage a rule. People manage all: their role was checked before. A service account manages rules of
+ * service accounts, with the same patterns as one of its own `admin` rules; with an `admin` rule for everything, all of them.
  */
 const manages = (place: AclPlace, rule: RulePatterns): boolean =>
   place.actor.type === "user" ||
@@ -107,7 +103,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       }
     })
 
-    /** Grants a permission; the same subject and patterns again change it. Answers whether the rule is a new one. */
+    /** Grants a permission, or changes the rule with the same subject and patterns. Returns whether the rule is new. */
     const grant = traced("Acl.grant")(
       Effect.fnUntraced(function* (place: Place<"acl.grant">, request: GrantRequest) {
         if (!manages(place, request)) {
@@ -122,7 +118,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         const { env_pattern, permission, project_pattern, subject_type } = request
         return yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             const { id: subject_id, ...named } = yield* resolve(place, request)
             const same = yield* repo.findSame({
               orgId: place.org.id,
@@ -146,7 +142,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
               ? repo.insert({ ...fresh, orgId: place.org.id })
               : repo.setPermission({ id: same.id, permission, now: granted_at })
             const rule: AclRule =
-              same === undefined ? { ...fresh, ...named } : { ...recordOf(same), permission, updated_at: granted_at }
+              same === undefined ? { ...fresh, ...named } : { ...aclRule(same), permission, updated_at: granted_at }
             yield* audit.write(sourceOf(place), {
               action: "acl.grant",
               resource_type: "acl_rule",
@@ -173,7 +169,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         const records: Array<AclRule> = []
         yield* forEachInSlices(rows, (row) =>
           Effect.sync(() => {
-            if (manages(place, row)) records.push(recordOf(row))
+            if (manages(place, row)) records.push(aclRule(row))
           })
         )
         return records
@@ -185,10 +181,10 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         const removed_at = yield* now
         yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             const row = yield* repo.find({ orgId: place.org.id, id })
             if (row === undefined || !manages(place, row)) {
-              return yield* new NotFound({ message: `access rule ${id} is not there` })
+              return yield* notFound(`access rule ${id}`)
             }
             yield* repo.remove({ id, now: removed_at })
             const { email, env_pattern, name, permission, project_pattern, subject_id, subject_type } = row
@@ -233,7 +229,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       return { subject, projectId: project_id }
     })
 
-    /** What a subject may do in an environment, and which role or rule says so: for admins, and for anyone about itself. */
+    /** Returns a subject's permissions in an environment and the roles or rules behind them. For admins, and about oneself. */
     const explainAccess = traced("Acl.explain")(
       Effect.fnUntraced(function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
         const isAdmin =
@@ -248,7 +244,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         const found = yield* repo.findPlace({ orgId: place.org.id, project, env })
         const scope = place.actor.type === "service_account" ? place.actor.project : null
         if (found === undefined || (scope !== null && scope.id !== found.project_id)) {
-          return yield* new NotFound({ message: `environment ${project}/${env} is not there, or not yours to see` })
+          return yield* notVisible(`environment ${project}/${env}`)
         }
         const { projectId, subject } = yield* subjectOf(place, ref)
         const explanation = explain(subject, { org: place.org.name, project, env })

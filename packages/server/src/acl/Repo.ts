@@ -62,7 +62,7 @@ export class AclRepo extends Effect.Service<AclRepo>()("@coffer/server/AclRepo",
     const page = all(RuleRow)`${rules} AND r.id > ${"after"} ORDER BY r.id LIMIT ${"limit"}`
 
     return {
-      /** The rules of an organization, the oldest first. */
+      /** The rules of an organization, oldest first. */
       all: (orgId: OrgId) =>
         pages(
           "",
@@ -70,7 +70,7 @@ export class AclRepo extends Effect.Service<AclRepo>()("@coffer/server/AclRepo",
           ({ id }): string => id
         ),
 
-      /** A user by e-mail, whose role is null without a membership of the organization. */
+      /** The role is null for a user who is not a member. */
       findUser: first(UserRow)`
         SELECT u.id AS id, u.email AS email, u.superadmin AS superadmin, m.role AS role FROM users u
         LEFT JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL

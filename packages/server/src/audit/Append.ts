@@ -5,10 +5,10 @@ import { uuidV7At } from "../database/Uuid.js"
 import { breakLink, type Draft, genesis, type Head, headMac, link, sameLink } from "./Chain.js"
 import type { AuditRepo, LinkedEntry } from "./Repo.js"
 
-/** The log of the server itself: what belongs to no organization. */
+/** The log of events that belong to no organization. */
 export const systemLog = "system"
 
-/** Where a log ends, by its head and by its entries. A log that nobody changed has both or neither, and they agree. */
+/** The end of a log, by its head and by its entries. In an intact log both agree, or both are absent. */
 export interface LogEnd {
   readonly head: (Head & { readonly mac: string }) | null
   readonly last: { readonly seq: number; readonly chain: string } | null
@@ -16,7 +16,7 @@ export interface LogEnd {
   readonly position: number
 }
 
-/** A log that does not end where its head says: the number of the entry that records this, and what was found. */
+/** The head and the last entry of a log that disagree, and the number of the entry that records this. */
 export interface Break extends Pick<LogEnd, "head" | "last"> {
   readonly log: string
   readonly seq: number
@@ -28,7 +28,7 @@ const isWhole = (key: KeyObject, { head, last }: Pick<LogEnd, "head" | "last">):
     ? head === last
     : sameLink(head.mac, headMac(key, head)) && head.seq === last.seq && sameLink(head.chain, last.chain)
 
-/** The entry that records a break. It keeps the head as it was found, because the head row is overwritten. */
+/** The entry that records a break. It holds the head as it was found, because the head row is overwritten. */
 const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, millis: number): Draft => ({
   id: uuidV7At(millis),
   log,
@@ -44,21 +44,19 @@ const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, 
 })
 
 /**
- * Makes the function that appends entries to one log: they get the next numbers, each is linked to its predecessor, and the
- * head is moved. Run it as a transaction, or a part of one.
+ * Makes a function that appends entries to one log: it numbers them, links each to its predecessor and moves the head. Call
+ * the function in a transaction. It returns the break that it recorded, or null.
  *
- * The head is verified first. Without that, whoever cuts the newest entries off and writes a head row without a valid MAC
- * would have the next append sign it. If the head does not verify, the log goes on behind an `audit.break` entry, whose
- * link starts a new segment of the chain: it never fits its predecessor, so `verify` reports it for ever.
- *
- * @returns the break that was recorded, or null.
+ * The head is verified first. Otherwise an attacker could cut off the newest entries, write a head without a valid MAC, and
+ * the next append would sign it. If the head does not verify, an `audit.break` entry starts a new segment of the chain. Its
+ * link never fits its predecessor, so `verify` always reports it.
  */
 export const appending = (repo: AuditRepo, key: KeyObject) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
     const end = yield* repo.end(log)
     const isBroken = !isWhole(key, end)
     const current = timestamp(millis)
-    // Only an authentic head may hold the clock back.
+    // Time must not go back in a log, but only an authentic head is trusted with its time.
     const created_at = isBroken || end.head === null || end.head.created_at < current ? current : end.head.created_at
     let seq = Math.max(end.last?.seq ?? 0, 0)
     let chain = end.last?.chain ?? genesis

@@ -11,45 +11,45 @@ import {
   type AuditEvent,
   type AuditSource,
   charactersOf,
-  entriesOf,
+  countEntries,
+  entryGroup,
+  type EntryGroup,
   inBatches,
-  joined,
-  logOf,
-  tellOf,
-  type Told
-} from "./Told.js"
+  joinGroups,
+  logOf
+} from "./AuditEvent.js"
 
 /** Entries that could not be appended. */
 interface Lost {
-  readonly told: Told
+  readonly group: EntryGroup
   readonly cause: Cause.Cause<unknown>
 }
 
-/** Rolls a transaction back in which no entry could be appended. */
+/** Rolls back a transaction in which no entry could be appended. */
 class NothingAppended extends Data.TaggedError("NothingAppended")<{ readonly reason: Cause.Cause<unknown> }> {}
 
-/** Rolls an entry back that was only tried. */
-class TakenBack extends Data.TaggedError("TakenBack") {}
+/** Rolls back the entry of a readiness check. */
+class ProbeDone extends Data.TaggedError("ProbeDone") {}
 
 const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
 
 const queueCapacity = 10_000
-/** How many characters of metadata may wait: one entry can hold 250,000. */
+/** How many characters of metadata the queue holds: one entry can have 250,000. */
 const queueCharacters = 16 * 1024 * 1024
 const batchSize = 200
-/** How many entries of one change are appended in one turn of the event loop. */
+/** How many entries of one change are appended in one event-loop tick. */
 const entriesAtOnce = 20
 const batchWindow = "25 millis"
 
 export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
 
 /**
- * The audit trail. `write` belongs in the transaction of the change that it tells of, and its entry is committed with that;
- * `read` queues an entry about a read, which is committed with others at most 50 ms later. Where the operator requires the
- * audit (`SERVICE_AUDIT_REQUIRED`), a read waits for its entry, and a read or change whose entry cannot be written fails.
+ * The audit trail. Call `write` in the transaction of the change; its entry is committed with it. `read` queues the entry of a
+ * read, which is committed with others within 50 ms. With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or
+ * change fails if its entry cannot be written.
  *
- * A failure reaches no further than it must: each log is appended to in a savepoint of its own. Where that fails, the entries
- * of each change are appended in a savepoint of their own, so that one bad entry does not lose those of other changes.
+ * Each log is appended to in its own savepoint. If that fails, each change gets its own savepoint, so that one bad entry does
+ * not lose the entries of other changes.
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
@@ -57,13 +57,13 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const repo = yield* AuditRepo
     const { auditKey } = yield* Instance
     const { auditRequired } = yield* ServerConfig
-    const queue = yield* Queue.bounded<Told>(queueCapacity)
-    const waiting = yield* Effect.makeLatch()
+    const queue = yield* Queue.bounded<EntryGroup>(queueCapacity)
+    const hasQueued = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
     const append = appending(repo, auditKey)
     /** The logs whose last append failed. */
     const failing = new Set<string>()
-    /** The logs that did not end where their heads said, as far as this process has seen. */
+    /** The logs in which this process found a break. */
     const broken = new Set<string>()
 
     const reportBreak = ({ head, last, log, seq }: Break) => {
@@ -74,36 +74,36 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       )
     }
 
-    /** Appends to one log, as a part of the open transaction: all or nothing. */
-    const appendTogether = (log: string, { drafts, millis }: Told) =>
+    /** Appends to one log in a savepoint of the open transaction. */
+    const appendGroup = (log: string, { drafts, millis }: EntryGroup) =>
       transaction(append(log, drafts, millis)).pipe(
         Effect.flatMap((found) => (found === null ? Effect.void : reportBreak(found))),
         Effect.sandbox,
         Effect.either
       )
 
-    /** Appends to each log alone, inside the open transaction; where that fails, each change's entries alone. */
-    const appendEach = Effect.fnUntraced(function* (told: ReadonlyArray<Told>) {
+    /** Appends to each log in a savepoint; if that fails, each group in one. Returns the groups that could not be appended. */
+    const appendGroups = Effect.fnUntraced(function* (groups: ReadonlyArray<EntryGroup>) {
       const lost: Array<Lost> = []
-      for (const [log, all] of Object.entries(Array.groupBy(told, logOf))) {
-        const together = yield* appendTogether(log, joined(all))
+      for (const [log, ofLog] of Object.entries(Array.groupBy(groups, logOf))) {
+        const together = yield* appendGroup(log, joinGroups(ofLog))
         if (Either.isRight(together)) failing.delete(log)
-        else if (all.length === 1) lost.push({ told: all[0], cause: together.left })
+        else if (ofLog.length === 1) lost.push({ group: ofLog[0], cause: together.left })
         else {
-          for (const each of all) {
-            const alone = yield* appendTogether(log, each)
-            if (Either.isLeft(alone)) lost.push({ told: each, cause: alone.left })
+          for (const group of ofLog) {
+            const alone = yield* appendGroup(log, group)
+            if (Either.isLeft(alone)) lost.push({ group, cause: alone.left })
           }
         }
       }
       return lost
     })
 
-    /** Counts and logs entries that could not be written, and remembers their logs for `ready`. */
-    const reportLost = (told: ReadonlyArray<Told>, cause: Cause.Cause<unknown>) => {
-      for (const each of told) failing.add(logOf(each))
+    /** Counts and logs entries that could not be written, and marks their logs as failing for `ready`. */
+    const reportLost = (groups: ReadonlyArray<EntryGroup>, cause: Cause.Cause<unknown>) => {
+      for (const group of groups) failing.add(logOf(group))
       return Effect.zipRight(
-        Metric.incrementBy(auditFailures, entriesOf(told)),
+        Metric.incrementBy(auditFailures, countEntries(groups)),
         isDiskFull(Cause.squash(cause))
           ? Effect.logError("audit entries could not be written: the disk with the database is full")
           : Effect.logError("audit entries could not be written", cause)
@@ -114,36 +114,36 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       first === undefined
         ? Effect.void
         : reportLost(
-            [first, ...rest].map(({ told }) => told),
+            [first, ...rest].map(({ group }) => group),
             first.cause
           )
 
-    /** Appends in a transaction of its own. Dies if nothing could be appended; what is lost is logged and counted. */
-    const commit = (told: ReadonlyArray<Told>) =>
+    /** Appends in a separate transaction. Logs and counts lost entries; dies if all of them are lost. */
+    const commit = (groups: ReadonlyArray<EntryGroup>) =>
       transaction(
-        Effect.flatMap(appendEach(told), (lost) => {
+        Effect.flatMap(appendGroups(groups), (lost) => {
           const [first] = lost
-          return first !== undefined && lost.length === told.length
+          return first !== undefined && lost.length === groups.length
             ? new NothingAppended({ reason: first.cause })
             : Effect.succeed(lost)
         })
       ).pipe(
         Effect.catchTag("NothingAppended", ({ reason }) => Effect.failCause(Cause.die(Cause.squash(reason)))),
-        Effect.tapErrorCause((cause) => reportLost(told, cause)),
+        Effect.tapErrorCause((cause) => reportLost(groups, cause)),
         Effect.flatMap(reportEachLost),
         Effect.uninterruptible
       )
 
-    /** As `commit`; fails only where the operator requires the audit. */
-    const commitOrGoOn = (told: ReadonlyArray<Told>): Effect.Effect<void> =>
-      auditRequired ? commit(told) : Effect.catchAllCause(commit(told), () => Effect.void)
+    /** As `commit`, but dies only if the operator requires the audit. */
+    const commitIfPossible = (groups: ReadonlyArray<EntryGroup>): Effect.Effect<void> =>
+      auditRequired ? commit(groups) : Effect.catchAllCause(commit(groups), () => Effect.void)
 
-    /** Whether a log takes entries again: one is written and taken back, then a head is written as it was. */
-    const attempt = (log: string) =>
+    /** Fails while the log cannot be appended to. Writes an entry, rolls it back, and writes the head as it was. */
+    const probeAppend = (log: string) =>
       transaction(
         Effect.gen(function* () {
           const { head } = yield* repo.end(log)
-          const { drafts, millis } = yield* tellOf(probe, [
+          const { drafts, millis } = yield* entryGroup(probe, [
             { action: "auth.login", resource_type: "server", resource_id: null }
           ])
           const probing = append(
@@ -151,8 +151,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             Array.map(drafts, (draft) => ({ ...draft, log, org_id: log === systemLog ? null : log })),
             millis
           )
-          yield* transaction(Effect.zipRight(probing, new TakenBack())).pipe(
-            Effect.catchTag("TakenBack", () => Effect.void)
+          yield* transaction(Effect.zipRight(probing, new ProbeDone())).pipe(
+            Effect.catchTag("ProbeDone", () => Effect.void)
           )
           if (head !== null) yield* repo.setHead(head)
         })
@@ -161,67 +161,69 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const notWritten = new NotReady({ message: "the audit trail cannot be written" })
 
     const retry = (log: string) =>
-      Effect.sandbox(attempt(log)).pipe(
+      Effect.sandbox(probeAppend(log)).pipe(
         Effect.mapError(() => notWritten),
         Effect.tap(() => {
           failing.delete(log)
         })
       )
 
-    /** Appends what the changes of a group tell, once for all of them. */
-    const appendAtCommit = beforeCommit<Told>((told) => Effect.flatMap(appendEach(told), reportEachLost))
+    /** Appends the entries of all changes of a group commit together, right before the commit. */
+    const appendAtCommit = beforeCommit<EntryGroup>((groups) => Effect.flatMap(appendGroups(groups), reportEachLost))
 
-    /** Leaves entries to the commit; where the audit is required, appends them now, and fails the change with them. */
-    const tell = (told: Told): Effect.Effect<void, never, Transaction> =>
+    /** Appends at the commit. If the audit is required, appends now instead, so that a failure fails the change. */
+    const appendInTransaction = (group: EntryGroup): Effect.Effect<void, never, Transaction> =>
       auditRequired
         ? Effect.flatMap(
-            appendTogether(logOf(told), told),
+            appendGroup(logOf(group), group),
             Either.match({
               onLeft: (cause) =>
-                Effect.zipRight(afterwards(reportLost([told], cause)), Effect.die(Cause.squash(cause))),
+                Effect.zipRight(afterwards(reportLost([group], cause)), Effect.die(Cause.squash(cause))),
               onRight: () => Effect.void
             })
           )
-        : appendAtCommit(told)
+        : appendAtCommit(group)
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (!Array.isNonEmptyReadonlyArray(events)) return Effect.void
-        // Many at once, at the end of the transaction, would hold the event loop.
+        // Appending all of them at the commit would block the event loop.
         if (events.length > entriesAtOnce) {
           return Effect.forEach(
             Array.chunksOf(events, entriesAtOnce),
             (some, index) =>
               Effect.zipRight(
                 index === 0 ? Effect.void : nextTick,
-                Effect.flatMap(tellOf(source, some), (told) => commitOrGoOn([told]))
+                Effect.flatMap(entryGroup(source, some), (group) => commitIfPossible([group]))
               ),
             { discard: true }
           )
         }
-        return Effect.zipWith(tellOf(source, events), Effect.serviceOption(Transaction), (told, open) =>
-          Option.isNone(open) ? commitOrGoOn([told]) : Effect.provideService(tell(told), Transaction, open.value)
+        return Effect.zipWith(entryGroup(source, events), Effect.serviceOption(Transaction), (group, open) =>
+          Option.isNone(open)
+            ? commitIfPossible([group])
+            : Effect.provideService(appendInTransaction(group), Transaction, open.value)
         ).pipe(Effect.flatten)
       })
 
-    /** How many characters of metadata wait in the queue. */
+    /** How many characters of metadata are in the queue. */
     let queued = 0
 
-    /** False when the queue takes no more. */
-    const enqueue = (told: Told): boolean => {
-      const more = charactersOf(told)
-      if (queued + more > queueCharacters || !queue.unsafeOffer(told)) return false
+    /** Returns false if the queue is full. */
+    const enqueue = (group: EntryGroup): boolean => {
+      const more = charactersOf(group)
+      if (queued + more > queueCharacters || !queue.unsafeOffer(group)) return false
       queued += more
-      waiting.unsafeOpen()
+      hasQueued.unsafeOpen()
       return true
     }
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
-      Effect.flatMap(tellOf(source, [event]), (told) =>
-        auditRequired || !enqueue(told) ? commitOrGoOn([told]) : Effect.void
+      Effect.flatMap(entryGroup(source, [event]), (group) =>
+        auditRequired || !enqueue(group) ? commitIfPossible([group]) : Effect.void
       )
 
-    /** As `read`, for a refusal: inside a transaction it is left to the end of that, which a rollback does not undo. */
+    /** As `read`, for a refusal. Inside a transaction it waits for the end, so that a rollback does not lose it. */
     const denied = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.flatMap(
         Effect.serviceOption(Transaction),
@@ -231,15 +233,15 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         })
       )
 
-    /** Writes all that is queued, in its order; it ends after the batches that were begun before it. */
+    /** Writes the whole queue in order, after any flush that is already running. */
     const flush = Queue.takeUpTo(queue, batchSize).pipe(
-      Effect.map((told) => {
-        for (const each of told) queued -= charactersOf(each)
-        return [...told]
+      Effect.map((groups) => {
+        for (const group of groups) queued -= charactersOf(group)
+        return [...groups]
       }),
-      Effect.tap((told) =>
+      Effect.tap((groups) =>
         Effect.forEach(
-          inBatches(told),
+          inBatches(groups),
           (batch, index) =>
             Effect.zipRight(index === 0 ? Effect.void : nextTick, Effect.ignore(Effect.sandbox(commit(batch)))),
           { discard: true }
@@ -251,9 +253,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       Effect.asVoid
     )
 
-    // It takes nothing before it writes it: what is queued when it is interrupted is left to the flush at the end.
-    const worker = waiting.await.pipe(
-      Effect.zipRight(waiting.close),
+    // `flush` takes and writes uninterruptibly, so entries that an interrupt leaves in the queue go to the final flush.
+    const worker = hasQueued.await.pipe(
+      Effect.zipRight(hasQueued.close),
       Effect.zipRight(Effect.sleep(batchWindow)),
       Effect.zipRight(flush)
     )
@@ -266,15 +268,15 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       denied,
       flush,
       /**
-       * Fails with NotReady while a log cannot be appended to, which is tried again for those that failed last; and from the
-       * moment that a log was found broken until the server is started again.
+       * Fails with NotReady while a log cannot be appended to; logs whose last append failed are probed. After a break was
+       * found, fails until the server is restarted.
        */
       ready: Effect.suspend(() =>
         broken.size > 0
           ? new NotReady({ message: "an audit log was changed behind the server's back: the server's log names it" })
           : Effect.forEach([...failing], retry, { discard: true })
       ),
-      /** How many entries of reads wait to be written. */
+      /** How many entries of reads are queued. */
       queued: Queue.size(queue)
     } as const
   }),

@@ -3,47 +3,50 @@ import { ServerConfig, type Settings } from "../Config.js"
 import { pacing } from "../EventLoop.js"
 import { StreamFailure, streamTarget } from "./StreamTarget.js"
 import { streamPosition } from "./StreamPosition.js"
-import { recordOf } from "./Trail.js"
-import { type EntryRow, TrailRepo } from "./TrailRepo.js"
+import { auditEntry } from "./Trail.js"
+import { type EntryRow, EntryReader } from "./EntryReader.js"
 
 /** How many entries one statement reads: each can hold 250 KB. */
-const stride = 25
-/** How much is written at once: so many entries, or so many characters. */
+const rowsAtOnce = 25
+/** A batch is written once it has this many entries or characters. */
 const maxEntries = 500
 const maxCharacters = 1024 * 1024
 const pollEvery = Duration.millis(250)
 const retryEvery = Duration.seconds(5)
-/** How long the end waits for a reader that is slow: what is left goes out after the next start. */
+/** How long the shutdown waits for a slow reader. The rest is sent after the next start. */
 const drainTime = Duration.seconds(5)
 
 const lineOf = (row: EntryRow) =>
-  Effect.map(recordOf(row), (record) => `${JSON.stringify({ ...record, chain: row.chain })}\n`)
+  Effect.map(auditEntry(row), (record) => `${JSON.stringify({ ...record, chain: row.chain })}\n`)
 
 /**
- * Writes each committed audit entry, of every log, as one JSON line where `SERVICE_AUDIT_STREAM` says: the API's record and
- * its link in the chain, in the order of commit, within a quarter of a second. It reads what is committed and remembers how
- * far it came, so that neither a failure of its own nor a crash loses an entry; a crash between a line and its memory brings
- * the last lines again, with the same ids. A new target, or a database that was restored, is streamed from its beginning.
+ * Writes the committed entries of all logs as JSON lines to `SERVICE_AUDIT_STREAM`, in the order of commit, within a quarter of
+ * a second. A line is the API's record and its link in the chain. Delivery is at least once: the position is stored after the
+ * lines, so a crash in between repeats the last ones. A new target or a restored database is streamed from the beginning.
  */
 const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =>
   Effect.gen(function* () {
-    const repo = yield* TrailRepo
+    const repo = yield* EntryReader
     const write = yield* streamTarget(setting)
-    const memory = streamPosition(dbPath)
+    const stored = streamPosition(dbPath)
     const target = setting === "stdout" ? setting : setting.file
-    let at = 0
+    let position = 0
     let failing = false
     let ending = false
     const wake = yield* Effect.makeLatch()
 
     const resume = Effect.gen(function* () {
-      const kept = Option.filter(yield* memory.load, (position) => position.target === target)
-      if (Option.isNone(kept)) return
-      if ((yield* repo.entryAt({ position: kept.value.position }))?.id === kept.value.id) at = kept.value.position
-      else yield* Effect.logWarning("the audit stream begins anew: the database is not the one that was streamed")
+      const last = Option.filter(yield* stored.load, (found) => found.target === target)
+      if (Option.isNone(last)) return
+      if ((yield* repo.entryAt({ position: last.value.position }))?.id === last.value.id) position = last.value.position
+      else {
+        yield* Effect.logWarning(
+          "the audit stream starts from the beginning: the database is not the one streamed before"
+        )
+      }
     })
 
-    /** Answers whether there may be more. */
+    /** Writes one batch. Returns whether there may be more. */
     const batch = Effect.gen(function* () {
       const pace = pacing()
       let last: EntryRow | undefined
@@ -51,16 +54,16 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
       let entries = 0
       let more = true
       while (more && entries < maxEntries && text.length < maxCharacters) {
-        const rows = yield* repo.behind({ position: last?.position ?? at, limit: stride })
+        const rows = yield* repo.after({ position: last?.position ?? position, limit: rowsAtOnce })
         for (const row of rows) text += yield* Effect.zipLeft(lineOf(row), pace)
         last = rows.at(-1) ?? last
         entries += rows.length
-        more = rows.length === stride
+        more = rows.length === rowsAtOnce
       }
       if (last === undefined) return false
       yield* write(text)
-      at = last.position
-      yield* memory
+      position = last.position
+      yield* stored
         .save({ target, position: last.position, id: last.id })
         .pipe(Effect.mapError(() => new StreamFailure({ reason: `${dbPath}.audit-stream cannot be written` })))
       return more
@@ -72,7 +75,7 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
         Effect.suspend(() => {
           if (!failing) return Effect.void
           failing = false
-          return Effect.logInfo("the audit stream goes on where it stopped")
+          return Effect.logInfo("the audit stream resumed where it stopped")
         })
       ),
       Effect.as(pollEvery),
@@ -80,7 +83,7 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
         if (failing) return Effect.succeed(retryEvery)
         failing = true
         return Effect.as(
-          Effect.logError(`the audit stream cannot be written (${reason}): it is tried again every 5 seconds`),
+          Effect.logError(`the audit stream cannot be written (${reason}): retrying every 5 seconds`),
           retryEvery
         )
       }),
@@ -88,7 +91,7 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
       Effect.withTracerEnabled(false)
     )
 
-    /** Goes round until the end, and once more then. */
+    /** Drains in a loop until the shutdown, and once more then. */
     const round: Effect.Effect<void> = Effect.suspend(() => {
       const last = ending
       return Effect.flatMap(drain, (pause) =>
@@ -115,4 +118,4 @@ export const AuditStreamLive = Layer.scopedDiscard(
   Effect.flatMap(ServerConfig, ({ auditStream, dbPath }) =>
     auditStream === null ? Effect.void : stream(auditStream, dbPath)
   )
-).pipe(Layer.provide(TrailRepo.Default))
+).pipe(Layer.provide(EntryReader.Default))

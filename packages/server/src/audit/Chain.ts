@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual, type KeyObject } from "node:crypto"
 
-/** An entry as what happened makes it. */
+/** An entry before it is appended. */
 export interface Draft {
   readonly id: string
   readonly log: string
@@ -15,16 +15,16 @@ export interface Draft {
   readonly metadata: string
 }
 
-/** What an entry gets as it is appended: the next number of its log, and the time. */
+/** The number in its log and the time that an entry gets when it is appended. */
 export interface Stamp {
   readonly seq: number
   readonly created_at: string
 }
 
-/** The link before the first. */
+/** The link before the first entry. */
 export const genesis = "0".repeat(64)
 
-/** What the chain vouches for: all of an entry. */
+/** The chain authenticates every field of an entry. */
 const canonical = (entry: Draft, { created_at, seq }: Stamp): string =>
   JSON.stringify([
     "coffer/audit-entry/1",
@@ -43,13 +43,13 @@ const canonical = (entry: Draft, { created_at, seq }: Stamp): string =>
     created_at
   ])
 
-/** The link of an entry: HMAC-SHA256 (RFC 2104) over the link before and the entry, in lowercase hexadecimal. */
+/** The link of an entry: HMAC-SHA256 (RFC 2104) over the previous link and the entry, in lowercase hexadecimal. */
 export const link = (key: KeyObject, previous: string, entry: Draft, stamp: Stamp): string =>
   createHmac("sha256", key)
     .update(previous + canonical(entry, stamp))
     .digest("hex")
 
-/** What the first entry of a new segment is linked to, where the log's head did not verify: no entry before it has this link. */
+/** The previous link of the first entry of a new segment, after a head that did not verify. No entry has this link. */
 export const breakLink = (key: KeyObject, { log, metadata }: Draft, { seq }: Stamp): string =>
   createHmac("sha256", key)
     .update(JSON.stringify(["coffer/audit-break/1", log, seq, metadata]))
@@ -62,7 +62,7 @@ export interface Head {
   readonly created_at: string
 }
 
-/** Vouches for where a log ends, so that a cut tail is found. */
+/** Authenticates the end of a log, so that a truncation is detected. */
 export const headMac = (key: KeyObject, head: Head): string =>
   createHmac("sha256", key)
     .update(JSON.stringify(["coffer/audit-head/1", head.log, head.seq, head.chain, head.created_at]))

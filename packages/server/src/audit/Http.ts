@@ -6,7 +6,7 @@ import { Access } from "../access/Access.js"
 import { longList } from "../http/LongList.js"
 import { Trail } from "./Trail.js"
 
-// An entry may name thousands of keys.
+// One entry at a time: an entry may name thousands of keys.
 const page = longList(AuditEntry, 1)
 
 export const AuditHttp = HttpApiBuilder.group(Api, "audit", (handlers) =>

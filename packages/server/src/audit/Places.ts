@@ -2,19 +2,19 @@ import { Array, Option, Predicate, Schema } from "effect"
 import { createHash } from "node:crypto"
 
 /**
- * What entries of one log have in common, and are found by: names of a project and an environment, these and a set of keys,
- * or the name of an actor who has no id. What a place lacks is ''.
+ * A term of the search index (`audit_places`): a project and environment, these with a set of keys, or the name of an actor
+ * without an id. Absent parts are ''.
  */
-export interface Place {
+export interface AuditPlace {
   readonly project: string
   readonly env: string
-  /** One key as it is; of several, their digest. */
+  /** The key, or the digest of several keys. */
   readonly keys: string
   readonly actor_name: string
 }
 
-/** A place with the keys of its set. */
-export interface NamedPlace extends Place {
+/** A place with its keys. */
+export interface KeyedPlace extends AuditPlace {
   readonly members: ReadonlyArray<string>
 }
 
@@ -33,18 +33,18 @@ const digest = (keys: ReadonlyArray<string>): string => {
   return rest.length === 0 ? first : `#${createHash("sha256").update(keys.join("\n")).digest("base64url")}`
 }
 
-/** The places of an entry: a function of what its chain vouches for, and of nothing else. */
+/** The places of an entry. They follow from fields that the chain authenticates, so verification can check the index. */
 export const placesOf = (entry: {
   readonly actor_id: string | null
   readonly actor_name: string
   readonly metadata: string
-}): ReadonlyArray<NamedPlace> => {
+}): ReadonlyArray<KeyedPlace> => {
   const metadata = Option.getOrElse(decode(entry.metadata), (): Readonly<Record<string, unknown>> => ({}))
   const [project, env] = [textOf(metadata["project"]), textOf(metadata["env"])]
   const found = [textOf(metadata["key"]), ...keysOf(metadata["keys"])].filter((key) => key !== "")
-  // `Array.dedupe` compares each with each: an entry can hold 2,000 keys.
+  // `Array.dedupe` is quadratic, and an entry can hold 2,000 keys.
   const members = [...new Set(found)].sort(inOrder)
-  const places: Array<NamedPlace> = []
+  const places: Array<KeyedPlace> = []
   if (project !== "" || env !== "") places.push({ project, env, keys: "", actor_name: "", members: [] })
   if (members.length > 0) places.push({ project, env, keys: digest(members), actor_name: "", members })
   if (entry.actor_id === null) {
@@ -53,6 +53,6 @@ export const placesOf = (entry: {
   return places
 }
 
-/** What tells a place from others of its log. */
-export const placeKey = ({ actor_name, env, keys, project }: Place): string =>
+/** Identifies a place within its log. */
+export const placeKey = ({ actor_name, env, keys, project }: AuditPlace): string =>
   JSON.stringify([project, env, keys, actor_name])

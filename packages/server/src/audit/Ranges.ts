@@ -6,10 +6,9 @@ const NumberRow = Schema.Struct({ number: Schema.NullOr(Schema.Number) })
 const PositionRow = Schema.Struct({ position: Schema.Number })
 const MomentRow = Schema.Struct({ created_at: Schema.String })
 
-/** Of `audit_times`. */
+/** The size of a block of `audit_times`, which records the oldest and newest time of each block. */
 const positionsInBlock = 1024
 
-/** The block of `audit_times` that a position is in. */
 export const blockOf = (position: number): number => Math.floor(position / positionsInBlock)
 
 const everything: Range = { from: null, below: null, times: null }
@@ -19,7 +18,7 @@ const smallest = (...found: ReadonlyArray<number | null>): number | null => {
   return known.length === 0 ? null : Math.min(...known)
 }
 
-/** Ranges of time as ranges of numbers, and these as ranges of positions. */
+/** Converts ranges of time to ranges of sequence numbers, and these to ranges of positions. */
 export const makeRanges = Effect.gen(function* () {
   const { first, one } = yield* query
 
@@ -32,10 +31,10 @@ export const makeRanges = Effect.gen(function* () {
   const firstBlock = one(NumberRow)`SELECT min(block) AS number FROM audit_times WHERE newest >= ${"since"}`
   const lastBlock = one(NumberRow)`SELECT max(block) AS number FROM audit_times WHERE oldest < ${"until"}`
 
-  /** The number behind the last one of a log. */
+  /** The next number of a log. */
   const endOf = (log: string) => Effect.map(lastSeq({ log }), ({ number }) => (number ?? 0) + 1)
 
-  /** The first number of a log whose entry is not before a moment: time never goes back in a log. */
+  /** The first number at or after a moment, by binary search: time never goes back in a log. */
   const seqFrom = Effect.fnUntraced(function* (log: string, moment: string) {
     let low = (yield* firstSeq({ log })).number ?? 1
     let high = yield* endOf(log)
@@ -48,7 +47,7 @@ export const makeRanges = Effect.gen(function* () {
     return low
   })
 
-  /** The range of a time, and of what is below a number. */
+  /** The range of a time span, below a number or position. Without a log, it is exact to a block only. */
   const rangeOf = Effect.fnUntraced(function* (log: string | undefined, { since, until }: Times, below: number | null) {
     if (since === null && until === null) return { ...everything, below }
     if (log !== undefined) {
@@ -74,7 +73,7 @@ export const makeRanges = Effect.gen(function* () {
       ? Effect.succeed(null)
       : Effect.map(positionFrom({ log, seq }), (row) => row?.position ?? Number.MAX_SAFE_INTEGER)
 
-  /** The bounds of a range as positions, where a search of the filters is in the order of those. */
+  /** The bounds of a range as positions, if the filters search by position. */
   const positionsOf = Effect.fnUntraced(function* (filters: Filters, { below, from }: Range) {
     const { log } = filters
     const bounds: Bounds =

@@ -2,7 +2,7 @@ import { Array, Effect, Schema } from "effect"
 import { query, sql, type Value, type Values } from "../database/Query.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
-import { type NamedPlace, placeKey, placesOf } from "./Places.js"
+import { type KeyedPlace, placeKey, placesOf } from "./Places.js"
 
 const EndRow = Schema.Struct({
   seq: Schema.NullOr(Schema.Number),
@@ -16,9 +16,9 @@ const EndRow = Schema.Struct({
 
 const IdRow = Schema.Struct({ id: Schema.Number })
 
-/** An entry as it is appended, with its link of the chain. */
+/** An entry with its link of the chain. */
 export interface LinkedEntry {
-  /** In the order of commit, over all logs. */
+  /** The order of commit over all logs. */
   readonly position: number
   readonly entry: Draft
   readonly stamp: Stamp
@@ -43,19 +43,19 @@ const columns = [
   "chain"
 ] as const
 
-/** The parameters of entries, as the rows of an INSERT. */
+/** The parameter values of an INSERT with one row for each entry. */
 const valuesOf = (entries: ReadonlyArray<LinkedEntry>): Values<string> => {
   const values: Record<string, Value> = {}
-  entries.forEach(({ chain, entry, position, stamp }, at) => {
+  entries.forEach(({ chain, entry, position, stamp }, index) => {
     const row: Record<(typeof columns)[number], Value> = { ...entry, ...stamp, position, chain }
-    for (const column of columns) values[`${column}${at}`] = row[column]
+    for (const column of columns) values[`${column}${index}`] = row[column]
   })
   return values
 }
 
-/** The names of so many entries' parameters. */
+/** The parameter list of an INSERT with `count` rows. */
 const rowsOf = (count: number) => {
-  const names = Array.makeBy(count, (at) => columns.map((column) => `${column}${at}`)).flat()
+  const names = Array.makeBy(count, (row) => columns.map((column) => `${column}${row}`)).flat()
   const texts = names.map((_, index) => (index === 0 ? "(" : index % columns.length === 0 ? "), (" : ", "))
   return sql([...texts, ")"], ...names)
 }
@@ -81,17 +81,17 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         last: last_seq === null || last_chain === null ? null : { seq: last_seq, chain: last_chain }
       }))
 
-    /** Several rows a statement: what may abort keeps what it changes to the side first, page by page, for each statement anew. */
+    /** Several rows a statement: SQLite journals the changed pages of each statement that may abort. */
     const inserts = [16, 4, 1].map((rows) => ({
       rows,
       insert: write`INSERT INTO audit_entries (${sql([columns.join(", ")])}) VALUES ${rowsOf(rows)}`
     }))
 
     const insert = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
-      let at = 0
+      let inserted = 0
       for (const { insert, rows } of inserts) {
-        for (; at + rows <= entries.length; at += rows) {
-          yield* insert(valuesOf(entries.slice(at, at + rows)))
+        for (; inserted + rows <= entries.length; inserted += rows) {
+          yield* insert(valuesOf(entries.slice(inserted, inserted + rows)))
         }
       }
     })
@@ -130,8 +130,8 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       ON CONFLICT (log, actor_id, action, resource_type)
       DO UPDATE SET entries = audit_counters.entries + excluded.entries`
 
-    /** The id of a place, which is made when it is new. */
-    const placeId = Effect.fnUntraced(function* (log: string, { actor_name, env, keys, members, project }: NamedPlace) {
+    /** Finds or inserts a place and returns its id. */
+    const placeId = Effect.fnUntraced(function* (log: string, { actor_name, env, keys, members, project }: KeyedPlace) {
       const place = { log, project, env, keys, actor_name }
       const found = yield* findPlace(place)
       if (found !== undefined) return found.id
@@ -141,9 +141,9 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       return id
     })
 
-    /** Posts entries of one log at their places, so that they are found by names. */
+    /** Adds entries of one log to the search index. */
     const post = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
-      const posted = new Map<string, { readonly place: NamedPlace; readonly entries: Array<LinkedEntry> }>()
+      const posted = new Map<string, { readonly place: KeyedPlace; readonly entries: Array<LinkedEntry> }>()
       const actors = new Map<string, Draft>()
       for (const linked of entries) {
         const { entry } = linked

@@ -1,15 +1,15 @@
 import { joined, listed, valuesOf } from "../database/Parts.js"
 import { type Sql, sql, type Values } from "../database/Query.js"
 
-/** Actors that an entry may be of: their ids, and the name of one who has none, as a failed login of an unknown address. */
+/** The actors of a filter: ids, and the name of an actor without one, such as a failed login of an unknown address. */
 export interface Actors {
   readonly ids: ReadonlyArray<string>
   readonly nameless: string | null
 }
 
-/** What of a log is asked for. Each filter that is given narrows the result. */
+/** Filters of a search; each one narrows the result. */
 export interface Filters {
-  /** The log; every log when it is left out. */
+  /** All logs if undefined. */
   readonly log?: string
   readonly action?: string
   readonly resource_type?: string
@@ -19,7 +19,7 @@ export interface Filters {
   readonly key?: string
 }
 
-/** Moments as the database holds them: from `since` on, and before `until`. */
+/** A half-open span in the database's text form: `since` <= time < `until`. */
 export interface Times {
   readonly since: string | null
   readonly until: string | null
@@ -30,12 +30,15 @@ export interface Bounds {
   readonly below: number | null
 }
 
-/** A range of numbers: of a log when one is asked for, else of positions. Over several logs the times are checked too. */
+/** A half-open range: of sequence numbers of one log, or of positions over all logs, where the times are checked as well. */
 export interface Range extends Bounds {
   readonly times: Times | null
 }
 
-/** Runs of an index, named by counters `k`; the entries or postings `e` of a run are those that match. */
+/**
+ * Runs of an index. A run is the entries (or postings) `e` that share the values of one counter row `k`, so a page takes the
+ * newest of each run, and a total the sum of the counters.
+ */
 interface Runs {
   readonly counters: Sql<string>
   readonly where: Sql<string>
@@ -47,7 +50,7 @@ interface Runs {
 
 const both = (parts: ReadonlyArray<Sql<string>>): Sql<string> => joined(parts, sql` AND `)
 
-/** The condition of a filter that is given. */
+/** The condition of a filter, if it is set. */
 const equal = (
   filters: Filters,
   name: "log" | "action" | "resource_type" | "project" | "env",
@@ -67,18 +70,18 @@ const indexOf = ({ actors, log }: Filters): Sql<never> => {
   return actors === undefined ? sql`audit_entries_by_kind` : sql`audit_entries_by_actor`
 }
 
-/** The runs of entries of each actor, action and resource type; of every actor, where none is asked for. */
+/** Runs of entries by actor, action and resource type; by action and resource type only if no actor is asked for. */
 const runsOfKinds = (filters: Filters): Runs => {
   const { actors, log } = filters
   return {
-    // The totals are those of every log, or of every actor.
+    // `audit_totals` sums over all logs, or over all actors of a log; the sums have '' in that column.
     counters: log !== undefined && actors !== undefined ? sql`audit_counters k` : sql`audit_totals k`,
     where: both([
       log === undefined ? sql`k.log = ''` : sql`k.log = ${"log"}`,
       actors === undefined ? sql`k.actor_id = ''` : ofActors(actors),
       ...ofKind(filters)
     ]),
-    // Of the indexes that would do, only this one is in the order of the page.
+    // The planner may choose another index, but only this one is in the order of the page.
     entries: sql`audit_entries e INDEXED BY ${indexOf(filters)}`,
     match: both([
       ...(log === undefined ? [] : [sql`e.log = k.log`]),
@@ -99,7 +102,7 @@ const runsAt = (places: ReadonlyArray<Sql<string>>, filters: Filters): Runs => (
   isOfEntries: false
 })
 
-/** The runs at the places of the names. Who has no id does nothing at a place. */
+/** Runs at the places that match the names. Actors without an id have no entries at places. */
 const runsOfNames = (filters: Filters): Runs => {
   const { actors, env, key, project } = filters
   return runsAt(
@@ -136,7 +139,7 @@ const runsOf = (filters: Filters): ReadonlyArray<Runs> => {
 
 const orderOf = ({ order }: Pick<Runs, "order">): Sql<never> => (order === "seq" ? sql`e.seq` : sql`e.position`)
 
-/** The part of a run that is in a range: more conditions. */
+/** The conditions that limit a run to a range. */
 const within = ({ below, from, times }: Range, runs: Pick<Runs, "order" | "isOfEntries">): Sql<string> => {
   const { isOfEntries, order } = runs
   const entry = isOfEntries ? sql`e` : sql`a`
@@ -158,8 +161,8 @@ const within = ({ below, from, times }: Range, runs: Pick<Runs, "order" | "isOfE
 }
 
 /**
- * The newest positions of some runs: those of each from its index, and of these the newest. Of runs at places there may be many:
- * only the ones with the newest entries can have one on the page.
+ * The newest positions of some runs: the newest of each run from its index, then the newest of all. There may be many runs at
+ * places, so only as many as the page has rows are read: those with the newest entries.
  */
 const newestOfRuns = (runs: Runs, range: Range): Sql<string> => {
   const { counters, entries, isOfEntries, match, where } = runs
@@ -175,7 +178,7 @@ const newestOfRuns = (runs: Runs, range: Range): Sql<string> => {
         ${page} ORDER BY f.position DESC LIMIT ${"limit"}`
 }
 
-/** The newest entries of any kind. */
+/** The newest positions without filters. */
 const newest = ({ log }: Filters, range: Range): Sql<string> => {
   const runs = { order: log === undefined ? "position" : "seq", isOfEntries: true } as const
   return sql`SELECT e.position FROM audit_entries e
@@ -184,8 +187,8 @@ const newest = ({ log }: Filters, range: Range): Sql<string> => {
 }
 
 /**
- * The newest entries that fit. It costs the same for any number of entries; and it is one statement, so that no kind is missing
- * beside a newer entry of another.
+ * The newest positions that match. The cost does not depend on the number of entries. It is one statement: with several, an
+ * entry committed in between could appear without older ones of other runs.
  */
 const newestThatFit = (found: ReadonlyArray<Sql<string>>): Sql<string> => {
   const each = joined(
@@ -197,25 +200,25 @@ const newestThatFit = (found: ReadonlyArray<Sql<string>>): Sql<string> => {
   }) ORDER BY position DESC`
 }
 
-/** Whether nothing narrows a log, or all of them. */
+/** Whether no filter but the log is set. */
 export const isWhole = ({ action, actors, env, key, project, resource_type }: Filters): boolean =>
   [action, actors, env, key, project, resource_type].every((filter) => filter === undefined)
 
-/** Whether the entries of a log are searched in the order of positions, so that a range of its numbers is one of these. */
+/** Whether the search orders by position, so that a range of sequence numbers has to be converted. */
 export const isByPosition = (filters: Filters): boolean =>
   !isWhole(filters) && runsOf(filters).some(({ order }) => order === "position")
 
-/** The positions of the newest entries that fit. */
+/** Selects the positions of a page. */
 export const pageStatement = (filters: Filters, range: Range): Sql<string> =>
   isWhole(filters) ? newest(filters, range) : newestThatFit(runsOf(filters).map((runs) => newestOfRuns(runs, range)))
 
-/** How many entries fit, by the counters: the sum of what each statement returns. */
+/** Statements whose sum is the total by the counters. */
 export const totalStatements = (filters: Filters): ReadonlyArray<Sql<string>> =>
   (isWhole(filters) ? [runsOfKinds(filters)] : runsOf(filters)).map(
     ({ counters, where }) => sql`SELECT coalesce(sum(k.entries), 0) AS total FROM ${counters} WHERE ${where}`
   )
 
-/** How many entries in a range fit, up to a limit: the sum of what each statement returns. */
+/** Statements whose sum is the number of matching entries in a range; each counts up to the limit. */
 export const countStatements = (filters: Filters, range: Range): ReadonlyArray<Sql<string>> =>
   isWhole(filters)
     ? [
@@ -228,10 +231,7 @@ export const countStatements = (filters: Filters, range: Range): ReadonlyArray<S
             CROSS JOIN ${runs.entries} ON ${runs.match}${within(range, runs)} WHERE ${runs.where} LIMIT ${"limit"})`
       )
 
-/**
- * The values of these statements' parameters. `positions` are the bounds of the range as positions, where the statements are in
- * the order of those.
- */
+/** The parameter values of the statements above. `positions` are the bounds of the range as positions. */
 export const searchValues = (filters: Filters, range: Range, positions: Bounds, limit: number): Values<string> => ({
   log: filters.log ?? null,
   action: filters.action ?? null,

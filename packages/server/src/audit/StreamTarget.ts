@@ -3,13 +3,13 @@ import { type FileHandle, open } from "node:fs/promises"
 import type { Settings } from "../Config.js"
 import { StartupError } from "../StartupError.js"
 
-/** The system's word for why lines could not be written. */
+/** `reason` is the system's error code. */
 export class StreamFailure extends Data.TaggedError("StreamFailure")<{ readonly reason: string }> {}
 
-/** Takes whole lines; comes back when they are handed over, or on disk. */
+/** Writes whole lines. Completes once the pipe has taken them, or once they are on disk. */
 export type WriteLines = (lines: string) => Effect.Effect<void, StreamFailure>
 
-/** Attempts that failed: the lines are kept in the database and tried again. */
+/** Failed attempts; the lines are read from the database and written again. */
 export const streamFailures = Metric.counter("coffer_audit_stream_failures_total", { incremental: true })
 
 const counting =
@@ -24,7 +24,7 @@ const failureOf = (error: unknown): StreamFailure =>
 
 const attempt = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: failureOf })
 
-/** A reader that hangs holds up these writes and nothing else: on a pipe, Node's standard output does not block. */
+/** A stuck reader blocks these writes only: on a pipe, Node writes to standard output asynchronously. */
 const toStdout: WriteLines = (lines) =>
   Effect.async((resume) => {
     process.stdout.write(lines, (error) =>
@@ -32,8 +32,8 @@ const toStdout: WriteLines = (lines) =>
     )
   })
 
-/** Whether the last line was begun and not ended, as by a crash or a full disk. */
-const isBroken = async (file: FileHandle): Promise<boolean> => {
+/** Whether the last line is incomplete, as after a crash or on a full disk. */
+const endsInPartialLine = async (file: FileHandle): Promise<boolean> => {
   const { size } = await file.stat()
   if (size === 0) return false
   const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1)
@@ -46,22 +46,22 @@ const opened = (path: string) =>
     (file) => Effect.promise(() => file.close())
   )
 
-/** Opens the file anew each time, so that it can be rotated by renaming it. */
+/** Opens the file for each write, so that it can be rotated by renaming it. */
 const toFile =
   (path: string): WriteLines =>
   (lines) =>
     Effect.gen(function* () {
       const file = yield* opened(path)
-      const broken = yield* attempt(() => isBroken(file))
-      yield* attempt(() => file.appendFile(broken ? `\n${lines}` : lines))
+      const isPartial = yield* attempt(() => endsInPartialLine(file))
+      yield* attempt(() => file.appendFile(isPartial ? `\n${lines}` : lines))
       yield* attempt(() => file.datasync())
     }).pipe(Effect.scoped)
 
-/** Where the entries go. A file that cannot be one is told at the start; what fails later is tried again. */
+/** Opens the target once to fail at startup if that is impossible. Later failures are retried. */
 export const streamTarget = (stream: NonNullable<Settings["auditStream"]>): Effect.Effect<WriteLines, StartupError> =>
   stream === "stdout"
     ? Effect.sync(() => {
-        // A reader that goes away does not end the server.
+        // Without a listener, a reader that closes the pipe would end the process.
         process.stdout.on("error", () => undefined)
         return counting(toStdout)
       })

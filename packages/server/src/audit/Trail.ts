@@ -14,17 +14,17 @@ import { systemLog } from "./Append.js"
 import { genesis, headMac, link, sameLink } from "./Chain.js"
 import { ActorsRepo } from "./ActorsRepo.js"
 import type { Actors, Filters, Times } from "./Search.js"
-import { countedAtMost, type EntryRow, type FoundRow, TrailRepo } from "./TrailRepo.js"
+import { countedAtMost, type EntryRow, type FoundRow, EntryReader } from "./EntryReader.js"
 
 const defaultLimit = 20
-/** How many entries one statement reads: an entry can hold 2,000 keys in 250 KB, and a statement must not hold the event loop. */
-const stride = 25
+/** How many entries one statement of a verification reads: an entry can hold 250 KB, and a statement blocks the event loop. */
+const rowsAtOnce = 25
 /** How many entries of a page one statement reads. */
 const entriesAtOnce = 10
-/** How many characters of metadata a page holds; it is shorter than its limit where its entries are long. */
+/** How many characters of metadata a page holds. A page of long entries has fewer entries than its limit. */
 const pageCharacters = 4 * 1024 * 1024
 /** How many logs are verified at the same time. */
-const maxTogether = 16
+const maxVerifications = 16
 
 const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 const decodeMetadata = Schema.decodeUnknown(Metadata)
@@ -38,9 +38,9 @@ export interface PageRequest {
   readonly project?: ProjectName
   readonly env?: EnvName
   readonly key?: SecretKey
-  /** From this moment on. */
+  /** Inclusive. */
   readonly since?: string
-  /** Before this moment. */
+  /** Exclusive. */
   readonly until?: string
   readonly limit?: number
   readonly after?: string
@@ -52,11 +52,11 @@ export interface VerifyRequest {
   readonly chain?: string
 }
 
-/** An entry as the API shows it. */
-export const recordOf = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
+/** The API's record of a row. */
+export const auditEntry = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
   Effect.map(Effect.orDie(decodeMetadata(metadata)), (decoded): AuditEntry => ({ ...entry, metadata: decoded }))
 
-/** Fails unless a word is one that entries can have; names the nearest one. */
+/** Fails with ValidationError, which suggests the nearest word, if `word` is not one of `words`. */
 const known = (name: string, words: ReadonlyArray<string>, word: string | undefined) =>
   word === undefined || words.includes(word)
     ? Effect.void
@@ -65,17 +65,17 @@ const known = (name: string, words: ReadonlyArray<string>, word: string | undefi
         (hint) => new ValidationError({ message: `${name}: there is no ${name.replace("_", " ")} ${word}${hint}` })
       )
 
-/** Longer names differ within this many characters, or are not worth the time. */
+/** How many characters of a name are compared, because the distance is quadratic. */
 const maxCompared = 100
 
-/** The distance of two words; infinite where half of the letters differ. */
+/** The edit distance of two words; infinite if half of the letters differ. */
 const distanceOf = (word: string, other: string): number => {
   if (Math.abs(other.length - word.length) > word.length / 2) return Infinity
   const distance = editDistance(word.slice(0, maxCompared), other.slice(0, maxCompared))
   return distance < other.length / 2 ? distance : Infinity
 }
 
-/** Asks whether the nearest of some words was meant, in slices: there may be thousands. */
+/** Suggests the nearest word. Yields to the event loop: there may be thousands of words. */
 const hint = (word: string, words: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.map(
     forEachInSlices(words, (other) => Effect.sync(() => [other, distanceOf(word, other)] as const)),
@@ -86,42 +86,35 @@ const hint = (word: string, words: ReadonlyArray<string>): Effect.Effect<string>
     }
   )
 
-/** A moment of a filter as the database holds it. */
 const momentOf = (text: string | undefined): string | null => (text === undefined ? null : timestamp(Date.parse(text)))
 
-/** Whether a total is counted, because no counter keeps it. */
+/** Whether a total is counted row by row, because no counter holds it. */
 const isCounted = ({ since, until }: Times, { log, ...filters }: Filters): boolean =>
   (since !== null || until !== null) && (log === undefined || Object.keys(filters).length > 0)
 
-/** Reads the audit trail and checks that it is whole. */
+/** Lists and verifies the audit trail. */
 export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
   effect: Effect.gen(function* () {
-    const repo = yield* TrailRepo
-    const people = yield* ActorsRepo
+    const repo = yield* EntryReader
+    const actorsRepo = yield* ActorsRepo
     const { auditKey } = yield* Instance
-    const together = yield* Effect.makeSemaphore(maxTogether)
-    const oneOfALog = new Map<string, { readonly lock: Effect.Semaphore; waiting: number }>()
-    /**
-     * One verification of a log at a time. Those of other logs go on beside it, slice by slice, so that a short log does not
-     * wait for the end of a long one.
-     */
-    const inTurn = <A, E, R>(log: string, verification: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    const verifications = yield* Effect.makeSemaphore(maxVerifications)
+    const locks = new Map<string, { readonly lock: Effect.Semaphore; users: number }>()
+    /** Runs one verification of a log at a time. Other logs are verified concurrently, so a short log need not wait for a long one. */
+    const withLogLock = <A, E, R>(log: string, verification: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.suspend(() => {
-        const mine = oneOfALog.get(log) ?? { lock: Effect.unsafeMakeSemaphore(1), waiting: 0 }
-        oneOfALog.set(log, mine)
-        mine.waiting++
+        const ofLog = locks.get(log) ?? { lock: Effect.unsafeMakeSemaphore(1), users: 0 }
+        locks.set(log, ofLog)
+        ofLog.users++
         return Effect.ensuring(
-          mine.lock.withPermits(1)(together.withPermits(1)(verification)),
+          ofLog.lock.withPermits(1)(verifications.withPermits(1)(verification)),
           Effect.sync(() => {
-            if (--mine.waiting === 0) oneOfALog.delete(log)
+            if (--ofLog.users === 0) locks.delete(log)
           })
         )
       })
 
-    /**
-     * The actors that a request names: of the log, or who could be in it and did nothing yet. Fails if there is nobody of that
-     * id or name; names the nearest one.
-     */
+    /** Resolves the actors of a request, even without entries. Fails with ValidationError, which suggests the nearest name. */
     const actorsOf = Effect.fnUntraced(function* (
       log: string | undefined,
       actor: string | undefined,
@@ -129,10 +122,10 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     ) {
       if (actor === undefined) return id === undefined ? undefined : ({ ids: [id], nameless: null } satisfies Actors)
       const name = actor.includes("@") ? actor.trim().toLowerCase() : actor
-      const inLog = yield* people.inLog(log, name)
-      const found = inLog.length > 0 ? inLog : yield* people.silent(log, name)
+      const inLog = yield* actorsRepo.inLog(log, name)
+      const found = inLog.length > 0 ? inLog : yield* actorsRepo.withoutEntries(log, name)
       if (found.length === 0) {
-        const meant = yield* hint(name, yield* people.names(log))
+        const meant = yield* hint(name, yield* actorsRepo.names(log))
         return yield* new ValidationError({
           message: `actor: there is nobody of that id or name${meant}`
         })
@@ -143,13 +136,13 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       return actors
     })
 
-    /** The entries at some positions, as many of the first ones as a page holds. */
+    /** Reads the entries at some positions until the page is full. */
     const entriesAt = Effect.fnUntraced(function* (positions: ReadonlyArray<number>) {
       const pace = pacing()
       const found: Array<EntryRow> = []
       let characters = 0
       for (const some of Array.chunksOf(positions, entriesAtOnce)) {
-        for (const entry of yield* repo.at(some)) {
+        for (const entry of yield* repo.entriesAt(some)) {
           characters += entry.metadata.length
           if (found.length > 0 && characters > pageCharacters) return found
           found.push(entry)
@@ -175,7 +168,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       const has_next = positions.length > shown.length
       const total = yield* repo.total(filters, after === undefined ? range : yield* repo.rangeOf(log, times, null))
       const answer: AuditPage = {
-        data: yield* forEachInSlices(shown, recordOf),
+        data: yield* forEachInSlices(shown, auditEntry),
         pagination: {
           total: Math.min(total, isCounted(times, filters) ? countedAtMost : total),
           ...(isCounted(times, filters) && total > countedAtMost && { at_least: true }),
@@ -192,40 +185,40 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       return answer
     })
 
-    /** The link that an entry is chained to. */
-    const before = (log: string, seq: number) =>
+    /** The link of the entry before a number. */
+    const previousLink = (log: string, seq: number) =>
       seq === 1 ? Effect.succeed(genesis) : Effect.map(repo.link({ log, seq: seq - 1 }), (row) => row?.chain ?? "")
 
-    /** Walks a log up to a number. Answers how far it is whole, and the first number that is not. */
+    /** Verifies the chain of a log from a number to a number. Returns how many entries are valid, and the first invalid number. */
     const walk = Effect.fnUntraced(function* (log: string, from: number, to: number) {
-      let chain = yield* before(log, from)
+      let chain = yield* previousLink(log, from)
       let seq = from
-      let above = 0
+      let lastPosition = 0
       const checked = new Set<string>()
-      const fits = Effect.fnUntraced(function* (row: FoundRow) {
+      const isValid = Effect.fnUntraced(function* (row: FoundRow) {
         const { chain: found, position, ...entry } = row
         const expected = link(auditKey, chain, entry, entry)
-        if (entry.seq !== seq || position <= above || !sameLink(found, expected)) return false
-        if (!(yield* repo.isFound(row, checked))) return false
+        if (entry.seq !== seq || position <= lastPosition || !sameLink(found, expected)) return false
+        if (!(yield* repo.isIndexed(row, checked))) return false
         chain = expected
-        above = position
+        lastPosition = position
         seq++
         return true
       })
       const pace = pacing()
       while (seq <= to) {
-        const rows = yield* repo.run({ log, from: seq, to, limit: stride })
+        const rows = yield* repo.run({ log, from: seq, to, limit: rowsAtOnce })
         for (const row of rows) {
           yield* pace
-          if (!(yield* fits(row))) return { chain, entries: seq - from, invalid: seq }
+          if (!(yield* isValid(row))) return { chain, entries: seq - from, invalid: seq }
         }
-        if (rows.length < stride && seq <= to) return { chain, entries: seq - from, invalid: seq }
+        if (rows.length < rowsAtOnce && seq <= to) return { chain, entries: seq - from, invalid: seq }
       }
       return { chain, entries: seq - from, invalid: null }
     })
 
     const verify = (log: string, { chain, from_seq = 1, seq }: VerifyRequest) =>
-      inTurn(
+      withLogLock(
         log,
         Effect.gen(function* () {
           const { head_chain, head_created_at, head_mac, head_seq, ...ends } = yield* repo.end({ log })
@@ -240,7 +233,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
           if (walked.invalid !== null) faults.push(walked.invalid)
           if (from_seq === 1 && first_seq < 1) faults.push(0)
           if (found === null && last > 0) faults.push(1)
-          // A head that nobody vouches for says nothing about where the log ends.
+          // Without a valid head, it is unknown where the log should end.
           if (found !== null && head === null) faults.push(Math.max(last, 1))
           if (head !== null) {
             if (last > head.seq) faults.push(head.seq + 1)
@@ -249,8 +242,8 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
             }
           }
           if (seq !== undefined && chain !== undefined) {
-            const kept = yield* repo.link({ log, seq })
-            if (kept === undefined || !sameLink(kept.chain, chain)) faults.push(seq)
+            const row = yield* repo.link({ log, seq })
+            if (row === undefined || !sameLink(row.chain, chain)) faults.push(seq)
           }
           const first = faults.length === 0 ? null : Math.min(...faults)
           const verification: AuditVerification = {
@@ -267,19 +260,19 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       /** A page of an organization's log, newest first. */
       list: (place: Place<"audit.read">, request: PageRequest) => page(place.org.id, request),
 
-      /** A page of every log, or of one organization's, removed ones too. */
+      /** A page of all logs, or of one organization's, even a removed one. */
       listAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: PageRequest) => page(orgId, request),
 
-      /** Whether an organization's log is whole, from a number on; and whether a head that someone kept is in it. */
+      /** Verifies an organization's log from a number on, and that it contains a head which the caller recorded earlier. */
       verify: (place: Place<"audit.verify">, request: VerifyRequest) => verify(place.org.id, request),
 
-      /** Whether a log is whole, for a program that checks a backup. */
+      /** For a program that checks a backup. */
       verifyLog: (_operator: Operator, log: string) => verify(log, {}),
 
-      /** The same for the log of what belongs to no organization, or any organization's. */
+      /** Verifies any organization's log; the log of the server itself if `orgId` is undefined. */
       verifyAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: VerifyRequest) =>
         verify(orgId ?? systemLog, request)
     } as const
   }),
-  dependencies: [TrailRepo.Default, ActorsRepo.Default]
+  dependencies: [EntryReader.Default, ActorsRepo.Default]
 }) {}

@@ -15,16 +15,20 @@ const refusal = new Unauthorized({
 const touchEveryMillis = 60_000
 
 /**
- * Who holds a credential, read from the database for each request. An API key is taken before a session token, as the
- * clients do; a credential that is not well formed is refused before any lookup; every refusal is the same.
+ * Resolves the credential of each request to an actor. An API key takes precedence over a session token, as in the clients.
+ * A malformed credential fails before any lookup. Every failure returns the same error.
  */
 export class Authenticator extends Effect.Service<Authenticator>()("@coffer/server/Authenticator", {
   scoped: Effect.gen(function* () {
     const repo = yield* AuthRepo
     const { transaction } = yield* Database
-    const touches = yield* Queue.dropping<Effect.Effect<unknown, unknown>>(1_000)
-    yield* Queue.take(touches).pipe(
-      Effect.flatMap((touch) => Effect.catchAllCause(touch, (cause) => Effect.logWarning("last use not noted", cause))),
+    const lastUses = yield* Queue.dropping<Effect.Effect<unknown, unknown>>(1_000)
+    yield* Queue.take(lastUses).pipe(
+      Effect.flatMap((touch) =>
+        Effect.catchAllCause(touch, (cause) =>
+          Effect.logWarning("the last use of a credential was not recorded", cause)
+        )
+      ),
       Effect.forever,
       Effect.forkScoped
     )
@@ -53,14 +57,14 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       keyId: row.key_id
     })
 
-    const noteSession = ({ session_id, user_id }: SessionActorRow, now: string) =>
+    const touchSession = ({ session_id, user_id }: SessionActorRow, now: string) =>
       transaction(Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now })))
 
     const bySession = Effect.fnUntraced(function* (token: string, millis: number) {
       if (!isWellFormed("session", token)) return yield* refusal
       const row = yield* repo.findSession({ hash: hashToken(token), bornAfter: timestamp(millis - sessionMillis) })
       if (row === undefined) return yield* refusal
-      if (isStale(row.last_used_at, millis)) touches.unsafeOffer(noteSession(row, timestamp(millis)))
+      if (isStale(row.last_used_at, millis)) lastUses.unsafeOffer(touchSession(row, timestamp(millis)))
       return userOf(row)
     })
 
@@ -69,12 +73,11 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       const row = yield* repo.findKey({ hash: hashToken(key), now: timestamp(millis) })
       if (row === undefined) return yield* refusal
       if (isStale(row.last_used_at, millis)) {
-        touches.unsafeOffer(transaction(repo.touchAccount({ id: row.account_id, now: timestamp(millis) })))
+        lastUses.unsafeOffer(transaction(repo.touchAccount({ id: row.account_id, now: timestamp(millis) })))
       }
       return accountOf(row)
     })
 
-    /** Who holds the credential of a request. */
     const identify = (headers: Headers.Headers): Effect.Effect<Actor, Unauthorized> =>
       Effect.flatMap(Clock.currentTimeMillis, (millis): Effect.Effect<Actor, Unauthorized> => {
         const key = headers["x-api-key"]
@@ -83,8 +86,8 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         return bearer === undefined ? refusal : bySession(bearer, millis)
       })
 
-    /** Who holds the credential that an actor came with, as the open transaction sees it: fails when it is good no more. */
-    const again = (actor: Actor): Effect.Effect<Actor, Unauthorized> =>
+    /** Reads the actor of a credential again, in the open transaction. Fails when the credential is no longer valid. */
+    const revalidate = (actor: Actor): Effect.Effect<Actor, Unauthorized> =>
       Effect.flatMap(Clock.currentTimeMillis, (millis): Effect.Effect<Actor, Unauthorized> =>
         actor.type === "user"
           ? Effect.flatMap(
@@ -96,14 +99,14 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
             )
       )
 
-    return { identify, again } as const
+    return { identify, revalidate } as const
   }),
   dependencies: [AuthRepo.Default]
 }) {}
 
 /**
- * The contract's authentication. The toolkit tries one scheme after the other and returns the failure of the last; an API key
- * must outweigh a session, so the first scheme looks at both headers, with one lookup.
+ * The contract's authentication. The toolkit tries the schemes in order and returns the failure of the last one. The first
+ * scheme checks both headers, so that an API key takes precedence and there is only one lookup.
  */
 export const AuthenticationLive = Layer.effect(
   Authentication,

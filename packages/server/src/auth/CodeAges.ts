@@ -3,15 +3,15 @@ import { Clock, Effect } from "effect"
 const millisIn = (nanos: bigint): number => Number(nanos / 1_000_000n)
 
 /**
- * How long ago this process issued a login code, by the clock of the process, which nobody can set. A wall clock that is
- * set back must not make an expired code good again.
+ * Measures the age of login codes with the monotonic clock, because setting the wall clock back must not make an expired
+ * code valid again.
  */
 export class CodeAges extends Effect.Service<CodeAges>()("@coffer/server/CodeAges", {
   sync: () => {
     const issued = new Map<string, bigint>()
 
     return {
-      /** Notes that a code is issued now, and forgets those that are older than `lifetime` milliseconds. */
+      /** Records that a code is issued now, and drops codes older than `lifetime` milliseconds. */
       note: (id: string, lifetime: number) =>
         Effect.map(Clock.currentTimeNanos, (current) => {
           for (const [older, moment] of issued) {
@@ -21,13 +21,13 @@ export class CodeAges extends Effect.Service<CodeAges>()("@coffer/server/CodeAge
           issued.set(id, current)
         }),
 
-      /** Milliseconds since a code was issued: by both clocks the longer, or by the wall clock for an earlier process's code. */
+      /** Milliseconds since a code was issued: the longer of both clocks. Codes of an earlier process have the wall clock only. */
       ageOf: (id: string, createdAt: number) =>
         Effect.gen(function* () {
           const moment = issued.get(id)
           const byWall = (yield* Clock.currentTimeMillis) - createdAt
           if (moment !== undefined) return Math.max(byWall, millisIn((yield* Clock.currentTimeNanos) - moment))
-          // Nobody knows how old a code of the future is.
+          // The wall clock was set back since, so the age is unknown: treat the code as expired.
           return byWall < 0 ? Number.POSITIVE_INFINITY : byWall
         })
     } as const

@@ -3,7 +3,7 @@ import type { Email } from "@coffer/domain/Names"
 import { Clock, Effect, Metric, type Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { AuditLog } from "../audit/AuditLog.js"
-import type { AuditSource } from "../audit/Told.js"
+import type { AuditSource } from "../audit/AuditEvent.js"
 import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
 import { timestamp } from "../database/Time.js"
@@ -27,10 +27,10 @@ const requests = { max: 5, window: 15 * minute }
 const requestsOfClient: RateLimit = { kind: "login", max: 30, window: 15 * minute }
 const failures = { max: 10, window: 60 * minute }
 
-/** Failed verifications, over all addresses: guessing shows here. */
+/** Failed verifications for all addresses. An increase shows that someone guesses codes. */
 export const loginFailures = Metric.counter("coffer_login_failures_total", { incremental: true })
 export const lockouts = Metric.counter("coffer_login_lockouts_total", { incremental: true })
-/** Requests for a code over a limit, and verifications while locked out. They leave no other trace. */
+/** Code requests over a limit, and verifications while locked out. Neither is logged nor audited. */
 export const loginRefusals = Metric.counter("coffer_login_refusals_total", { incremental: true })
 
 const invalidCode = new InvalidCode({
@@ -40,7 +40,7 @@ const invalidCode = new InvalidCode({
 const limited = (whose: string, retryAfter: number) =>
   new RateLimited({ message: `too many login requests ${whose}: try again in ${retryAfter} seconds`, retryAfter })
 
-/** Login without a password: a code goes out by mail and comes back for a session token. */
+/** Login without a password: the server mails a code, and exchanges it for a session token. */
 export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
   effect: Effect.gen(function* () {
     const config = yield* ServerConfig
@@ -55,7 +55,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const limits = yield* RateLimits
     const unknown = yield* UnknownAddresses
 
-    const sourceOf = (email: Email, id: string | null): AuditSource => ({
+    const loginSource = (email: Email, id: string | null): AuditSource => ({
       actor: { type: "user", id, name: email },
       orgId: null
     })
@@ -66,9 +66,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
         : user.disabled_at === null
 
     /**
-     * Mails a new code, which replaces a pending one. Who may not log in gets the same answer after the same work: a
-     * record that no code matches. Fails with RateLimited on the 6th request for an e-mail within 15 minutes, and on the
-     * 31st from a client's address.
+     * Mails a new code, which replaces a pending one. For an address that may not log in, the same work is done with a MAC
+     * that no code matches, so that timing does not reveal it. Fails with RateLimited on the 6th request for an e-mail within
+     * 15 minutes, and on the 31st from a client's network.
      */
     const request = traced("Login.request")(
       Effect.fnUntraced(function* (email: Email) {
@@ -100,7 +100,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
               expiresAt: timestamp(millis + codeMillis)
             })
             if (user !== undefined || unknown.admits(["auth.login"])) {
-              yield* audit.write(sourceOf(email, user?.id ?? null), {
+              yield* audit.write(loginSource(email, user?.id ?? null), {
                 action: "auth.login",
                 resource_type: "user",
                 resource_id: user?.id ?? null
@@ -115,8 +115,8 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     )
 
     /**
-     * Counts an attempt as failed and takes the pending code away, in a transaction of its own: whatever happens next, the
-     * attempt is counted and the code is used once.
+     * Counts the attempt as a failure and claims the pending code, in a separate transaction: a later failure must not
+     * uncount the attempt or allow a second use of the code.
      */
     const attempt = (email: Email, millis: number) =>
       transaction(
@@ -141,8 +141,8 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       ).pipe(Effect.tapErrorTag("LockedOut", () => Metric.increment(loginRefusals)))
 
     /**
-     * Exchanges a code for a session token. Fails with InvalidCode, without telling why, and with LockedOut after 10
-     * failures within an hour, even with the right code.
+     * Exchanges a code for a session token. Fails with InvalidCode, without the reason. Fails with LockedOut after 10
+     * failures within an hour, even for the right code.
      */
     const verify = traced("Login.verify")(
       Effect.fnUntraced(function* (email: Email, code: Redacted.Redacted) {
@@ -164,7 +164,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
               if (user !== undefined || unknown.admits(actions)) {
                 const about = { resource_type: "user", resource_id: user?.id ?? null } as const
                 yield* audit.write(
-                  sourceOf(email, user?.id ?? null),
+                  loginSource(email, user?.id ?? null),
                   ...actions.map((action) => ({ action, ...about }) as const)
                 )
               }
@@ -173,7 +173,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             yield* repo.deleteFailure({ id })
             const { id: userId } = yield* users.ensure(email)
             const session = yield* sessions.start(userId)
-            yield* audit.write(sourceOf(email, userId), {
+            yield* audit.write(loginSource(email, userId), {
               action: "auth.verify",
               resource_type: "session",
               resource_id: session.id

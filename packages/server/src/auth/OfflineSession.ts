@@ -10,8 +10,8 @@ import { Sessions } from "./Sessions.js"
 import { Users } from "./Users.js"
 
 /**
- * Starts a session for an address, offline, and answers its token: the way in when mail is down, an address is locked, or a
- * script sets up a first organization. Needs the master key and the database to itself; recorded as done by the system.
+ * Starts a session for an address offline and returns its token. Use it when mail is down, an address is locked out, or a
+ * script sets up the first organization. Needs the master key and exclusive access to the database.
  */
 export const offlineSession = (email: Email) =>
   Effect.gen(function* () {
@@ -24,7 +24,7 @@ export const offlineSession = (email: Email) =>
         const user = yield* users.ensure(email)
         if (user.disabled_at !== null) {
           return yield* new StartupError({
-            message: `${email} is disabled: a superadmin has to run coffer user enable ${email}; where no other superadmin is left, name another one by SUPERADMIN_EMAIL_1 and start the server`
+            message: `${email} is disabled: ask a superadmin to run coffer user enable ${email}; if there is no other superadmin, set SUPERADMIN_EMAIL_1 to another address and start the server`
           })
         }
         const session = yield* sessions.start(user.id)

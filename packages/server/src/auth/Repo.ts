@@ -48,7 +48,7 @@ const sessionActor = sql`
   FROM sessions s JOIN users u ON u.id = s.user_id
   WHERE s.created_at > ${"bornAfter"} AND u.disabled_at IS NULL`
 
-// A removed project still scopes its accounts: they reach nothing then, rather than everything.
+// A removed project still limits its accounts: without its row they could reach every project.
 const keyActor = sql`
   SELECT k.id AS key_id, a.id AS account_id, a.name AS name, o.id AS org_id, o.name AS org_name, p.id AS project_id,
     p.name AS project_name, a.reveal AS reveal, a.last_used_at AS last_used_at
@@ -58,7 +58,6 @@ const keyActor = sql`
   LEFT JOIN projects p ON p.id = a.project_id
   WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${"now"})`
 
-/** The statements of identity: credentials, login codes, failures, sessions and users. */
 export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRepo", {
   effect: Effect.gen(function* () {
     const { all, first, returning, write } = yield* query
@@ -98,12 +97,12 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
       touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,
 
-      /** A user's sessions that were born after a moment, the newest first. */
+      /** A user's sessions created after `bornAfter`, newest first. */
       sessionsOf: (userId: UserId, bornAfter: string) =>
         pages(
-          // No moment comes behind this text.
+          // `~` sorts after every timestamp.
           { before: "~", beforeId: "" },
-          (place, limit) => sessionPage({ userId, bornAfter, ...place, limit }),
+          (cursor, limit) => sessionPage({ userId, bornAfter, ...cursor, limit }),
           ({ created_at, id }) => ({ before: created_at, beforeId: id })
         ),
 
@@ -114,12 +113,12 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       deleteSession: returning(IdRow)`
         DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,
 
-      /** Some of a user's sessions, so many at most. */
+      /** Deletes at most `limit` of a user's sessions. */
       deleteSessions: returning(IdRow)`
         DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} LIMIT ${"limit"})
         RETURNING id`,
 
-      /** Only what lies between two moments counts: a clock that was ahead must not lock anybody for long. */
+      /** The upper bound ignores rows from a clock that was ahead: they would lock the address for too long. */
       requestsBetween: all(MomentRow)`
         SELECT created_at FROM login_codes
         WHERE email = ${"email"} AND created_at > ${"since"} AND created_at <= ${"now"} ORDER BY created_at`,
@@ -132,7 +131,7 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
         readonly expiresAt: string
       }) => Effect.zipRight(replacePending({ email: row.email }), insertCode(row)),
 
-      /** Takes the pending code away, whatever its age. */
+      /** Claims the pending code at any age. */
       claimCode: (email: Email) => Effect.map(claimedCodes({ email }), (rows) => rows[0]),
 
       /** As `requestsBetween`. */
@@ -151,7 +150,7 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
         INSERT INTO users (id, email, name, created_at, updated_at)
         VALUES (${"id"}, ${"email"}, ${"name"}, ${"now"}, ${"now"})`,
 
-      /** Makes the users with these addresses superadmins, and nobody else. */
+      /** Makes exactly the users with these addresses superadmins. */
       setSuperadmins: (emails: ReadonlyArray<Email>, now: string) =>
         Effect.gen(function* () {
           const wanted = new Set(emails)

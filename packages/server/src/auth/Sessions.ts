@@ -1,10 +1,10 @@
-import { type Actor, actorName, type UserActor } from "@coffer/domain/Actor"
+import type { Actor, UserActor } from "@coffer/domain/Actor"
 import { NotFound } from "@coffer/domain/Errors"
 import { SessionId, type UserId } from "@coffer/domain/Ids"
 import type { Session } from "@coffer/domain/Session"
 import { Clock, Effect, Redacted } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import type { AuditSource } from "../audit/Told.js"
+import { actorSource } from "../audit/AuditEvent.js"
 import { Database } from "../database/Database.js"
 import { ago, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
@@ -14,26 +14,20 @@ import { nextTick } from "../EventLoop.js"
 import { AuthRepo } from "./Repo.js"
 import { traced } from "../tracing/Traced.js"
 
-/** How many sessions are ended before other work gets its turn. */
-const stride = 100
+/** How many sessions are deleted between two event-loop ticks. */
+const batchSize = 100
 
-/** A session dies at 30 days of age, used or not. */
+/** A session expires after 30 days, even when it is in use. */
 export const sessionMillis = 30 * 24 * 60 * 60 * 1000
 
-/** Who an entry of the audit log names, for what belongs to no organization. */
-export const sourceOfActor = (actor: Actor): AuditSource => ({
-  actor: { type: actor.type, id: actor.id, name: actorName(actor) },
-  orgId: null
-})
-
-/** People's sessions. A service account has none: it ends nothing and lists nothing. */
+/** The sessions of people. Service accounts have none: their calls return nothing and change nothing. */
 export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
   effect: Effect.gen(function* () {
     const repo = yield* AuthRepo
     const audit = yield* AuditLog
     const { transaction } = yield* Database
 
-    /** Starts a session, inside the caller's transaction; the token is known to the caller alone. */
+    /** Starts a session and returns its token, of which only a hash is stored. Call it in a transaction. */
     const start = traced("Sessions.start")(
       Effect.fnUntraced(function* (userId: UserId) {
         const token = yield* mintToken("session")
@@ -59,28 +53,27 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       })
     )
 
-    const ended = (actor: UserActor, sessions: ReadonlyArray<{ readonly id: string }>) =>
+    const recordEnded = (actor: UserActor, sessions: ReadonlyArray<{ readonly id: string }>) =>
       audit.write(
-        sourceOfActor(actor),
+        actorSource(actor),
         ...sessions.map(({ id }) => ({ action: "auth.logout", resource_type: "session", resource_id: id }) as const)
       )
 
-    /** Ends one session of the actor's own. */
     const end = traced("Sessions.end")(
       Effect.fnUntraced(function* (actor: Actor, id: SessionId) {
-        const gone = new NotFound({ message: `session ${id} is not there, or not yours` })
-        if (actor.type === "service_account") return yield* gone
+        const notFound = new NotFound({ message: `session ${id} is not there, or not yours` })
+        if (actor.type === "service_account") return yield* notFound
         yield* transaction(
           Effect.gen(function* () {
             const deleted = yield* repo.deleteSession({ userId: actor.id, id })
-            if (deleted.length === 0) return yield* gone
-            yield* ended(actor, deleted)
+            if (deleted.length === 0) return yield* notFound
+            yield* recordEnded(actor, deleted)
           })
         )
       })
     )
 
-    /** Ends all sessions of the actor's, and the pending login code that would start another one. */
+    /** Ends all sessions of the actor, and claims the pending login code, which could start another one. */
     const endAll = traced("Sessions.endAll")(
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return
@@ -89,18 +82,18 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
             yield* repo.claimCode(actor.email)
             const all: Array<{ readonly id: string }> = []
             for (;;) {
-              const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: stride })
+              const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: batchSize })
               all.push(...deleted)
-              if (deleted.length < stride) break
+              if (deleted.length < batchSize) break
               yield* nextTick
             }
-            yield* ended(actor, all)
+            yield* recordEnded(actor, all)
           })
         )
       })
     )
 
-    /** Ends the session that asks; an API key asks in vain and without harm. */
+    /** Ends the session of the request. Does nothing for an API key. */
     const logout = traced("Sessions.logout")(
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return

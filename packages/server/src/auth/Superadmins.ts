@@ -5,7 +5,7 @@ import { now } from "../database/Time.js"
 import { AuthRepo } from "./Repo.js"
 import { Users } from "./Users.js"
 
-/** At startup the listed people are superadmins, made if they are not there yet, and nobody else is. */
+/** At startup, makes exactly the configured addresses superadmins, and creates their users if needed. */
 export const SuperadminsLive = Layer.effectDiscard(
   Effect.gen(function* () {
     const { superadmins } = yield* ServerConfig

@@ -1,18 +1,17 @@
 import type { AuditAction } from "@coffer/domain/AuditEntry"
 import { Effect } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import type { AuditSource } from "../audit/Told.js"
+import type { AuditSource } from "../audit/AuditEvent.js"
 import { Database } from "../database/Database.js"
 
-/** How many entries an hour are written about addresses without a user, one by one. */
+/** How many attempts an hour for addresses without a user get an audit entry each. */
 export const entriesAnHour = 60
 
 const source: AuditSource = { actor: { type: "system", id: null, name: "addresses without a user" }, orgId: null }
 
 /**
- * Keeps strangers from growing the audit log without a bound: whoever invents addresses could have an entry written for each
- * attempt, for ever. Beyond a number of entries an hour, attempts for addresses without a user are counted, and one entry for
- * each action says how many there were. Attempts for a user's address are bounded by the limits for each address.
+ * Bounds the audit entries about addresses without a user: a stranger can invent addresses and would fill the log. Attempts
+ * over the bound are counted, and one entry an hour for each action records the count. Users' addresses have rate limits.
  */
 export class UnknownAddresses extends Effect.Service<UnknownAddresses>()("@coffer/server/UnknownAddresses", {
   scoped: Effect.gen(function* () {
@@ -22,7 +21,7 @@ export class UnknownAddresses extends Effect.Service<UnknownAddresses>()("@coffe
     const counted = new Map<AuditAction, number>()
     let written = 0
 
-    /** Whether attempts for an unknown address get entries of their own; they are counted if not. */
+    /** Whether the attempts get audit entries; otherwise they are counted. */
     const admits = (actions: ReadonlyArray<AuditAction>): boolean => {
       begun.unsafeOpen()
       if (written + actions.length <= entriesAnHour) {
@@ -33,7 +32,7 @@ export class UnknownAddresses extends Effect.Service<UnknownAddresses>()("@coffe
       return false
     }
 
-    /** Writes what was counted; the next attempt begins a new hour. */
+    /** Writes the counts. The next attempt starts a new hour. */
     const report = Effect.suspend(() => {
       const attempts = [...counted]
       counted.clear()
@@ -55,7 +54,9 @@ export class UnknownAddresses extends Effect.Service<UnknownAddresses>()("@coffe
       Effect.zipRight(Effect.sleep("1 hour")),
       Effect.zipRight(begun.close),
       Effect.zipRight(report),
-      Effect.catchAllCause((cause) => Effect.logError("attempts for unknown addresses could not be told", cause)),
+      Effect.catchAllCause((cause) =>
+        Effect.logError("login attempts for unknown addresses could not be recorded", cause)
+      ),
       Effect.forever,
       Effect.forkScoped
     )

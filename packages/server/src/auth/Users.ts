@@ -6,12 +6,12 @@ import { uuidV4 } from "../database/Uuid.js"
 import { AuthRepo } from "./Repo.js"
 import { traced } from "../tracing/Traced.js"
 
-/** The people that the service knows. A record comes into being by a first login, an invitation, or the configuration. */
+/** Creates users: at their first login, by an invitation, or from the configuration. */
 export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
   effect: Effect.gen(function* () {
     const repo = yield* AuthRepo
 
-    /** Finds the user with an address, or makes one, named by the part before `@`. Belongs inside a transaction. */
+    /** Finds or creates the user with an address. A new user is named by the part before `@`. Call it in a transaction. */
     const ensure = traced("Users.ensure")(
       Effect.fnUntraced(function* (email: Email) {
         const found = yield* repo.findUser({ email })

@@ -7,8 +7,7 @@ import { BackupId } from "@coffer/domain/Ids"
 import { Clock, Effect, Exit, Fiber, Metric, Option, Order, Array, Schema } from "effect"
 import type { Everywhere } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import type { AuditSource } from "../audit/Told.js"
-import { sourceOfActor } from "../auth/Sessions.js"
+import { type AuditSource, superadminSource } from "../audit/AuditEvent.js"
 import { ServerConfig } from "../Config.js"
 import { Database, type Transaction } from "../database/Database.js"
 import { now } from "../database/Time.js"
@@ -37,8 +36,6 @@ const Head = Schema.parseJson(Schema.Struct({ log: Schema.String, seq: Schema.Nu
 const decodeHead = Schema.decodeUnknown(Head)
 
 const newestFirst = Order.reverse(byTime)
-
-const sourceOf = ({ actor }: Everywhere): AuditSource => ({ ...sourceOfActor(actor), via: "superadmin" })
 
 const schedule: AuditSource = { actor: { type: "system", id: null, name: "backup schedule" }, orgId: null }
 
@@ -126,7 +123,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
 
     /** Backs the database up now. A second call waits for the first. */
     const create = traced("Backups.create")((everywhere: Everywhere, recording: Recording) =>
-      detached(make(sourceOf(everywhere), "manual", recording))
+      detached(make(superadminSource(everywhere.actor), "manual", recording))
     )
 
     /** Every backup in the store, of other instances too, newest first; and what this server is. */
@@ -168,8 +165,9 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
             Effect.bind("counts", ({ path }) => countBackup(path)),
             Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
             Effect.tap(({ path }) =>
-              Effect.tapError(recording(audit.write(sourceOf(everywhere), event("backup.restore", backup))), () =>
-                Effect.tryPromise({ try: () => rm(path), catch: localFailure })
+              Effect.tapError(
+                recording(audit.write(superadminSource(everywhere.actor), event("backup.restore", backup))),
+                () => Effect.tryPromise({ try: () => rm(path), catch: localFailure })
               )
             ),
             Effect.tapErrorTag("DecryptionFailed", () =>
@@ -177,7 +175,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
                 Metric.increment(decryptionFailures),
                 Effect.logError(`backup ${id} does not decrypt: the object in the store is not what was put there`),
                 transaction(
-                  audit.write(sourceOf(everywhere), {
+                  audit.write(superadminSource(everywhere.actor), {
                     action: "secret.decryption_failed",
                     resource_type: "backup",
                     resource_id: id
@@ -221,7 +219,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
                 yield* recording(
                   Effect.zipRight(
                     repo.noteDrill({ backupId: backup.id, drilledAt: drilled_at, seconds, valid: valid ? 1 : 0 }),
-                    audit.write(sourceOf(everywhere), event("backup.drill", backup, { valid, problems }))
+                    audit.write(superadminSource(everywhere.actor), event("backup.drill", backup, { valid, problems }))
                   )
                 )
                 yield* noteDrill({ drilled_at, seconds, valid })

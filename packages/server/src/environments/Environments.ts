@@ -1,9 +1,10 @@
 import type { Environment } from "@coffer/domain/Environment"
-import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
 import { EnvId } from "@coffer/domain/Ids"
 import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
+import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
@@ -28,7 +29,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         yield* transaction(
           Effect.gen(function* () {
             const [claimed] = yield* repo.claimProject({ projectId: project.id })
-            if (claimed === undefined) return yield* new NotFound({ message: `project ${project.name} is not there` })
+            if (claimed === undefined) return yield* notFound(`project ${project.name}`)
             if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
               return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
             }
@@ -59,7 +60,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         yield* transaction(
           Effect.gen(function* () {
             const [row] = yield* repo.remove({ id, now: removed_at })
-            if (row === undefined) return yield* new NotFound({ message: `environment ${name} is not there` })
+            if (row === undefined) return yield* notFound(`environment ${name}`)
             yield* audit.write(sourceOf(place), {
               action: "env.delete",
               resource_type: "env",

@@ -20,8 +20,10 @@ const changes = longList(SecretChange)
 const differences = longList(SecretDifference)
 const listed = longList(Revision)
 
-/** Answers what a change has written, with the ETag of the environment as it is now. */
-const answered = <E, R>(change: Effect.Effect<{ readonly etag: string; readonly written: BundleWritten }, E, R>) =>
+/** Responds with the result of a change and the environment's new ETag. */
+const respondWritten = <E, R>(
+  change: Effect.Effect<{ readonly etag: string; readonly written: BundleWritten }, E, R>
+) =>
   Effect.gen(function* () {
     const { etag, written } = yield* change
     yield* withETag(etag)
@@ -52,12 +54,12 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         })
       )
       .handle("writeBundle", ({ headers, path, payload }) =>
-        answered(
+        respondWritten(
           access.change(access.env(path, "secret.write"), (place) => bundles.write(place, payload, headers["if-match"]))
         )
       )
       .handle("copy", ({ headers, path, payload }) =>
-        answered(
+        respondWritten(
           access.change(
             Effect.all({
               to: access.env(path, "secret.write"),
@@ -81,7 +83,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         })
       )
       .handle("revert", ({ headers, path, payload }) =>
-        answered(
+        respondWritten(
           access.change(access.env(path, "secret.write"), (place) =>
             revisions.revert(place, payload, headers["if-match"])
           )

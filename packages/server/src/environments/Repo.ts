@@ -15,7 +15,7 @@ export class EnvironmentsRepo extends Effect.Service<EnvironmentsRepo>()("@coffe
         SELECT id, name, created_at, updated_at FROM environments
         WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
-      /** Takes the project's own row first, so that its limit holds for many writers; no row when it is removed. */
+      /** Locks the project's row, so that its limit holds with concurrent writers. No row if the project was removed. */
       claimProject: returning(IdRow)`
         UPDATE projects SET revision = revision + 1 WHERE id = ${"projectId"} AND removed_at IS NULL RETURNING id`,
 

@@ -1,12 +1,13 @@
 import { actorName } from "@coffer/domain/Actor"
-import { Conflict, type Forbidden, LastOwner, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { Conflict, type Forbidden, LastOwner, LimitExceeded } from "@coffer/domain/Errors"
 import type { UserId } from "@coffer/domain/Ids"
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email } from "@coffer/domain/Names"
 import { Clock, Effect } from "effect"
 import { denied, type Place, sourceOf } from "../access/Access.js"
+import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import type { AuditSource } from "../audit/Told.js"
+import type { AuditSource } from "../audit/AuditEvent.js"
 import { Users } from "../auth/Users.js"
 import { ServerConfig } from "../Config.js"
 import { now } from "../database/Time.js"
@@ -22,17 +23,14 @@ import { traced } from "../tracing/Traced.js"
 const maxMembers = 10_000
 const hour = 60 * 60 * 1000
 
-/** How often invitations are mailed, so that nobody floods an address by way of this server. */
+/** Limits of invitation mails, so that nobody can use this server to flood an address. */
 const mailsOfPlace: RateLimit = { kind: "invitation.place", max: 1, window: hour }
 const mailsOfAddress: RateLimit = { kind: "invitation.address", max: 5, window: hour }
 const mailsOfInviter: RateLimit = { kind: "invitation.inviter", max: 100, window: hour }
 
 type MemberPlace = Place<"member.invite" | "member.update" | "member.remove">
 
-const gone = (place: MemberPlace) => new NotFound({ message: `organization ${place.org.name} is not there` })
-const missing = (id: UserId) => new NotFound({ message: `member ${id} is not there` })
-
-/** People in an organization and their roles. An organization always keeps an owner. */
+/** The members of an organization and their roles. An organization always has an owner. */
 export class Members extends Effect.Service<Members>()("@coffer/server/Members", {
   effect: Effect.gen(function* () {
     const repo = yield* MembersRepo
@@ -44,11 +42,8 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const limits = yield* RateLimits
     const { invitationMail } = yield* ServerConfig
 
-    /**
-     * Who an entry names for what touches an owner: an owner, or a superadmin by that right alone. Fails with Forbidden for
-     * everyone else.
-     */
-    const asOwner = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {
+    /** Returns the audit source for a change of an owner. Fails with Forbidden unless an owner or a superadmin acts. */
+    const ownerSource = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {
       if (place.role === "owner") return Effect.succeed(sourceOf(place))
       return place.actor.type === "user" && place.actor.superadmin
         ? Effect.succeed({ ...sourceOf(place), via: "superadmin" })
@@ -59,7 +54,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
           )
     }
 
-    /** Whether an invitation is mailed, and counts it then. Belongs in the transaction of the invitation. */
+    /** Whether the invitation may be mailed; counts it if so. Call it in the transaction of the invitation. */
     const mayMail = Effect.fnUntraced(function* (
       place: Place<"member.invite">,
       user: { readonly disabled_at: string | null },
@@ -77,17 +72,15 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       return true
     })
 
-    /** Takes a person in, making the user if there is none. The role is `member` when none is given. The invitation
-     * is mailed once it is committed; nothing waits for the mail, nor fails with it.
-     */
+    /** Adds a member, and creates the user if needed. The invitation is mailed after the commit; a failure there is ignored. */
     const invite = traced("Members.invite")(
       Effect.fnUntraced(function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
-        const source = role === "owner" ? yield* asOwner(place) : sourceOf(place)
+        const source = role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
         return yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             if ((yield* repo.count({ orgId: place.org.id })).count >= maxMembers) {
               return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
             }
@@ -119,7 +112,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       })
     )
 
-    /** Fails with LastOwner when an owner is about to stop being one and there is no other. */
+    /** Fails with LastOwner if the member is the only owner. */
     const keepAnOwner = (place: MemberPlace, member: { readonly role: Role }) =>
       member.role !== "owner"
         ? Effect.void
@@ -136,9 +129,9 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         const updated_at = yield* now
         return yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             const member = yield* repo.find({ orgId: place.org.id, userId })
-            if (member === undefined) return yield* missing(userId)
+            if (member === undefined) return yield* notFound(`member ${userId}`)
             if (role !== "owner") yield* keepAnOwner(place, member)
             yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
             yield* audit.write(sourceOf(place), {
@@ -154,18 +147,19 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       })
     )
 
-    /** Puts a person out, with the access rules about it, so that a later invitation starts with nothing. Service accounts that
-     * the person made go on: the entry says how many there are.
+    /**
+     * Removes a member and the member's access rules, which a later invitation must not revive. Service accounts that the
+     * member created stay; the audit entry counts them.
      */
     const remove = traced("Members.remove")(
       Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
         const removed_at = yield* now
         yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             const member = yield* repo.find({ orgId: place.org.id, userId })
-            if (member === undefined) return yield* missing(userId)
-            const source = member.role === "owner" ? yield* asOwner(place) : sourceOf(place)
+            if (member === undefined) return yield* notFound(`member ${userId}`)
+            const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
             yield* keepAnOwner(place, member)
             yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
             const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })

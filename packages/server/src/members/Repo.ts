@@ -29,7 +29,7 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/M
       ORDER BY u.email LIMIT ${"limit"}`
 
     return {
-      /** The members of an organization, by their e-mails. */
+      /** The members of an organization, sorted by e-mail. */
       all: (orgId: OrgId) =>
         pages(
           "",
@@ -48,7 +48,7 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/M
         SELECT count(*) AS count FROM members
         WHERE org_id = ${"orgId"} AND role = 'owner' AND removed_at IS NULL`,
 
-      /** How many live service accounts of an organization a person made. */
+      /** How many service accounts of the organization the person created. */
       countAccountsOf: one(CountRow)`
         SELECT count(*) AS count FROM service_accounts
         WHERE org_id = ${"orgId"} AND created_by = ${"email"} AND removed_at IS NULL`,

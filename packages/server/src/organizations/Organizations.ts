@@ -1,12 +1,13 @@
 import type { Actor, UserActor } from "@coffer/domain/Actor"
-import { Conflict, NotFound } from "@coffer/domain/Errors"
+import { Conflict } from "@coffer/domain/Errors"
 import { OrgId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
+import { notVisible } from "../access/NotFound.js"
+import { actorSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { sourceOfActor } from "../auth/Sessions.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { Database } from "../database/Database.js"
@@ -14,7 +15,6 @@ import { orTaken } from "../database/SqlErrors.js"
 import { OrganizationsRepo } from "./Repo.js"
 import { traced } from "../tracing/Traced.js"
 
-const gone = (name: OrgName) => new NotFound({ message: `organization ${name} is not there, or not yours to see` })
 const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
 
 export class Organizations extends Effect.Service<Organizations>()("@coffer/server/Organizations", {
@@ -23,7 +23,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
     const audit = yield* AuditLog
     const { transaction } = yield* Database
 
-    /** Makes an organization, whose owner the actor becomes. */
+    /** Creates an organization with the actor as its owner. */
     const create = traced("Organizations.create")(
       Effect.fnUntraced(function* (actor: UserActor, name: OrgName) {
         const id = OrgId.make(yield* uuidV7)
@@ -34,7 +34,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
             yield* repo.insert({ id, name, now: created_at })
             yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
             yield* audit.write(
-              { ...sourceOfActor(actor), orgId: id },
+              { ...actorSource(actor), orgId: id },
               { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
             )
           }).pipe(orTaken(() => taken(name)))
@@ -44,7 +44,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       })
     )
 
-    /** The organizations that an actor may know of: its own, or all for a superadmin. */
+    /** The actor's organizations; all of them for a superadmin. */
     const list = traced("Organizations.list")(
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "user") return yield* actor.superadmin ? repo.all(actor.id) : repo.ofMember(actor.id)
@@ -55,7 +55,10 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
 
     const get = traced("Organizations.get")(
       Effect.fnUntraced(function* (place: Place<"org.read">) {
-        return (yield* repo.find({ id: place.org.id, actorId: place.actor.id })) ?? (yield* gone(place.org.name))
+        return (
+          (yield* repo.find({ id: place.org.id, actorId: place.actor.id })) ??
+          (yield* notVisible(`organization ${place.org.name}`))
+        )
       })
     )
 
@@ -66,7 +69,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         return yield* transaction(
           Effect.gen(function* () {
             const [row] = yield* repo.rename({ id, name, now: updated_at })
-            if (row === undefined) return yield* gone(before)
+            if (row === undefined) return yield* notVisible(`organization ${before}`)
             yield* audit.write(sourceOf(place), {
               action: "org.update",
               resource_type: "org",
@@ -87,7 +90,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         yield* transaction(
           Effect.gen(function* () {
             const [row] = yield* repo.remove({ id, now: removed_at })
-            if (row === undefined) return yield* gone(name)
+            if (row === undefined) return yield* notVisible(`organization ${name}`)
             yield* audit.write(sourceOf(place), {
               action: "org.delete",
               resource_type: "org",

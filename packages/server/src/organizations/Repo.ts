@@ -56,8 +56,8 @@ export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@cof
         WHERE o.id = ${"id"} AND o.removed_at IS NULL`,
 
       /**
-       * Takes the organization's own row at the head of a transaction, so that a rule over what is in it (its limits, its
-       * last owner) holds on an engine with many writers too. False when it is removed.
+       * Locks the organization's row for the transaction, so that checks over its contents (limits, last owner) also hold
+       * on an engine with concurrent writers. Returns false if the organization was removed.
        */
       claim: (id: OrgId) => Effect.map(claim({ id }), (rows) => rows.length === 1),
 

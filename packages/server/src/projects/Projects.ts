@@ -1,9 +1,10 @@
-import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
 import { ProjectId } from "@coffer/domain/Ids"
 import { EnvName, type ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
+import { notFound, notVisible } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
@@ -17,7 +18,6 @@ import { traced } from "../tracing/Traced.js"
 const maxProjects = 2_000
 const firstEnvironments = [EnvName.make("dev"), EnvName.make("staging"), EnvName.make("prod")]
 
-const gone = (name: ProjectName) => new NotFound({ message: `project ${name} is not there, or not yours to see` })
 const taken = (name: ProjectName) => new Conflict({ message: `the project name ${name} is in use: choose another` })
 
 export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
@@ -28,7 +28,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
     const audit = yield* AuditLog
     const { transaction } = yield* Database
 
-    /** Makes a project with its first three environments. */
+    /** Creates a project with its first environments. */
     const create = traced("Projects.create")(
       Effect.fnUntraced(function* (place: Place<"project.create">, name: ProjectName) {
         const { org } = place
@@ -36,9 +36,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         const created_at = yield* now
         yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(org.id))) {
-              return yield* new NotFound({ message: `organization ${org.name} is not there` })
-            }
+            if (!(yield* organizations.claim(org.id))) return yield* notFound(`organization ${org.name}`)
             if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
               return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
             }
@@ -59,7 +57,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       })
     )
 
-    /** The organization's projects; for a service account that is scoped to one, that one. */
+    /** The organization's projects; a service account that is scoped to a project sees that one only. */
     const list = traced("Projects.list")(
       Effect.fnUntraced(function* (place: Place<"project.list">) {
         const all = yield* repo.all(place.org.id)
@@ -70,7 +68,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
 
     const get = traced("Projects.get")(
       Effect.fnUntraced(function* (place: Place<"project.read">) {
-        return (yield* repo.find({ id: place.project.id })) ?? (yield* gone(place.project.name))
+        return (yield* repo.find({ id: place.project.id })) ?? (yield* notVisible(`project ${place.project.name}`))
       })
     )
 
@@ -81,7 +79,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         return yield* transaction(
           Effect.gen(function* () {
             const [row] = yield* repo.rename({ id, name, now: updated_at })
-            if (row === undefined) return yield* gone(before)
+            if (row === undefined) return yield* notVisible(`project ${before}`)
             yield* audit.write(sourceOf(place), {
               action: "project.update",
               resource_type: "project",
@@ -102,7 +100,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         yield* transaction(
           Effect.gen(function* () {
             const [row] = yield* repo.remove({ id, now: removed_at })
-            if (row === undefined) return yield* gone(name)
+            if (row === undefined) return yield* notVisible(`project ${name}`)
             yield* audit.write(sourceOf(place), {
               action: "project.delete",
               resource_type: "project",

@@ -39,7 +39,7 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
     const page = all(AccountRow)`${accounts} AND a.name > ${"after"} ORDER BY a.name LIMIT ${"limit"}`
 
     return {
-      /** The service accounts of an organization, by their names. */
+      /** The service accounts of an organization, sorted by name. */
       all: (orgId: OrgId) =>
         pages(
           "",
@@ -49,7 +49,7 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
 
       find: first(AccountRow)`${accounts} AND a.id = ${"id"}`,
 
-      /** The live account whose name differs from a name by its case alone, or by spaces around it. */
+      /** An account whose name is the same but for case and surrounding spaces. */
       findAlike: first(NameRow)`
         SELECT name FROM service_accounts
         WHERE org_id = ${"orgId"} AND removed_at IS NULL AND lower(trim(name)) = lower(${"name"}) LIMIT 1`,
@@ -70,14 +70,14 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
         INSERT INTO api_keys (id, service_account_id, token_hash, hint, created_at, expires_at)
         VALUES (${"id"}, ${"service_account_id"}, ${"token_hash"}, ${"hint"}, ${"created_at"}, ${"expires_at"})`,
 
-      /** Lets the keys that are good now end at a moment, or earlier where they do anyway. */
+      /** Makes valid keys expire at `end`, unless they expire earlier. */
       endKeys: write`
         UPDATE api_keys SET
           replaced_at = coalesce(replaced_at, ${"now"}),
           expires_at = CASE WHEN expires_at IS NULL OR expires_at > ${"end"} THEN ${"end"} ELSE expires_at END
         WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
 
-      /** Ends every key for good, whatever the clock says later. */
+      /** Removes every key. Unlike an expiry, a clock that is set back cannot undo it. */
       removeKeys: write`
         UPDATE api_keys SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
 

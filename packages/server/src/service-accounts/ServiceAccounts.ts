@@ -1,10 +1,11 @@
 import { actorName } from "@coffer/domain/Actor"
-import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
 import { ServiceAccountId } from "@coffer/domain/Ids"
 import type { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import { Clock, Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
+import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { Database } from "../database/Database.js"
 import { now, timestamp } from "../database/Time.js"
@@ -17,8 +18,6 @@ import { type AccountRow, ServiceAccountsRepo } from "./Repo.js"
 const maxAccounts = 2_000
 const dayMillis = 24 * 60 * 60 * 1000
 
-type AccountPlace = Place<"service_account.create" | "service_account.rotate" | "service_account.revoke">
-
 export interface NewAccount {
   readonly name: ServiceAccountName
   readonly project?: ProjectName
@@ -26,15 +25,12 @@ export interface NewAccount {
   readonly expires_in_days?: number
 }
 
-const gone = (place: AccountPlace) => new NotFound({ message: `organization ${place.org.name} is not there` })
-const missing = (id: ServiceAccountId) => new NotFound({ message: `service account ${id} is not there` })
-
-const recordOf = ({ expires_in_days: _, reveal, ...row }: AccountRow): ServiceAccount => ({
+const serviceAccount = ({ expires_in_days: _, reveal, ...row }: AccountRow): ServiceAccount => ({
   ...row,
   reveal: reveal === 1
 })
 
-/** A key that nobody has seen yet, and its row. */
+/** Mints an API key and its row. */
 const newKey = Effect.fnUntraced(function* (
   service_account_id: ServiceAccountId,
   millis: number,
@@ -53,7 +49,7 @@ const newKey = Effect.fnUntraced(function* (
   return { key, row }
 })
 
-/** Machines' accounts. A key is known to whoever asked for it, once; the database has its hash. */
+/** Service accounts. An API key is returned once, when it is made; the database holds its hash. */
 export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
   effect: Effect.gen(function* () {
     const repo = yield* ServiceAccountsRepo
@@ -71,7 +67,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         const created_by = actorName(place.actor)
         yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
               return yield* new LimitExceeded({
                 message: `an organization has at most ${maxAccounts} service accounts`
@@ -79,9 +75,8 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
             }
             const projectRow =
               project === null ? { id: null } : yield* repo.findProject({ orgId: place.org.id, name: project })
-            if (projectRow === undefined)
-              return yield* new NotFound({ message: `project ${project ?? ""} is not there` })
-            // No index keeps such names apart: accounts of earlier versions may be alike, and keep working.
+            if (projectRow === undefined) return yield* notFound(`project ${project ?? ""}`)
+            // A unique index would reject accounts of earlier versions, whose names may differ in case only.
             const alike = yield* repo.findAlike({ orgId: place.org.id, name })
             if (alike !== undefined) {
               const whose = alike.name === name ? "" : `, as ${JSON.stringify(alike.name)}`
@@ -126,19 +121,19 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
 
     const list = traced("ServiceAccounts.list")(
       Effect.fnUntraced(function* (place: Place<"service_account.list">) {
-        return (yield* repo.all(place.org.id)).map(recordOf)
+        return (yield* repo.all(place.org.id)).map(serviceAccount)
       })
     )
 
-    /** Gives an account a new key, good for as long as its first was; what was good before ends after the grace. */
+    /** Issues a new key with the lifetime of the first one. Valid keys expire after the grace period. */
     const rotate = traced("ServiceAccounts.rotate")(
       Effect.fnUntraced(function* (place: Place<"service_account.rotate">, id: ServiceAccountId, graceSeconds = 0) {
         const millis = yield* Clock.currentTimeMillis
         return yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             const account = yield* repo.find({ orgId: place.org.id, id })
-            if (account === undefined) return yield* missing(id)
+            if (account === undefined) return yield* notFound(`service account ${id}`)
             const { key, row } = yield* newKey(id, millis, account.expires_in_days)
             yield* graceSeconds === 0
               ? repo.removeKeys({ id, now: timestamp(millis) })
@@ -151,7 +146,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
               metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
             })
             const rotated: ServiceAccountWithKey = {
-              ...recordOf(account),
+              ...serviceAccount(account),
               key_hint: row.hint,
               expires_at: row.expires_at,
               api_key: key
@@ -162,15 +157,15 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
       })
     )
 
-    /** Ends an account, its keys and the access rules about it. */
+    /** Removes an account, its keys and its access rules. */
     const revoke = traced("ServiceAccounts.revoke")(
       Effect.fnUntraced(function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
         const removed_at = yield* now
         yield* transaction(
           Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* gone(place)
+            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
             const account = yield* repo.find({ orgId: place.org.id, id })
-            if (account === undefined) return yield* missing(id)
+            if (account === undefined) return yield* notFound(`service account ${id}`)
             yield* repo.removeKeys({ id, now: removed_at })
             yield* repo.remove({ id, now: removed_at })
             const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })

@@ -41,12 +41,11 @@ const users = sql`
 
 const maxAccounts = 1_000
 
-/** Which users a page is about. */
 export interface Filters {
-  /** The beginning of an address, in lowercase. */
+  /** The prefix of an address, in lowercase. */
   readonly prefix?: string
   readonly disabled?: boolean
-  /** Only users whose addresses come behind this one. */
+  /** The cursor: only users whose addresses sort after this one. */
   readonly behind?: string
 }
 
@@ -71,10 +70,10 @@ export class UsersRepo extends Effect.Service<UsersRepo>()("@coffer/server/Users
       WHERE a.created_by = ${"email"} AND a.removed_at IS NULL ORDER BY o.name, a.name LIMIT ${"limit"}`
 
     return {
-      /** Users by address, with their sessions that were born after a moment. */
+      /** Users sorted by address. Counts the sessions created after `bornAfter`. */
       page: ({ behind = "", disabled, prefix = "" }: Filters, bornAfter: string, limit: number) => {
         const page = disabled === undefined ? anyone : disabled ? disabledOnes : enabledOnes
-        // Addresses are ASCII without spaces: one that comes behind `a` comes behind `a ` too, and none begins with DEL.
+        // Addresses are ASCII without spaces or DEL: `a ` sorts right after `a`, and DEL after every character.
         const from = behind >= prefix ? `${behind} ` : prefix
         return page({ from, until: `${prefix}\x7f`, bornAfter, limit, maxCounted })
       },
@@ -83,12 +82,12 @@ export class UsersRepo extends Effect.Service<UsersRepo>()("@coffer/server/Users
 
       find: (id: UserId, bornAfter: string) => find({ id, bornAfter, maxCounted }),
 
-      /** No row when the user was disabled before. */
+      /** No row if the user is already disabled. */
       disable: returning(IdRow)`
         UPDATE users SET disabled_at = ${"now"}, updated_at = ${"now"}
         WHERE id = ${"id"} AND disabled_at IS NULL RETURNING id`,
 
-      /** No row when the user was not disabled before. */
+      /** No row if the user is not disabled. */
       enable: returning(IdRow)`
         UPDATE users SET disabled_at = NULL, updated_at = ${"now"}
         WHERE id = ${"id"} AND disabled_at IS NOT NULL RETURNING id`,
@@ -96,7 +95,7 @@ export class UsersRepo extends Effect.Service<UsersRepo>()("@coffer/server/Users
       countEnabledSuperadmins: one(CountRow)`
         SELECT count(*) AS count FROM users WHERE superadmin = 1 AND disabled_at IS NULL`,
 
-      /** The live service accounts that a person made, in every organization. */
+      /** The service accounts that a person created, in every organization. */
       accountsOf: (email: Email) => accountsOf({ email, limit: maxAccounts })
     } as const
   })

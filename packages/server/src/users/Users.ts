@@ -1,13 +1,14 @@
-import { Conflict, NotFound, ValidationError } from "@coffer/domain/Errors"
+import { Conflict, ValidationError } from "@coffer/domain/Errors"
 import type { UserId } from "@coffer/domain/Ids"
 import { userCursorOf, userOf } from "@coffer/domain/UserCursor"
 import type { DisabledUser, UserPage, UserRecord } from "@coffer/domain/UserRecord"
 import { Effect } from "effect"
 import type { Everywhere } from "../access/Access.js"
+import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import type { AuditSource } from "../audit/Told.js"
+import { superadminSource } from "../audit/AuditEvent.js"
 import { AuthRepo } from "../auth/Repo.js"
-import { sessionMillis, sourceOfActor } from "../auth/Sessions.js"
+import { sessionMillis } from "../auth/Sessions.js"
 import { Database } from "../database/Database.js"
 import { ago, now } from "../database/Time.js"
 import { traced } from "../tracing/Traced.js"
@@ -15,8 +16,8 @@ import { nextTick } from "../EventLoop.js"
 import { type UserRow, UsersRepo } from "./Repo.js"
 
 const defaultLimit = 50
-/** Sessions that are deleted at once. */
-const stride = 100
+/** How many sessions are deleted between two event-loop ticks. */
+const batchSize = 100
 
 export interface UserPageRequest {
   readonly email?: string
@@ -25,13 +26,9 @@ export interface UserPageRequest {
   readonly after?: string
 }
 
-const recordOf = ({ superadmin, ...row }: UserRow): UserRecord => ({ ...row, is_superadmin: superadmin === 1 })
+const userRecord = ({ superadmin, ...row }: UserRow): UserRecord => ({ ...row, is_superadmin: superadmin === 1 })
 
-const sourceOf = ({ actor }: Everywhere): AuditSource => ({ ...sourceOfActor(actor), via: "superadmin" })
-
-const unknown = (id: UserId) => new NotFound({ message: `user ${id} is not there` })
-
-/** The people whom the server knows, for superadmins. */
+/** All users of the server, for superadmins. */
 export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/server/UserDirectory", {
   effect: Effect.gen(function* () {
     const repo = yield* UsersRepo
@@ -39,7 +36,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     const audit = yield* AuditLog
     const { transaction } = yield* Database
 
-    /** A page of users by address. It costs the same for any number of users. */
+    /** Returns a page of users sorted by address. The cost does not depend on the number of users. */
     const list = traced("UserDirectory.list")(
       Effect.fnUntraced(function* (
         _everywhere: Everywhere,
@@ -59,7 +56,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         const last = shown.at(-1)
         const has_next = rows.length > limit
         const page: UserPage = {
-          data: shown.map(recordOf),
+          data: shown.map(userRecord),
           pagination: { limit, has_next, next_cursor: has_next && last !== undefined ? userCursorOf(last.id) : null }
         }
         return page
@@ -67,22 +64,22 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     )
 
     const find = Effect.fnUntraced(function* (id: UserId) {
-      return (yield* repo.find(id, yield* ago(sessionMillis))) ?? (yield* unknown(id))
+      return (yield* repo.find(id, yield* ago(sessionMillis))) ?? (yield* notFound(`user ${id}`))
     })
 
-    /** Ends what lets a person in now: sessions, and a code that is on its way. Returns how many sessions there were. */
-    const endWaysIn = Effect.fnUntraced(function* ({ email, id }: UserRow) {
+    /** Ends a user's sessions and claims the pending login code. Returns the number of sessions. */
+    const endLogins = Effect.fnUntraced(function* ({ email, id }: UserRow) {
       yield* auth.claimCode(email)
       let ended = 0
       for (;;) {
-        const { length } = yield* auth.deleteSessions({ userId: id, limit: stride })
+        const { length } = yield* auth.deleteSessions({ userId: id, limit: batchSize })
         ended += length
-        if (length < stride) return ended
+        if (length < batchSize) return ended
         yield* nextTick
       }
     })
 
-    /** Leaves a person no way in. Fails with Conflict for the superadmin who asks, and for the last one who is enabled. */
+    /** Disables a user. Fails with Conflict for oneself, and for the last enabled superadmin. */
     const disable = traced("UserDirectory.disable")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
         const disabled_at = yield* now
@@ -92,7 +89,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
             if (id === everywhere.actor.id) {
               return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
             }
-            // The one who asks may have been disabled meanwhile.
+            // The acting superadmin may have been disabled since the request was authorized.
             if (
               user.superadmin === 1 &&
               user.disabled_at === null &&
@@ -102,23 +99,22 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
             }
             const service_accounts = yield* repo.accountsOf(user.email)
             const changed = yield* repo.disable({ id, now: disabled_at })
-            const sessions = yield* endWaysIn(user)
+            const sessions = yield* endLogins(user)
             if (changed.length > 0) {
-              yield* audit.write(sourceOf(everywhere), {
+              yield* audit.write(superadminSource(everywhere.actor), {
                 action: "user.disable",
                 resource_type: "user",
                 resource_id: id,
                 metadata: { email: user.email, sessions, service_accounts: service_accounts.length }
               })
             }
-            const disabled: DisabledUser = { ...recordOf(yield* find(id)), service_accounts }
+            const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
             return disabled
           })
         )
       })
     )
 
-    /** Lets a person log in again. */
     const enable = traced("UserDirectory.enable")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
         const updated_at = yield* now
@@ -126,33 +122,33 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
           Effect.gen(function* () {
             const user = yield* find(id)
             if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
-              yield* audit.write(sourceOf(everywhere), {
+              yield* audit.write(superadminSource(everywhere.actor), {
                 action: "user.enable",
                 resource_type: "user",
                 resource_id: id,
                 metadata: { email: user.email }
               })
             }
-            return recordOf(yield* find(id))
+            return userRecord(yield* find(id))
           })
         )
       })
     )
 
-    /** Ends a person's sessions and pending login code. The person may log in again at once. */
+    /** Ends a user's sessions and pending login code. The user can log in again at once. */
     const endSessions = traced("UserDirectory.endSessions")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
         return yield* transaction(
           Effect.gen(function* () {
             const user = yield* find(id)
-            const sessions = yield* endWaysIn(user)
-            yield* audit.write(sourceOf(everywhere), {
+            const sessions = yield* endLogins(user)
+            yield* audit.write(superadminSource(everywhere.actor), {
               action: "user.end_sessions",
               resource_type: "user",
               resource_id: id,
               metadata: { email: user.email, sessions }
             })
-            return recordOf(yield* find(id))
+            return userRecord(yield* find(id))
           })
         )
       })

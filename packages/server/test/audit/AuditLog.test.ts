@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto"
 import { AuditLog, auditFailures } from "@coffer/server/audit/AuditLog"
-import type { AuditSource } from "@coffer/server/audit/Told"
+import type { AuditSource } from "@coffer/server/audit/AuditEvent"
 import { genesis, headMac, link } from "@coffer/server/audit/Chain"
 import { RequestInfo } from "@coffer/server/http/RequestInfo"
 import { Instance } from "@coffer/server/keys/Instance"

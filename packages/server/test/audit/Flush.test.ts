@@ -1,5 +1,5 @@
 import { AuditLog } from "@coffer/server/audit/AuditLog"
-import type { AuditSource } from "@coffer/server/audit/Told"
+import type { AuditSource } from "@coffer/server/audit/AuditEvent"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"

@@ -33,7 +33,7 @@ const EntryRow = Schema.Struct({
 })
 export type EntryRow = typeof EntryRow.Type
 
-/** An entry as it is found, whatever someone with the file has made of it. */
+/** An entry for verification, which must not fail on ids that someone changed in the file. */
 const FoundRow = Schema.Struct({
   ...EntryRow.fields,
   id: Schema.String,
@@ -59,11 +59,11 @@ const ChainRow = Schema.Struct({ chain: Schema.String })
 const columns = sql`position, id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type, resource_id,
   ip_address, metadata, created_at, chain`
 
-/** How many entries a total counts at most, where no counter keeps it. */
+/** The limit of totals that no counter holds and that are counted row by row. */
 export const countedAtMost = 10_000
 
 /** Reads the audit tables. */
-export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/TrailRepo", {
+export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/EntryReader", {
   effect: Effect.gen(function* () {
     const { all, first, one, run } = yield* query
     const { endOf, positionsOf, rangeOf } = yield* makeRanges
@@ -72,7 +72,6 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
     const positions = run(PositionRow)
     const totals = run(TotalRow)
 
-    /** The sum of what some statements count. */
     const sumOf = Effect.fnUntraced(function* (statements: ReadonlyArray<Sql<string>>, filters: Filters, range: Range) {
       const values = searchValues(filters, range, yield* positionsOf(filters, range), countedAtMost + 1)
       let sum = 0
@@ -80,13 +79,13 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
       return sum
     })
 
-    const inTime = one(CountRow)`
+    const indexedTimes = one(CountRow)`
       SELECT count(*) AS count FROM audit_times
       WHERE block = ${"block"} AND oldest <= ${"moment"} AND newest >= ${"moment"}
         AND EXISTS (SELECT 1 FROM audit_actors
           WHERE actor_name = ${"actorName"} AND log = ${"log"} AND actor_id = ${"actorId"})`
 
-    const posted = one(CountRow)`
+    const indexedPostings = one(CountRow)`
       SELECT count(*) AS count FROM audit_places p JOIN audit_postings o ON o.place = p.id
       WHERE p.log = ${"log"} AND p.project = ${"project"} AND p.env = ${"env"} AND p.keys = ${"keys"}
         AND p.actor_name = ${"actorName"}
@@ -98,21 +97,21 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
     return {
       rangeOf,
 
-      /** The positions of entries, newest first, in a range of numbers of the log, or of positions in the order of commit. */
+      /** The positions of a page, newest first. */
       page: Effect.fnUntraced(function* (filters: Filters, range: Range, limit: number) {
         const values = searchValues(filters, range, yield* positionsOf(filters, range), limit)
         return (yield* positions(pageStatement(filters, range), values)).map(({ position }) => position)
       }),
 
-      /** The entries at some positions, newest first. They never change: they need not be read with their positions. */
-      at: (wanted: ReadonlyArray<number>) =>
+      /** The entries at some positions, newest first. Entries are immutable, so no transaction with `page` is needed. */
+      entriesAt: (wanted: ReadonlyArray<number>) =>
         entries(
           sql`SELECT ${columns} FROM audit_entries WHERE position IN (${listed("position", wanted)})
             ORDER BY position DESC`,
           valuesOf("position", wanted)
         ),
 
-      /** How many entries fit; in a range of time, of more than `countedAtMost` no more are counted. */
+      /** How many entries match; at most `countedAtMost` + 1 for each statement if no counter holds the total. */
       total: Effect.fnUntraced(function* (filters: Filters, range: Range) {
         const { below, from } = range
         if (from === null && below === null) return yield* sumOf(totalStatements(filters), filters, range)
@@ -123,13 +122,13 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
       }),
 
       /**
-       * Whether an entry is found by what the chain vouches for: at each of its places, by its actor and by its time. The keys
-       * of a set are looked up once: `checked` remembers the sets.
+       * Whether the search index finds an entry at each of its places, by its actor and by its time. Keys of a place are looked
+       * up once: `checked` holds the places that were.
        */
-      isFound: Effect.fnUntraced(function* (entry: FoundRow, checked: Set<string>) {
+      isIndexed: Effect.fnUntraced(function* (entry: FoundRow, checked: Set<string>) {
         const { action, actor_id, actor_name, created_at, log, position, resource_type } = entry
         const actorId = actor_id ?? ""
-        const timed = yield* inTime({
+        const timed = yield* indexedTimes({
           block: blockOf(position),
           moment: created_at,
           actorName: actor_name,
@@ -141,7 +140,7 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
           const name = placeKey(place)
           const members = checked.has(name) ? [] : place.members
           checked.add(name)
-          const { count } = yield* posted({
+          const { count } = yield* indexedPostings({
             log,
             project: place.project,
             env: place.env,
@@ -159,18 +158,18 @@ export class TrailRepo extends Effect.Service<TrailRepo>()("@coffer/server/Trail
         return true
       }),
 
-      /** Entries of a log in their order, from a number up to a number. */
+      /** Entries of a log from a number to a number, in order. */
       run: all(FoundRow)`
         SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq >= ${"from"} AND seq <= ${"to"}
         ORDER BY seq LIMIT ${"limit"}`,
 
-      /** Entries of every log in the order of their commit, behind a position. */
-      behind: all(EntryRow)`
+      /** Entries of all logs after a position, in the order of commit. */
+      after: all(EntryRow)`
         SELECT ${columns} FROM audit_entries WHERE position > ${"position"} ORDER BY position LIMIT ${"limit"}`,
 
       entryAt: first(IdRow)`SELECT id FROM audit_entries WHERE position = ${"position"}`,
 
-      /** A log's head and the numbers of its first and last entries, as they stand at one moment. */
+      /** A log's head and the numbers of its first and last entries, from one snapshot. */
       end: one(EndRow)`
         SELECT max(h.seq) AS head_seq, max(h.chain) AS head_chain, max(h.created_at) AS head_created_at,
           max(h.mac) AS head_mac, (SELECT min(seq) FROM audit_entries WHERE log = ${"log"}) AS first_seq,
