@@ -128,7 +128,7 @@ describe.concurrent("the audit stream into a file", () => {
     await program.said(/the audit stream cannot be written \(EISDIR\)/)
     await set(program, token, "last")
     rmdirSync(file)
-    await program.said(/the audit stream goes on where it stopped/)
+    await program.said(/the audit stream resumed where it stopped/)
     assert.lengthOf([...program.log.matchAll(/the audit stream cannot be written/g)], 1)
     const lines = () => linesIn(readFileSync(`${file}.1`, "utf8") + readFileSync(file, "utf8"))
     const expected = await allEntries(program, token)
@@ -152,7 +152,7 @@ describe.concurrent("the audit stream into a file", () => {
     const memory = `${first.program.file()}.audit-stream`
     writeFileSync(memory, JSON.stringify({ ...JSON.parse(readFileSync(memory, "utf8")), id: "another" }))
     const { file, program } = await start(first.program.folder)
-    assert.match(program.log, /the audit stream begins anew/)
+    assert.match(program.log, /the audit stream starts from the beginning/)
     await program.stop()
     assert.deepStrictEqual(ids(linesIn(readFileSync(file, "utf8"))).slice(before.length, 2 * before.length), before)
   })
