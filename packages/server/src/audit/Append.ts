@@ -51,7 +51,7 @@ const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, 
  * the next append would sign it. If the head does not verify, an `audit.break` entry starts a new segment of the chain. Its
  * link never fits its predecessor, so `verify` always reports it.
  */
-export const appending = (repo: AuditRepo, key: KeyObject) =>
+export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
     const end = yield* repo.end(log)
     const isBroken = !isWhole(key, end)

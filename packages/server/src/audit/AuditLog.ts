@@ -5,7 +5,7 @@ import { afterwards, Database, Transaction } from "../database/Database.js"
 import { isDiskFull } from "../database/Reason.js"
 import { Instance } from "../keys/Instance.js"
 import { nextTick } from "../EventLoop.js"
-import { appending, type Break, systemLog } from "./Append.js"
+import { type Break, makeAppend, systemLog } from "./Append.js"
 import { AuditRepo } from "./Repo.js"
 import {
   type AuditEvent,
@@ -60,7 +60,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const queue = yield* Queue.bounded<EntryGroup>(queueCapacity)
     const hasQueued = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
-    const append = appending(repo, auditKey)
+    const append = makeAppend(repo, auditKey)
     /** The logs whose last append failed. */
     const failing = new Set<string>()
     /** The logs in which this process found a break. */

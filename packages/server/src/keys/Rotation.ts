@@ -3,7 +3,7 @@ import { Clock, Effect, Option, Schema } from "effect"
 import { createSecretKey, type KeyObject } from "node:crypto"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { appending, systemLog } from "../audit/Append.js"
+import { makeAppend, systemLog } from "../audit/Append.js"
 import type { Draft } from "../audit/Chain.js"
 import { AuditRepo } from "../audit/Repo.js"
 import { Database } from "../database/Database.js"
@@ -97,7 +97,7 @@ const rewrapItems = (from: Subkeys, to: Subkeys) =>
 /** Records the rotation in the log of the server, inside its transaction. */
 const record = (auditKey: KeyObject, from: Subkeys, to: Subkeys, versions: number) =>
   Effect.gen(function* () {
-    const append = appending(yield* AuditRepo, auditKey)
+    const append = makeAppend(yield* AuditRepo, auditKey)
     const millis = yield* Clock.currentTimeMillis
     const entry: Draft = {
       id: uuidV7At(millis),

@@ -11,7 +11,7 @@ import { type Erased, Erasures } from "../database/Erasures.js"
 import { now } from "../database/Time.js"
 import { keyWithoutNonce } from "../keys/Envelope.js"
 import { traced } from "../tracing/Traced.js"
-import { forEachInTurns } from "../Turn.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { ChangesRepo } from "./ChangesRepo.js"
 import { HistoryRepo, type VersionRow } from "./HistoryRepo.js"
 import { checkLimits } from "./Limits.js"
@@ -163,7 +163,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       wanted: ReadonlyArray<number>
     ) {
       const newestFirst = [...new Set(wanted)].sort((a, b) => b - a)
-      return yield* forEachInTurns(newestFirst, (version) =>
+      return yield* forEachInSlices(newestFirst, (version) =>
         Effect.gen(function* () {
           if (version === current.version) {
             return yield* new Conflict({
@@ -202,7 +202,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             const fresh = rows.filter((row) => row.destroyed_at === null)
             const isErasing = fresh.length > 0
             if (isErasing) yield* erasures.note
-            yield* forEachInTurns(fresh, ({ version }) =>
+            yield* forEachInSlices(fresh, ({ version }) =>
               changes.destroyVersion({ id, version, now: destroyed_at, nothing: new Uint8Array() })
             )
             yield* audit.write(

@@ -2,7 +2,7 @@ import type { Actor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { Access } from "@coffer/server/access/Access"
 import { History } from "@coffer/server/secrets/History"
-import { turn } from "@coffer/server/Turn"
+import { nextTick } from "@coffer/server/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
 import { Effect } from "effect"
@@ -41,7 +41,7 @@ const listVersionsOf = (history: History, actor: Actor, name: string) =>
 const canary = "canary-4711"
 
 /** In a turn of its own: what is not written by the server itself is seen from the next one on. */
-const readSecret = (...read: Parameters<typeof readSecretNow>) => Effect.zipRight(turn, readSecretNow(...read))
+const readSecret = (...read: Parameters<typeof readSecretNow>) => Effect.zipRight(nextTick, readSecretNow(...read))
 
 /** Asserts that a secret does not open, neither alone nor in its bundle, and that nothing of a value is answered. */
 const refuses = (actor: Actor, name: string, options: { readonly version?: number; readonly path?: EnvPath } = {}) =>
@@ -359,7 +359,7 @@ describe("a secret whose version was set back in the file", () => {
         const db = yield* raw
         db.exec(statement)
         yield* refuses(ada, "A")
-        yield* turn
+        yield* nextTick
         for (const attempt of [
           listSecrets(ada),
           listVersionsOf(history, ada, "A"),
