@@ -2,6 +2,7 @@ import { AuditEntryId, OrgId } from "@coffer/domain/Ids"
 import { Effect, Schema } from "effect"
 import { listed, valuesOf } from "../database/Parts.js"
 import { query, type Sql, sql } from "../database/Query.js"
+import { forEachInSlices } from "../EventLoop.js"
 import { placeKey, placesOf } from "./Places.js"
 import { blockOf, makeRanges } from "./Ranges.js"
 import {
@@ -53,6 +54,7 @@ const EndRow = Schema.Struct({
 const PositionRow = Schema.Struct({ position: Schema.Number })
 const TotalRow = Schema.Struct({ total: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.String })
+const PlaceRow = Schema.Struct({ id: Schema.Number })
 const CountRow = Schema.Struct({ count: Schema.Number })
 const ChainRow = Schema.Struct({ chain: Schema.String })
 
@@ -85,14 +87,15 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
         AND EXISTS (SELECT 1 FROM audit_actors
           WHERE actor_name = ${"actorName"} AND log = ${"log"} AND actor_id = ${"actorId"})`
 
-    const indexedPostings = one(CountRow)`
-      SELECT count(*) AS count FROM audit_places p JOIN audit_postings o ON o.place = p.id
+    const indexedPlace = first(PlaceRow)`
+      SELECT p.id AS id FROM audit_places p JOIN audit_postings o ON o.place = p.id
       WHERE p.log = ${"log"} AND p.project = ${"project"} AND p.env = ${"env"} AND p.keys = ${"keys"}
         AND p.actor_name = ${"actorName"}
         AND o.actor_id = ${"actorId"} AND o.action = ${"action"} AND o.resource_type = ${"resourceType"}
-        AND o.position = ${"position"}
-        AND (SELECT count(*) FROM json_each(${"members"}) j JOIN audit_place_keys s
-          ON s.key = j.value AND s.log = p.log AND s.place = p.id) = ${"memberCount"}`
+        AND o.position = ${"position"}`
+
+    const hasKey = first(PlaceRow)`
+      SELECT place AS id FROM audit_place_keys WHERE key = ${"key"} AND log = ${"log"} AND place = ${"place"}`
 
     return {
       rangeOf,
@@ -140,7 +143,7 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
           const name = placeKey(place)
           const members = checked.has(name) ? [] : place.members
           checked.add(name)
-          const { count } = yield* indexedPostings({
+          const found = yield* indexedPlace({
             log,
             project: place.project,
             env: place.env,
@@ -149,11 +152,11 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
             actorId,
             action,
             resourceType: resource_type,
-            position,
-            members: JSON.stringify(members),
-            memberCount: members.length
+            position
           })
-          if (count !== 1) return false
+          if (found === undefined) return false
+          const keys = yield* forEachInSlices(members, (key) => hasKey({ key, log, place: found.id }))
+          if (keys.includes(undefined)) return false
         }
         return true
       }),

@@ -1,5 +1,5 @@
 import { Array, Effect, Schema } from "effect"
-import { query, sql, type Value, type Values } from "../database/Query.js"
+import { query } from "../database/Query.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 import { type KeyedPlace, placeKey, placesOf } from "./Places.js"
@@ -43,27 +43,10 @@ const columns = [
   "chain"
 ] as const
 
-/** The parameter values of an INSERT with one row for each entry. */
-const valuesOf = (entries: ReadonlyArray<LinkedEntry>): Values<string> => {
-  const values: Record<string, Value> = {}
-  entries.forEach(({ chain, entry, position, stamp }, index) => {
-    const row: Record<(typeof columns)[number], Value> = { ...entry, ...stamp, position, chain }
-    for (const column of columns) values[`${column}${index}`] = row[column]
-  })
-  return values
-}
-
-/** The parameter list of an INSERT with `count` rows. */
-const rowsOf = (count: number) => {
-  const names = Array.makeBy(count, (row) => columns.map((column) => `${column}${row}`)).flat()
-  const texts = names.map((_, index) => (index === 0 ? "(" : index % columns.length === 0 ? "), (" : ", "))
-  return sql([...texts, ")"], ...names)
-}
-
 /** The audit tables' statements. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
-    const { first, one, returning, write } = yield* query
+    const { first, insert: insertInto, one, returning, write } = yield* query
 
     const ends = one(EndRow)`
       SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
@@ -81,20 +64,9 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         last: last_seq === null || last_chain === null ? null : { seq: last_seq, chain: last_chain }
       }))
 
-    /** Several rows a statement: SQLite journals the changed pages of each statement that may abort. */
-    const inserts = [16, 4, 1].map((rows) => ({
-      rows,
-      insert: write`INSERT INTO audit_entries (${sql([columns.join(", ")])}) VALUES ${rowsOf(rows)}`
-    }))
-
-    const insert = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
-      let inserted = 0
-      for (const { insert, rows } of inserts) {
-        for (; inserted + rows <= entries.length; inserted += rows) {
-          yield* insert(valuesOf(entries.slice(inserted, inserted + rows)))
-        }
-      }
-    })
+    const insertRows = insertInto("audit_entries", columns)
+    const insert = (entries: ReadonlyArray<LinkedEntry>) =>
+      insertRows(entries.map(({ chain, entry, position, stamp }) => ({ ...entry, ...stamp, position, chain })))
 
     const byKind = (drafts: ReadonlyArray<Draft>) =>
       Object.values(Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`))

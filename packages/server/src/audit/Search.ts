@@ -1,5 +1,5 @@
-import { joined, listed, valuesOf } from "../database/Parts.js"
-import { type Sql, sql, type Values } from "../database/Query.js"
+import { listed, valuesOf } from "../database/Parts.js"
+import { joined, type Sql, sql, usingIndex, type Values } from "../database/Query.js"
 
 /** The actors of a filter: ids, and the name of an actor without one, such as a failed login of an unknown address. */
 export interface Actors {
@@ -65,9 +65,9 @@ const ofKind = (filters: Filters) => [
   ...equal(filters, "resource_type", sql`k.resource_type`)
 ]
 
-const indexOf = ({ actors, log }: Filters): Sql<never> => {
-  if (log === undefined) return actors === undefined ? sql`audit_entries_of_kind` : sql`audit_entries_of_actor`
-  return actors === undefined ? sql`audit_entries_by_kind` : sql`audit_entries_by_actor`
+const indexOf = ({ actors, log }: Filters): string => {
+  if (log === undefined) return actors === undefined ? "audit_entries_of_kind" : "audit_entries_of_actor"
+  return actors === undefined ? "audit_entries_by_kind" : "audit_entries_by_actor"
 }
 
 /** Runs of entries by actor, action and resource type; by action and resource type only if no actor is asked for. */
@@ -82,7 +82,7 @@ const runsOfKinds = (filters: Filters): Runs => {
       ...ofKind(filters)
     ]),
     // The planner may choose another index, but only this one is in the order of the page.
-    entries: sql`audit_entries e INDEXED BY ${indexOf(filters)}`,
+    entries: sql`audit_entries e ${usingIndex(indexOf(filters))}`,
     match: both([
       ...(log === undefined ? [] : [sql`e.log = k.log`]),
       ...(actors === undefined ? [] : [sql`e.actor_id = k.actor_id`]),
@@ -94,8 +94,8 @@ const runsOfKinds = (filters: Filters): Runs => {
 }
 
 const runsAt = (places: ReadonlyArray<Sql<string>>, filters: Filters): Runs => ({
-  counters: sql`audit_places p CROSS JOIN audit_place_counters k ON k.place = p.id`,
-  where: both([...places, ...equal(filters, "log", sql`p.log`), ...ofKind(filters)]),
+  counters: sql`audit_places p CROSS JOIN audit_place_counters k`,
+  where: both([sql`k.place = p.id`, ...places, ...equal(filters, "log", sql`p.log`), ...ofKind(filters)]),
   entries: sql`audit_postings e`,
   match: sql`e.place = k.place AND e.actor_id = k.actor_id AND e.action = k.action AND e.resource_type = k.resource_type`,
   order: "position",
@@ -169,13 +169,14 @@ const newestOfRuns = (runs: Runs, range: Range): Sql<string> => {
   const newest = (count: Sql<string>) =>
     sql`SELECT e.position FROM ${entries} WHERE ${match}${within(range, runs)}
       ORDER BY ${orderOf(runs)} DESC LIMIT ${count}`
-  const page = sql`CROSS JOIN audit_entries f ON f.position IN (${newest(sql`${"limit"}`)})`
+  const isOnPage = sql`f.position IN (${newest(sql`${"limit"}`)})`
   return isOfEntries
-    ? sql`SELECT f.position FROM ${counters} ${page} WHERE ${where} ORDER BY f.position DESC LIMIT ${"limit"}`
+    ? sql`SELECT f.position FROM ${counters} CROSS JOIN audit_entries f WHERE ${where} AND ${isOnPage}
+        ORDER BY f.position DESC LIMIT ${"limit"}`
     : sql`SELECT f.position FROM (
           SELECT k.place, k.actor_id, k.action, k.resource_type, (${newest(sql`1`)}) AS newest
             FROM ${counters} WHERE ${where} ORDER BY newest DESC NULLS LAST LIMIT ${"limit"}) k
-        ${page} ORDER BY f.position DESC LIMIT ${"limit"}`
+        CROSS JOIN audit_entries f WHERE ${isOnPage} ORDER BY f.position DESC LIMIT ${"limit"}`
 }
 
 /** The newest positions without filters. */
@@ -228,7 +229,7 @@ export const countStatements = (filters: Filters, range: Range): ReadonlyArray<S
     : runsOf(filters).map(
         (runs) =>
           sql`SELECT count(*) AS total FROM (SELECT 1 FROM ${runs.counters}
-            CROSS JOIN ${runs.entries} ON ${runs.match}${within(range, runs)} WHERE ${runs.where} LIMIT ${"limit"})`
+            CROSS JOIN ${runs.entries} WHERE ${runs.where} AND ${runs.match}${within(range, runs)} LIMIT ${"limit"})`
       )
 
 /** The parameter values of the statements above. `positions` are the bounds of the range as positions. */

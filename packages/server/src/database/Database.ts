@@ -33,6 +33,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly system: string
     /** How the engine writes the parameter of a statement at a position, from 0 on. */
     readonly placeholder: (position: number) => string
+    /** The clause behind a table that makes the engine use an index; nothing for an engine that takes no hints. */
+    readonly indexHint: (index: string) => string
     /** Where statements are run that belong to no transaction and no snapshot: they read. */
     readonly reading: SqlConnection.Connection
     /** Runs an effect as one transaction: all of it or nothing, and on disk when it returns. Inside another one it is a part of that. */

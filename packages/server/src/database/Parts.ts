@@ -1,10 +1,4 @@
-import { type Sql, sql, type Value, type Values } from "./Query.js"
-
-/** Parts of a statement in a row, with a separator between them. */
-export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>): Sql<string> => {
-  const nothing: Sql<string> = sql``
-  return parts.reduce((before, part, index) => (index === 0 ? part : sql`${before}${separator}${part}`), nothing)
-}
+import { joined, type Sql, sql, type Value, type Values } from "./Query.js"
 
 /** The parameters of a list of values, as IN takes it: `name_0, name_1, …`. */
 export const listed = (name: string, values: ReadonlyArray<Value>): Sql<string> =>

@@ -55,12 +55,11 @@ export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/H
 
     /** The keys of an environment in byte order, each found by one step in the index whatever the length of its history. */
     const changesUpTo = all(EarlierRow)`
-      WITH RECURSIVE keys (key) AS (
-        SELECT min(key) FROM secret_changes WHERE env_id = ${"envId"} AND key > ${"after"}
+      WITH RECURSIVE keys (key, number) AS (
+        SELECT min(key), 1 FROM secret_changes WHERE env_id = ${"envId"} AND key > ${"after"}
         UNION ALL
-        SELECT (SELECT min(key) FROM secret_changes WHERE env_id = ${"envId"} AND key > keys.key) FROM keys
-        WHERE key IS NOT NULL
-        LIMIT ${"limit"}
+        SELECT (SELECT min(key) FROM secret_changes WHERE env_id = ${"envId"} AND key > keys.key), number + 1 FROM keys
+        WHERE key IS NOT NULL AND number < ${"limit"}
       )
       SELECT k.key AS key, c.secret_id AS secret_id, c.version AS version, c.change AS change
       FROM keys k LEFT JOIN secret_changes c ON c.env_id = ${"envId"} AND c.key = k.key AND c.revision = (

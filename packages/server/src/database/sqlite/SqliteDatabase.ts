@@ -85,6 +85,7 @@ const open = <E>(
       ...(yield* readingOf(dbPath)),
       system: "sqlite",
       placeholder: () => "?",
+      indexHint: (index) => `INDEXED BY ${index}`,
       maintain: maintain({ connection, alone }, dbPath)
     })
     return Context.make(Database, database).pipe(
