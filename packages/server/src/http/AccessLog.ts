@@ -1,7 +1,6 @@
 import { Context } from "effect"
 import type { RequestInfoShape } from "./RequestInfo.js"
 
-/** What the log says of one request. */
 export interface AccessFields {
   readonly method: string
   /** The route's pattern: a path would name tenants and keys. */
@@ -15,10 +14,7 @@ export interface AccessFields {
 
 export const isProbe = (route: string): boolean => route.startsWith("/health")
 
-/**
- * Requests that are only of interest while debugging: probes of health, and what a limit refuses, which is counted instead:
- * nobody should fill the log by asking too often.
- */
+/** Requests that are logged at level debug: health probes, and rate-limited requests, which could flood the log. */
 export const isQuiet = ({ route, status }: Pick<AccessFields, "route" | "status">): boolean =>
   isProbe(route) || status === 429
 
@@ -36,10 +32,7 @@ export const accessFields = (
   actor: actor ?? "-"
 })
 
-/**
- * Writes one line for each request: method, the route's pattern, status, time, request id and actor id. At once, and not by
- * way of the fiber's loggers: each request has one.
- */
+/** Writes one line for each request. It bypasses Effect's loggers, which would cost too much for every request. */
 export class AccessLog extends Context.Tag("@coffer/server/AccessLog")<
   AccessLog,
   (method: string, info: RequestInfoShape, status: number, millis: number) => void

@@ -7,10 +7,10 @@ import {
 } from "@coffer/domain/Errors"
 import { Data, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
-import type { Hold } from "./Held.js"
+import type { Reservation } from "./MemoryBudget.js"
 import { parseBody } from "./ParseJson.js"
 
-/** How long a client that sends too much is listened to before its connection is closed. */
+/** How long the rest of a body is discarded before the connection is closed. */
 const lingerMillis = 2_000
 
 const tooLarge = (limit: number) =>
@@ -26,30 +26,32 @@ const overloaded = new Overloaded({
   retryAfter: 1
 })
 
-/** A request that did not arrive whole in the time that it has. Its answer is the envelope, with status 408. */
+/** A request that did not arrive in time. The response is the error envelope with status 408. */
 export class TooSlow extends Data.TaggedError("TooSlow") {}
 
-/** The length that a request announces, if it does. */
-const announcedLength = ({ headers }: IncomingMessage): number | undefined =>
+const contentLength = ({ headers }: IncomingMessage): number | undefined =>
   headers["content-length"] === undefined ? undefined : Number(headers["content-length"])
 
-/** Whether a request has a body, read or not. */
 export const hasBody = (source: IncomingMessage): boolean =>
-  source.headers["transfer-encoding"] !== undefined || (announcedLength(source) ?? 0) > 0
+  source.headers["transfer-encoding"] !== undefined || (contentLength(source) ?? 0) > 0
 
 /**
- * The bytes of a body, in one piece. They are copied together as they arrive: a body that trickles in by single bytes would
- * else cost a hundred times its size.
+ * Reads a body into one buffer. Chunks are copied as they arrive: to keep the chunks of a body that arrives byte by byte would
+ * take a hundred times its size.
  */
-const collect = (source: IncomingMessage, limit: number, hold: Hold): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
+const collect = (
+  source: IncomingMessage,
+  limit: number,
+  memory: Reservation
+): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
   Effect.async((resume) => {
-    const largest = Math.min(limit, announcedLength(source) ?? limit)
+    const largest = Math.min(limit, contentLength(source) ?? limit)
     let bytes: Buffer = Buffer.alloc(0)
     let size = 0
-    const room = (needed: number): boolean => {
+    const ensureCapacity = (needed: number): boolean => {
       if (needed <= bytes.length) return true
       const capacity = Math.min(Math.max(needed, 2 * bytes.length), largest)
-      if (!hold.take(capacity - bytes.length)) return false
+      if (!memory.reserve(capacity - bytes.length)) return false
       const larger = Buffer.allocUnsafeSlow(capacity)
       bytes.copy(larger, 0, 0, size)
       bytes = larger
@@ -58,7 +60,7 @@ const collect = (source: IncomingMessage, limit: number, hold: Hold): Effect.Eff
     const onData = (chunk: Buffer) => {
       const needed = size + chunk.length
       if (needed > limit) return end(tooLarge(limit))
-      if (!room(needed)) return end(overloaded)
+      if (!ensureCapacity(needed)) return end(overloaded)
       chunk.copy(bytes, size)
       size = needed
     }
@@ -77,8 +79,8 @@ const collect = (source: IncomingMessage, limit: number, hold: Hold): Effect.Eff
   })
 
 /**
- * Lets a client that is still sending read its answer: what it sends is dropped for a moment, and if it has not ended by
- * then the connection is closed.
+ * Discards the rest of a body for a moment, so that a client that is still sending can read the response. Then closes the
+ * connection if the body has not ended.
  */
 export const linger = (source: IncomingMessage): void => {
   source.on("error", () => undefined)
@@ -89,21 +91,21 @@ export const linger = (source: IncomingMessage): void => {
 }
 
 /**
- * The JSON body of a request, read within a limit and held in memory only up to it. An empty body is an empty object, so
- * that what is missing is named. Fails with 413 by the announced length or while it streams in, 415 when it is not JSON,
- * 503 when `hold` takes no more, 408 when it does not arrive in time, 400 when it is not sound UTF-8 and JSON.
+ * Reads the JSON body of a request. An empty body becomes an empty object, so that decoding names the missing fields. Fails
+ * with 413 if it is over the limit, 415 if it is not JSON, 503 if the memory budget is used up, 408 if it is late, and 400 if
+ * it is not valid UTF-8 and JSON.
  */
 export const readBody = (
   source: IncomingMessage,
   limit: number,
-  hold: Hold
+  memory: Reservation
 ): Effect.Effect<unknown, AnyApiError | TooSlow> =>
   Effect.suspend(() => {
     const { "content-encoding": encoding, "content-type": contentType } = source.headers
     if (!hasBody(source)) return Effect.succeed({})
-    if ((announcedLength(source) ?? 0) > limit) return tooLarge(limit)
+    if ((contentLength(source) ?? 0) > limit) return tooLarge(limit)
     if (contentType === undefined || !isJson(contentType) || (encoding !== undefined && encoding !== "identity")) {
       return new UnsupportedMediaType({ message: "send the body as Content-Type: application/json, in UTF-8" })
     }
-    return Effect.flatMap(collect(source, limit, hold), parseBody)
+    return Effect.flatMap(collect(source, limit, memory), parseBody)
   })

@@ -1,16 +1,17 @@
-import { HttpApiBuilder, HttpApp, HttpMiddleware, HttpServerResponse } from "@effect/platform"
+import type { MethodNotAllowed, NotFound } from "@coffer/domain/Errors"
+import { HttpApiBuilder, HttpApp, HttpMethod, HttpMiddleware, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Fiber, Option } from "effect"
 import { ServerConfig } from "../Config.js"
 import { AccessLog } from "./AccessLog.js"
-import { tooManyAnswers } from "./Admission.js"
-import { answerTo, toResponse } from "./Failure.js"
+import { tooManyResponses } from "./Admission.js"
+import { errorResponse, toResponse, unrouted } from "./Failure.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { refusal } from "./Refusal.js"
 import { RequestObserver } from "./RequestObserver.js"
 import { withRequestSpan } from "./RequestSpan.js"
 import { routePatternOf } from "./Routes.js"
 
-/** Only for the access log: the client hung up, which interrupted its request. */
+/** For the access log only: the client closed the connection, which interrupted its request. */
 const clientGone = HttpServerResponse.empty({ status: 499 })
 
 const corsFor = (allowedOrigins: ReadonlyArray<string>) =>
@@ -22,61 +23,66 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) =>
     maxAge: 600
   })
 
-/** A response of this size fits into the system's own buffer of a connection, in bytes. */
+/** A response up to this size, in bytes, fits into the operating system's send buffer. */
 const smallResponse = 64 * 1024
 
-/** Counts a response that is not small as held until it has left. The documents are shared by all responses. */
-const held = (
-  { info, method, responseHold }: NodeRequest,
+/** Reserves memory for a large response until it was sent. Static documents are exempt: all responses share their bytes. */
+const withReservation = (
+  { info, method, responseMemory }: NodeRequest,
   response: HttpServerResponse.HttpServerResponse
 ): HttpServerResponse.HttpServerResponse => {
-  responseHold?.release()
+  responseMemory?.release()
   const size = response.body._tag === "Uint8Array" && info.actor !== null ? response.body.contentLength : 0
-  // A change is reported in any case: to say that it was not made would be wrong.
-  return size <= smallResponse || responseHold?.take(size) !== false || method !== "GET"
+  // A committed change must not be reported as failed, so only reads are refused.
+  return size <= smallResponse || responseMemory?.reserve(size) !== false || method !== "GET"
     ? response
-    : toResponse(tooManyAnswers)
+    : toResponse(tooManyResponses)
 }
 
-/** Applies what was attached to a response while it was made, such as an ETag. */
-const finished = (request: NodeRequest, response: HttpServerResponse.HttpServerResponse) => {
+/** Runs the handlers that were registered for the response, such as the one that sets an ETag. */
+const withPreResponseHandlers = (request: NodeRequest, response: HttpServerResponse.HttpServerResponse) => {
   const handlers = Option.flatMap(Fiber.getCurrentFiber(), (fiber) =>
     fiber.getFiberRef(HttpApp.currentPreResponseHandlers)
   )
   return Option.isNone(handlers)
     ? Effect.succeed(response)
-    : Effect.catchAllCause(handlers.value(request, response), (cause) => answerTo(cause, request.info.id))
+    : Effect.catchAllCause(handlers.value(request, response), (cause) => errorResponse(cause, request.info.id))
 }
 
-/** The edge of the server: turns every failure into the envelope, and writes one line a request to the access log. */
+/** The outermost middleware: turns every failure into the error envelope and writes the access log. */
 export const BoundaryLive = HttpApiBuilder.middleware(
   Effect.gen(function* () {
     const { corsAllowedOrigins, tracing } = yield* ServerConfig
     const observe = yield* RequestObserver
     const log = yield* AccessLog
+    const hasCors = corsAllowedOrigins.length > 0
+    const cors = corsFor(corsAllowedOrigins)
     return (app) => {
-      const withCors = corsAllowedOrigins.length === 0 ? app : corsFor(corsAllowedOrigins)(app)
       return Effect.flatMap(NodeRequest.current, (request) => {
-        const { headers, info, method } = request
+        const { headers, info, sentMethod } = request
         const started = performance.now()
         const refused = refusal(request)
+        // The toolkit's type of methods has no others, so they cannot be left to its router.
+        const routed: HttpApp.Default<MethodNotAllowed | NotFound> = HttpMethod.isHttpMethod(sentMethod)
+          ? app
+          : unrouted(sentMethod, request.url)
         const answered =
           refused === null
-            ? Effect.catchAllCause(headers.origin === undefined ? app : withCors, (cause) =>
-                Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : answerTo(cause, info.id)
+            ? Effect.catchAllCause(hasCors && headers.origin !== undefined ? cors(routed) : routed, (cause) =>
+                Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : errorResponse(cause, info.id)
               )
             : Effect.succeed(toResponse(refused))
         const handled = Effect.flatMap(answered, (answer) => {
-          const response = held(request, answer)
-          request.bodyHold?.release()
-          info.route ??= routePatternOf(method, request.url)
+          const response = withReservation(request, answer)
+          request.bodyMemory?.release()
+          info.route ??= routePatternOf(sentMethod, request.url)
           const millis = performance.now() - started
-          observe?.(method, info.route, response.status, millis)
-          log(method, info, response.status, millis)
-          const finish = finished(request, response)
-          return request.endLargeAnswer === null ? finish : Effect.zipRight(request.endLargeAnswer, finish)
+          observe?.(sentMethod, info.route, response.status, millis)
+          log(sentMethod, info, response.status, millis)
+          const finish = withPreResponseHandlers(request, response)
+          return request.endLargeResponse === null ? finish : Effect.zipRight(request.endLargeResponse, finish)
         })
-        return tracing === null ? handled : withRequestSpan(info.id, handled)
+        return tracing === null ? handled : withRequestSpan(request, handled)
       })
     }
   })

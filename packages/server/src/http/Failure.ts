@@ -7,14 +7,14 @@ import { isBusy, isDiskFull } from "../database/Reason.js"
 import { TooSlow } from "./Body.js"
 import { allowedMethods } from "./Routes.js"
 
-/** A path of a field, as a person reads it; a name that is not one of ours in form is not repeated. */
+/** The path of a field as text. Names in another form than the contract's are not repeated. */
 const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((part) => (/^[A-Za-z0-9_.-]{1,100}$/.test(String(part)) ? String(part) : "a field")).join(".")
 
 type Issue = HttpApiError.HttpApiDecodeError["issues"][number]
 
-/** The rule that was broken. Decoding messages but our own fixed sentences may hold the rejected value and are dropped. */
-const ruleOf = (issue: Issue): string => {
+/** The reason of a decoding failure. The toolkit's messages may contain the rejected value, so they are replaced. */
+const reasonOf = (issue: Issue): string => {
   if (isOwnMessage(issue.message)) return issue.message
   switch (issue._tag) {
     case "Missing":
@@ -27,8 +27,8 @@ const ruleOf = (issue: Issue): string => {
 }
 
 /**
- * The toolkit reports a response that does not encode as a request that does not decode. Its message names the schema first:
- * that of a response begins with the declaration of the toolkit's response.
+ * The toolkit reports a response that cannot be encoded as a decoding error. Its message begins with the schema, and the schema
+ * of a response is this declaration.
  */
 const isOfResponse = ({ message }: HttpApiError.HttpApiDecodeError): boolean =>
   message.startsWith("(<declaration schema> <-> ")
@@ -36,17 +36,18 @@ const isOfResponse = ({ message }: HttpApiError.HttpApiDecodeError): boolean =>
 const fromDecoding = (error: HttpApiError.HttpApiDecodeError): ValidationError => {
   const issue = error.issues[0]
   return new ValidationError({
-    message: issue === undefined ? "the request is malformed" : `${fieldOf(issue.path) || "the body"}: ${ruleOf(issue)}`
+    message:
+      issue === undefined ? "the request is malformed" : `${fieldOf(issue.path) || "the body"}: ${reasonOf(issue)}`
   })
 }
 
-/** The router also finds no way for a parameter that is too long or badly encoded: that is no matter of the method. */
-const fromUnrouted = (error: HttpServerError.RouteNotFound): NotFound | MethodNotAllowed => {
-  const methods = allowedMethods(error.request.url)
-  return methods.length === 0 || methods.includes(error.request.method)
+/** The error for a path or a method without a route. A path with a parameter that is too long or badly encoded is not found. */
+export const unrouted = (method: string, url: string): NotFound | MethodNotAllowed => {
+  const methods = allowedMethods(url)
+  return methods.length === 0 || methods.includes(method)
     ? new NotFound({ message: "no such path: /openapi.json lists them all" })
     : new MethodNotAllowed({
-        message: `this path does not take ${error.request.method}: it takes ${methods.join(", ")}`,
+        message: `this path does not take ${method}: it takes ${methods.join(", ")}`,
         allow: methods.join(", ")
       })
 }
@@ -56,15 +57,16 @@ const internal = (id: string) =>
     message: `something went wrong in the server; its log has the details under the request id ${id}`
   })
 
-/** The declared error for whatever a request ended with. A defect keeps its details for the log. */
+/** Converts a cause to a declared error. Unexpected errors are logged, and the response names the request id only. */
 const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyApiError> => {
   const error = Cause.squash(cause)
   if (isApiError(error)) return Effect.succeed(error)
-  if (error instanceof HttpServerError.RouteNotFound) return Effect.succeed(fromUnrouted(error))
+  if (error instanceof HttpServerError.RouteNotFound)
+    return Effect.succeed(unrouted(error.request.method, error.request.url))
   if (error instanceof HttpApiError.HttpApiDecodeError) {
     if (!isOfResponse(error)) return Effect.succeed(fromDecoding(error))
     const fields = error.issues.map(({ path }) => fieldOf(path))
-    return Effect.as(Effect.logError(`an answer does not fit its schema at ${fields.join(", ")}`), internal(id))
+    return Effect.as(Effect.logError(`a response does not match its schema at ${fields.join(", ")}`), internal(id))
   }
   if (isBusy(error)) {
     return Effect.as(
@@ -75,12 +77,12 @@ const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyA
   return Effect.as(
     isDiskFull(error)
       ? Effect.logError("a request failed: the disk with the database is full")
-      : Effect.logError("a request ended in a defect", cause),
+      : Effect.logError("a request failed with an unexpected error", cause),
     internal(id)
   )
 }
 
-/** The envelope of an error, with the headers that belong to it. */
+/** The error envelope, with its headers. */
 export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.unsafeJson(
     { error: { code: error.code, message: error.message } },
@@ -99,8 +101,8 @@ const tooSlow = HttpServerResponse.setStatus(
   408
 )
 
-/** The envelope for whatever the request with an id ended with. */
-export const answerTo = (
+/** The response to a request that failed. */
+export const errorResponse = (
   cause: Cause.Cause<unknown>,
   id: string
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 
 const maxDepth = 32
 
-/** No call takes a body with more values, whatever they are. */
+/** No endpoint accepts a body with more values. */
 const maxValues = 5_000
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
@@ -12,7 +12,7 @@ const isWithinDepth = (value: unknown, depth: number): boolean =>
   value === null ||
   (depth > 0 && Object.values(value).every((item) => isWithinDepth(item, depth - 1)))
 
-/** Whether a string anywhere in a value is half of a surrogate pair, which an escape can write and UTF-8 cannot. */
+/** Whether any string contains a lone surrogate, which a JSON escape can express but UTF-8 cannot. */
 const hasLoneSurrogate = (value: unknown): boolean =>
   typeof value === "string"
     ? /\p{Surrogate}/u.test(value)
@@ -22,13 +22,13 @@ const hasLoneSurrogate = (value: unknown): boolean =>
 
 const tooDeep = `is nested deeper than ${maxDepth} levels`
 
-/** The value of a JSON text in UTF-8; left with what is wrong with it, in words that repeat nothing of it. */
+/** Parses JSON in UTF-8. Left is the reason; it does not repeat any of the input. */
 export const parseJson = (bytes: Uint8Array): Either.Either<unknown, string> => {
   const text = Either.try({ try: () => utf8.decode(bytes), catch: () => "is not UTF-8" })
   if (Either.isLeft(text)) return text
   const value = Either.try({
     try: (): unknown => JSON.parse(text.right),
-    // The parser's own reason would repeat a piece of the body.
+    // The parser's message would repeat a part of the body.
     catch: () => "is not well-formed JSON"
   })
   if (Either.isLeft(value)) return value
@@ -40,15 +40,15 @@ export const parseJson = (bytes: Uint8Array): Either.Either<unknown, string> => 
 
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}')
 
-/** As `parseJson`, for a large text: one of many values or levels is refused before any value is made of it. */
+/** As `parseJson`, but rejects a text with too many values or levels before it is parsed. */
 export const parseLargeJson = (bytes: Uint8Array): Either.Either<unknown, string> => {
   let commas = 0
   let depth = 0
   let inString = false
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]
     if (inString) {
-      if (byte === backslash) at++
+      if (byte === backslash) index++
       else if (byte === quote) inString = false
     } else if (byte === quote) inString = true
     else if (byte === comma) {

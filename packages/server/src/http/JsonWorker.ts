@@ -2,7 +2,7 @@ import * as Either from "effect/Either"
 import { parentPort } from "node:worker_threads"
 import { parseLargeJson } from "./Json.js"
 
-/** What this thread answers to the bytes of a body: its value, or what is wrong with it. */
+/** The thread's reply: the value, or what is wrong with the body. */
 export type Parsed = { readonly value: unknown } | { readonly wrong: string }
 
 parentPort?.on("message", (bytes: Uint8Array) => {

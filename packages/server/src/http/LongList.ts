@@ -2,7 +2,7 @@ import { HttpServerResponse } from "@effect/platform"
 import { Array, Effect, Redacted, type Schema } from "effect"
 import { forEachInSlices } from "../EventLoop.js"
 
-/** A record as a service returns it: the encoded form, or a secret value that is still redacted. */
+/** A record with fields in their encoded form; a field may also be redacted. */
 type Sendable<Fields extends Schema.Struct.Fields> = {
   readonly [Name in keyof Schema.Struct.Encoded<Fields>]:
     Schema.Struct.Encoded<Fields>[Name] | Redacted.Redacted<Schema.Struct.Encoded<Fields>[Name]>
@@ -11,9 +11,8 @@ type Sendable<Fields extends Schema.Struct.Fields> = {
 const noRecords = '"data":[]'
 
 /**
- * Encodes an answer `{"data":[…]}` whose list may be long, in slices, so that it holds up no other request. The compiler
- * checks the records; their schema says which fields leave. Running the schema over records that this program made takes
- * seven times as long.
+ * Encodes a response `{"data":[…]}` in slices, so that a long list does not block the event loop. Only the schema's fields are
+ * sent. The compiler checks the records, because encoding by the schema takes seven times as long.
  */
 export const longList = <Fields extends Schema.Struct.Fields>(record: Schema.Struct<Fields>, recordsAtOnce = 25) => {
   const names = Object.keys(record.fields)

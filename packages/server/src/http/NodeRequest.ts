@@ -1,57 +1,51 @@
 import type { AnyApiError } from "@coffer/domain/Errors"
-import { type Headers, HttpIncomingMessage, type HttpMethod, HttpServerRequest } from "@effect/platform"
+import { Headers, HttpIncomingMessage, HttpMethod, HttpServerRequest } from "@effect/platform"
 import { Effect, Inspectable, Option, Stream } from "effect"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { TooSlow } from "./Body.js"
-import type { Hold } from "./Held.js"
+import type { Reservation } from "./MemoryBudget.js"
 import { infoOf, type RequestInfoShape } from "./RequestInfo.js"
 
-/** Node's headers have the toolkit's form: lowercase names, one string each except for `set-cookie`. */
-const areHeaders = (headers: IncomingHttpHeaders): headers is Headers.Headers => headers["set-cookie"] === undefined
-
 /**
- * `Set-Cookie` belongs to responses and is ignored. The toolkit would choose a decoder by the content type: every body is
- * JSON here, and `readBody` refuses other types.
+ * Drops `Set-Cookie`, which belongs to responses, and other content types than JSON: the toolkit would choose a decoder by
+ * them, but `readBody` accepts JSON only.
  */
-const headersOf = (headers: IncomingHttpHeaders): Headers.Headers => {
-  const type = headers["content-type"]
-  if (areHeaders(headers) && (type === undefined || type === "application/json")) return headers
-  const { "content-type": _, "set-cookie": __, ...others } = headers
-  return headersOf(others)
+const headersOf = ({ "set-cookie": _, ...headers }: IncomingHttpHeaders): Headers.Headers => {
+  const { "content-type": type, ...others } = headers
+  return Headers.fromInput(type === undefined || type === "application/json" ? headers : others)
 }
 
-/** The router finds no route for an unknown method. */
-const isMethod = (method: string): method is HttpMethod.HttpMethod => method !== ""
+const unread = Effect.dieMessage("the body of a request is read as JSON, after the call is admitted")
 
-const unread = Effect.dieMessage("the body of a request is read as JSON, once the call is admitted")
-
-/** Node's request in the toolkit's form, with what the server tracks while it is served. */
+/** Adapts Node's request to the toolkit, and holds the server's state of the request. */
 export class NodeRequest extends Inspectable.Class implements HttpServerRequest.HttpServerRequest {
   readonly [HttpServerRequest.TypeId]: HttpServerRequest.TypeId = HttpServerRequest.TypeId
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
   readonly headers: Headers.Headers
+  /** GET for a method that the toolkit does not know; the boundary refuses those. */
   readonly method: HttpMethod.HttpMethod
+  readonly sentMethod: string
   readonly url: string
   readonly info: RequestInfoShape
-  /** Checks the caller's right and reads the body. Set when the call is admitted. */
+  /** Checks the caller's right and reads the body. Set by admission. */
   body: Effect.Effect<unknown, AnyApiError | TooSlow> = unread
-  /** The memory that the body takes. Released when the handler has ended. */
-  bodyHold: Hold | null = null
-  /** The memory that the response takes. Released when the response has left or its connection is closed. */
-  responseHold: Hold | null = null
-  /** Lets the next large answer be made. */
-  endLargeAnswer: Effect.Effect<void> | null = null
+  /** The memory of the body. Released when the handler has ended. */
+  bodyMemory: Reservation | null = null
+  /** The memory of the response. Released when the response was sent or the connection is closed. */
+  responseMemory: Reservation | null = null
+  /** Lets the next large response start. */
+  endLargeResponse: Effect.Effect<void> | null = null
 
   constructor(readonly source: IncomingMessage) {
     super()
-    const method = source.method ?? ""
-    this.method = isMethod(method) ? method : "GET"
+    this.sentMethod = source.method ?? ""
+    this.method = HttpMethod.isHttpMethod(this.sentMethod) ? this.sentMethod : "GET"
     this.url = source.url ?? "/"
     this.headers = headersOf(source.headers)
     this.info = infoOf(this)
   }
 
-  /** The request that a fiber serves. */
+  /** The request of the current fiber. */
   static readonly current: Effect.Effect<NodeRequest, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
     HttpServerRequest.HttpServerRequest,
     (request) =>
@@ -66,7 +60,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   get remoteAddress(): Option.Option<string> {
     return Option.fromNullable(this.source.socket.remoteAddress)
   }
-  /** The toolkit makes defects of failures here; the boundary returns them as what they are. */
+  /** The toolkit expects its own error type here. The boundary turns the defect back into the API error. */
   get json() {
     return Effect.orDie(this.body)
   }
@@ -101,6 +95,6 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   }
 
   toJSON(): unknown {
-    return { _id: "@coffer/server/NodeRequest", method: this.method }
+    return { _id: "@coffer/server/NodeRequest", method: this.sentMethod }
   }
 }

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http"
 import { hasBody, linger } from "./Body.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
-/** Writes a piece of a stream, and waits while the client reads more slowly than the source produces. */
+/** Writes a chunk of a stream and waits for `drain` if the client is slow (backpressure). */
 const send = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
   Effect.async((resume) => {
     const next = () => {
@@ -15,7 +15,7 @@ const send = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> 
     return Effect.sync(() => response.off("drain", next))
   })
 
-/** The headers of every response and those of this one, in the flat form that Node takes without copying. */
+/** The common headers and those of this response, in the flat form that Node does not copy. */
 const headersOf = (headers: Headers.Headers, id: string): Array<string> => {
   const list = ["cache-control", "no-store", "x-content-type-options", "nosniff", "x-request-id", id]
   for (const name of Object.keys(headers)) {
@@ -25,7 +25,7 @@ const headersOf = (headers: Headers.Headers, id: string): Array<string> => {
   return list
 }
 
-/** Node sends text in one piece with the headers, and bytes in a second: short bodies are sent as text. */
+/** Node writes a string together with the headers, but bytes separately. Bodies up to this size are sent as strings. */
 const shortBody = 16 * 1024
 
 const sendBytes = (response: ServerResponse, bytes: Uint8Array): void => {
@@ -33,7 +33,6 @@ const sendBytes = (response: ServerResponse, bytes: Uint8Array): void => {
   else response.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"), "latin1")
 }
 
-/** Writes a response to Node's. */
 export const writeResponse = (
   { info, method, source }: NodeRequest,
   response: ServerResponse,
@@ -53,10 +52,10 @@ export const writeResponse = (
     case "Stream":
       return Stream.runForEach(body.stream, (piece) => send(response, piece)).pipe(
         Effect.interruptible,
-        // A client must not take a part for the whole.
+        // Close the connection, or the client would take the part for a complete response.
         Effect.onError(() => Effect.sync(() => response.destroy())),
         Effect.zipRight(Effect.sync(() => response.end())),
-        Effect.catchAllCause((cause) => Effect.logWarning("an answer was cut short", cause))
+        Effect.catchAllCause((cause) => Effect.logWarning("a response was cut short", cause))
       )
     default:
       return Effect.dieMessage(`the body of a response is bytes or a stream, not ${body._tag}`)

@@ -9,7 +9,7 @@ import { StartupError } from "../StartupError.js"
 import { httpServerOn } from "./NodeHttpServer.js"
 import { requestId } from "./RequestInfo.js"
 
-/** How long requests in flight may take once the server is told to stop, in milliseconds. */
+/** How long the shutdown waits for requests in flight, in milliseconds. */
 const drainMillis = 10_000
 
 const envelope = (message: string): string => JSON.stringify({ error: { code: "VALIDATION_ERROR", message } })
@@ -23,42 +23,40 @@ const headersOf = (text: string, incomingId?: string | ReadonlyArray<string>) =>
   "X-Request-Id": requestId(incomingId)
 })
 
-/** Writes the envelope to a socket by hand, where Node has made no response, and closes it. */
+/** Writes an error response to a socket for which Node has made no response object, and closes the socket. */
 const refuse = (socket: Duplex, status: number, message: string, incomingId?: string | ReadonlyArray<string>): void => {
   const text = envelope(message)
   const fields = Object.entries(headersOf(text, incomingId)).map(([name, value]) => `${name}: ${value}`)
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, "", text].join("\r\n"))
 }
 
-/** A request, and the answer that it gets. */
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
 }
 
 interface Connection {
-  /** Those whose answers have not left yet, oldest first. */
+  /** Requests whose responses were not fully sent yet, oldest first. */
   readonly open: Array<Exchange>
-  /** The request that came last. */
+  /** The newest request. */
   last: IncomingMessage | null
-  /** How many bytes had come when the last answer was sent. */
-  restsAt: number
+  /** How many bytes had been read when the last response was sent: the connection is idle if no more have arrived. */
+  idleAt: number
 }
 
 type Connections = ReadonlyMap<Socket, Connection>
 
 /**
- * Says why a request is not one: it is malformed, or did not arrive in time. What Node's own parser refuses never becomes a
- * request; where it is the body, whoever reads the body answers. An answer that is under way is not written into: it is sent,
- * and then the connection is closed.
+ * Responds to a request that Node's parser rejects, because it is malformed or late. If the error is in a body, the reader of the
+ * body responds. If a response is being sent, it is completed, and then the connection is closed.
  */
 const refuseUnparsed =
   (connections: Connections) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     if (!(socket instanceof Socket)) return
     const connection = connections.get(socket)
-    const nothingCame = socket.bytesRead === (connection?.restsAt ?? 0)
-    if (error.code === "ECONNRESET" || !socket.writable || nothingCame) {
+    const isIdle = socket.bytesRead === (connection?.idleAt ?? 0)
+    if (error.code === "ECONNRESET" || !socket.writable || isIdle) {
       socket.destroy()
       return
     }
@@ -72,7 +70,7 @@ const refuseUnparsed =
       else socket.destroy()
       return
     }
-    // The rest of a body whose request was answered before it came.
+    // The error is in the rest of a body whose request was already answered.
     if (connection?.last?.complete === false) {
       socket.destroy()
       return
@@ -82,7 +80,7 @@ const refuseUnparsed =
     else refuse(socket, 400, "the request is not well-formed HTTP")
   }
 
-/** Node hands the bare socket of a CONNECT over, and closes it without an answer when nobody takes it. */
+/** Without a listener for `connect`, Node closes the connection without a response. */
 const refuseTunnel = (request: IncomingMessage, socket: Duplex): void => {
   socket.on("error", () => socket.destroy())
   refuse(socket, 400, "this server is no proxy: it does not take CONNECT", request.headers["x-request-id"])
@@ -93,14 +91,14 @@ const refuseExpectation = (request: IncomingMessage, response: ServerResponse): 
   response.writeHead(400, headersOf(text, request.headers["x-request-id"])).end(text)
 }
 
-/** A target in absolute form is to be accepted (RFC 9112, section 3.2.2): its path is what counts. */
+/** Servers must accept the absolute form of a target (RFC 9112, section 3.2.2). Reduces it to its path. */
 const toOriginForm = (request: IncomingMessage): void => {
   if (request.url?.startsWith("/") === true) return
   const path = /^https?:\/\/[^/?#]*(.*)$/i.exec(request.url ?? "")?.[1]
   if (path !== undefined) request.url = path.startsWith("/") ? path : `/${path}`
 }
 
-/** Asks a client that waits for 100 Continue for its body when that is wanted: when whoever serves the call reads it. */
+/** Sends 100 Continue only when the body is read, so that a refused request does not upload its body. */
 const continueWhenRead =
   (server: Server) =>
   (request: IncomingMessage, response: ServerResponse): void => {
@@ -110,11 +108,11 @@ const continueWhenRead =
     server.emit("request", request, response)
   }
 
-/** Keeps account of the connections of a server. A client that takes nothing of its answer for a while is cut off. */
-const watch = (server: Server, silenceMillis: number): Connections => {
+/** Tracks the connections of a server. Closes a connection whose client reads nothing of its response for a while. */
+const trackConnections = (server: Server, silenceMillis: number): Connections => {
   const connections = new Map<Socket, Connection>()
   server.on("connection", (socket) => {
-    connections.set(socket, { open: [], last: null, restsAt: 0 })
+    connections.set(socket, { open: [], last: null, idleAt: 0 })
     socket.once("close", () => connections.delete(socket))
   })
   server.on("request", (request, response) => {
@@ -125,26 +123,26 @@ const watch = (server: Server, silenceMillis: number): Connections => {
     connection.open.push(exchange)
     connection.last = request
     response.once("prefinish", () => {
-      // Node sets its own time again when the answer has left. A write that goes on slowly does not count as silence.
+      // Node restores its own timeout once the response was sent. Slow progress does not count as silence.
       if (socket.writableLength > 0) socket.setTimeout(silenceMillis)
     })
     response.once("close", () => {
       connection.open.splice(connection.open.indexOf(exchange), 1)
-      connection.restsAt = socket.bytesRead
+      connection.idleAt = socket.bytesRead
     })
   })
   return connections
 }
 
-/** How many turns of the event loop without a new connection mean that the system has handed all of them over. */
-const quietTurns = 5
+/** After this many event-loop ticks without a new connection, all pending connections have been accepted. */
+const quietTicks = 5
 
-/** Goes on after some turns of the event loop in which no connection came, at the latest after a time. */
+/** Calls `done` after some event-loop ticks without a new connection, or after `millis` at the latest. */
 const whenQuiet = (server: Server, millis: number, done: () => void): void => {
   const deadline = performance.now() + millis
-  let left = quietTurns
+  let left = quietTicks
   const onConnection = () => {
-    left = quietTurns
+    left = quietTicks
   }
   const next = () => {
     left -= 1
@@ -160,17 +158,17 @@ const whenQuiet = (server: Server, millis: number, done: () => void): void => {
 }
 
 /**
- * Closing answers what has arrived: connections that the system took are accepted and read first, requests in flight are
- * waited for, but not for ever: after the drain their connections are closed. It waits for no connection that rests.
+ * Changes `close` to a graceful shutdown: pending connections are accepted, requests in flight are answered, and idle connections
+ * are closed. After the drain time the remaining connections are closed.
  */
-const boundDrain = (server: Server, connections: Connections): void => {
+const closeGracefully = (server: Server, connections: Connections): void => {
   let closing = false
   server.on("request", (_request, response) => {
     if (closing) response.shouldKeepAlive = false
   })
   server.closeIdleConnections = () => {
-    for (const [socket, { open, restsAt }] of connections) {
-      if (open.length === 0 && socket.bytesRead === restsAt) socket.destroy()
+    for (const [socket, { open, idleAt }] of connections) {
+      if (open.length === 0 && socket.bytesRead === idleAt) socket.destroy()
     }
   }
   const close = server.close.bind(server)
@@ -190,16 +188,16 @@ const boundDrain = (server: Server, connections: Connections): void => {
   }
 }
 
-/** The times that a client has, in milliseconds. */
-export interface Patience {
-  /** For a request to arrive whole, from its first byte on. */
+/** Timeouts for clients, in milliseconds. */
+export interface Timeouts {
+  /** From the first byte of a request to its last. */
   readonly arrival: number
-  /** For taking something of an answer that waits for it. */
+  /** Without progress while a response is being sent. */
   readonly silence: number
 }
 
-/** Node's server with the refusals, the limits and the end that this one's requests need. */
-export const makeServer = ({ arrival, silence }: Patience = { arrival: 30_000, silence: 30_000 }): Server => {
+/** Node's server with error responses, timeouts and a graceful shutdown. */
+export const makeServer = ({ arrival, silence }: Timeouts = { arrival: 30_000, silence: 30_000 }): Server => {
   const server = createServer({
     requireHostHeader: false,
     keepAliveTimeout: 65_000,
@@ -207,8 +205,8 @@ export const makeServer = ({ arrival, silence }: Patience = { arrival: 30_000, s
     requestTimeout: arrival,
     connectionsCheckingInterval: Math.min(1_000, arrival)
   })
-  const connections = watch(server, silence)
-  boundDrain(server, connections)
+  const connections = trackConnections(server, silence)
+  closeGracefully(server, connections)
   return server
     .on("request", toOriginForm)
     .on("checkContinue", continueWhenRead(server))
@@ -217,17 +215,15 @@ export const makeServer = ({ arrival, silence }: Patience = { arrival: 30_000, s
     .on("checkExpectation", refuseExpectation)
 }
 
-/** Says in one sentence why a socket cannot be had. */
 export const cannotListen =
   (host: string, port: number) =>
   ({ cause }: HttpServerError.ServeError) =>
     Layer.fail(
       new StartupError({
-        message: `${host}:${port} cannot be listened on: ${cause instanceof Error ? cause.message : "unknown reason"}`
+        message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown reason"}`
       })
     )
 
-/** The listening socket: what the parser refuses gets the envelope too. */
 export const NodeHttpServerLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ host, port }) =>
     Layer.scoped(

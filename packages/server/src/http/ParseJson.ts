@@ -5,25 +5,25 @@ import { Worker } from "node:worker_threads"
 import { nextTick } from "../EventLoop.js"
 import { parseJson } from "./Json.js"
 
-/** Larger bodies are parsed on a thread of their own: the largest would hold every other request up for half a second. */
+/** Larger bodies are parsed in a worker thread: the largest would block the event loop for half a second. */
 const largeBytes = 64 * 1024
 
-/** The largest body as text, as values and as what is sent back: with this, four times over. */
+/** Four times what the largest body takes as text, as values and as the reply. */
 const maxHeapMebibytes = 128
 
 const refuse = (wrong: string) => new ValidationError({ message: `the body: ${wrong}` })
 
 /**
- * Asks a thread, one question at a time. The thread is started at the first question and kept. When it dies, the question that
- * it was asked is a defect, and the next question has a new thread.
+ * Sends requests to a worker thread, one at a time. The thread is started on the first request and reused. If it dies, the
+ * current request dies, and the next one starts a new thread.
  */
-export const askThread = (script: string) => {
+export const makeThreadClient = (script: string) => {
   const oneAtATime = Effect.unsafeMakeSemaphore(1)
   let running: Worker | undefined
 
   const start = (): Worker => {
     const thread = new Worker(script, {
-      // The environment holds the master key: it is not for this thread.
+      // The environment holds the master key, which this thread must not see.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMebibytes, maxYoungGenerationSizeMb: 32 }
@@ -32,12 +32,12 @@ export const askThread = (script: string) => {
       if (running === thread) running = undefined
     }
     thread.on("error", forget).on("exit", forget)
-    // It does not keep the process alive.
+    // Do not keep the process alive.
     thread.unref()
     return thread
   }
 
-  const answer = (question: Uint8Array) =>
+  const send = (bytes: Uint8Array) =>
     Effect.async<unknown>((resume) => {
       const thread = (running ??= start())
       const finish = (end: Effect.Effect<unknown>) => {
@@ -51,23 +51,22 @@ export const askThread = (script: string) => {
         finish(Effect.dieMessage("the thread that parses large bodies ended"))
       }
       thread.on("message", onMessage).on("error", onEnd).on("exit", onEnd)
-      thread.postMessage(question, question.buffer instanceof ArrayBuffer ? [question.buffer] : [])
+      thread.postMessage(bytes, bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [])
     })
 
-  // An answer belongs to its question: whoever asked waits for it.
-  return (question: Uint8Array): Effect.Effect<unknown> =>
-    oneAtATime.withPermits(1)(Effect.uninterruptible(answer(question)))
+  // Uninterruptible: the next request would receive the reply to an interrupted one.
+  return (bytes: Uint8Array): Effect.Effect<unknown> => oneAtATime.withPermits(1)(Effect.uninterruptible(send(bytes)))
 }
 
-// The build, also where this module runs from its source: a thread is started from JavaScript.
-const ask = askThread(createRequire(import.meta.url).resolve("@coffer/server/http/JsonWorker"))
+// The built file, even if this module runs from source: a worker needs JavaScript.
+const parseInThread = makeThreadClient(createRequire(import.meta.url).resolve("@coffer/server/http/JsonWorker"))
 
-/** The value of a body: an empty one is an empty object. Takes the bytes over. */
+/** Parses a body; an empty one becomes an empty object. May transfer `bytes` to a thread, so do not use them afterwards. */
 export const parseBody = (bytes: Uint8Array): Effect.Effect<unknown, ValidationError> => {
   if (bytes.length === 0) return Effect.succeed({})
   if (bytes.length <= largeBytes) return Either.mapLeft(parseJson(bytes), refuse)
-  // What a thread answers is copied here, and decoded in another turn.
-  return Effect.flatMap(Effect.zipLeft(ask(bytes), nextTick), (parsed) =>
+  // The reply is copied in this tick; decode it in another one.
+  return Effect.flatMap(Effect.zipLeft(parseInThread(bytes), nextTick), (parsed) =>
     Predicate.hasProperty(parsed, "wrong")
       ? refuse(String(parsed.wrong))
       : Effect.succeed(Predicate.hasProperty(parsed, "value") ? parsed.value : undefined)

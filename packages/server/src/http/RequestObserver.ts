@@ -1,7 +1,7 @@
 import { Context } from "effect"
 
-/** Is told of each request once it is answered: its method, its route's pattern if it has one, the status and the time. */
+/** Called for each response, with the pattern of the route if there is one. */
 export type Observe = (method: string, route: string | null, status: number, millis: number) => void
 
-/** Who counts requests; null when nobody does. */
+/** Null if metrics are off. */
 export class RequestObserver extends Context.Tag("@coffer/server/RequestObserver")<RequestObserver, Observe | null>() {}

@@ -1,8 +1,7 @@
 import { Api } from "@coffer/domain/Api"
-import { HttpApi, type HttpMethod } from "@effect/platform"
+import { HttpApi, HttpMethod } from "@effect/platform"
 import * as FindMyWay from "find-my-way-ts"
 
-/** Paths are case-sensitive and have no trailing slash. A parameter is at most 1,000 characters long. */
 export const routerConfig = {
   maxParamLength: 1000,
   caseSensitive: true,
@@ -23,17 +22,17 @@ HttpApi.reflect(Api, {
 
 const endsInParameter = (path: string): boolean => path.slice(path.lastIndexOf("/")).includes(":")
 
-/** The pattern of the call that a request is for; null when there is none. */
-export const routePatternOf = (method: HttpMethod.HttpMethod, url: string): string | null =>
-  router.find(method, url)?.handler ?? null
+/** The pattern of the endpoint of a request, or null. */
+export const routePatternOf = (method: string, url: string): string | null =>
+  HttpMethod.isHttpMethod(method) ? (router.find(method, url)?.handler ?? null) : null
 
-/** The methods that the contract has for a URL's path, sorted; empty when there is no such path. */
+/** The methods that the contract declares for a path, sorted; empty if there is no such path. */
 export const allowedMethods = (url: string): ReadonlyArray<string> => {
   const found = [...methods].flatMap((method) => {
     const path = routePatternOf(method, url)
     return path === null ? [] : [{ method, path }]
   })
-  // `acl/explain` is not the rule of that id.
+  // A static segment wins over a parameter: `acl/explain` is not the rule with that id.
   const named = found.filter(({ path }) => !endsInParameter(path))
   const meant = (named.length === 0 ? found : named).map(({ method }) => method)
   return [...meant, ...(meant.includes("GET") ? ["HEAD"] : [])].sort()

@@ -4,7 +4,7 @@ import { type Actor, Authentication } from "@coffer/domain/Actor"
 import { Admission } from "@coffer/domain/api/Requirement"
 import { SessionId, UserId } from "@coffer/domain/Ids"
 import { makeAdmission } from "@coffer/server/http/Admission"
-import type { Patience } from "@coffer/server/http/NodeServer"
+import type { Timeouts } from "@coffer/server/http/NodeServer"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Schema } from "effect"
@@ -23,7 +23,7 @@ const contract = HttpApi.make("test").add(group)
 
 /** More than the system holds for a connection. */
 const largeText = "x".repeat(12 * 1024 * 1024)
-const patience: Patience = { arrival: 60_000, silence: 60_000 }
+const timeouts: Timeouts = { arrival: 60_000, silence: 60_000 }
 
 const ada: Actor = {
   type: "user",
@@ -36,7 +36,7 @@ const ada: Actor = {
 const anybody = Authentication.of({ session: () => Effect.succeed(ada), apiKey: () => Effect.succeed(ada) })
 
 /** Serves the small contract on a socket of its own; counts the calls. */
-const serving = (options: Partial<Patience> = {}) =>
+const serving = (options: Partial<Timeouts> = {}) =>
   Effect.gen(function* () {
     const calls = { small: 0, large: 0 }
     const begun = yield* Deferred.make<void>()
@@ -55,7 +55,7 @@ const serving = (options: Partial<Patience> = {}) =>
     const { port, server } = yield* servingContract(
       HttpApiBuilder.api(contract).pipe(Layer.provide(handlers), Layer.provide(Layer.succeed(Authentication, anybody))),
       Layer.effect(Admission, makeAdmission(contract)),
-      { ...patience, ...options }
+      { ...timeouts, ...options }
     )
     return { port, calls, begun, interrupted, server }
   })

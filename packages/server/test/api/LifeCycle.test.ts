@@ -169,7 +169,7 @@ describe.concurrent("settings", () => {
     await once(other, "listening")
     const address = other.address()
     const port = typeof address === "object" && address !== null ? address.port : 0
-    assertSentence(await Program.refused({ SERVICE_PORT: String(port) }), /cannot be listened on/)
+    assertSentence(await Program.refused({ SERVICE_PORT: String(port) }), /cannot listen on/)
     other.close()
   })
 })

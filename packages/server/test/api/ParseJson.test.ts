@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { askThread, parseBody } from "@coffer/server/http/ParseJson"
+import { makeThreadClient, parseBody } from "@coffer/server/http/ParseJson"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck } from "effect"
 
@@ -102,7 +102,7 @@ describe("a thread that is asked", () => {
   it.effect("that dies is the end of that question alone: the next one has another thread", () =>
     withScript(mortal, (path) =>
       Effect.gen(function* () {
-        const ask = askThread(path)
+        const ask = makeThreadClient(path)
         const answers = yield* Effect.forEach([7, 8, 0, 9, 1, 10, 11], (first) => Effect.exit(ask(question(first))), {
           concurrency: "unbounded"
         })

@@ -68,7 +68,7 @@ describe("the server", () => {
       const ask = yield* Effect.provide(serving, log.layer)
       const { cause } = yield* Effect.flip(ask("/odd"))
       assert.notInclude(String(cause), "Timeout")
-      assert.deepStrictEqual(errors(log), ["ERROR an answer could not be sent"])
+      assert.deepStrictEqual(errors(log), ["ERROR a response could not be sent"])
       assert.strictEqual((yield* ask("/sound")).text, '"sound"')
     })
   )
@@ -85,7 +85,7 @@ describe("the server", () => {
         assert.strictEqual(answer.status, 500)
         assert.match(answer.text, /^\{"error":\{"code":"INTERNAL_ERROR"/)
       }
-      assert.deepStrictEqual(errors(log), Array(2).fill("ERROR an answer does not fit its schema at text"))
+      assert.deepStrictEqual(errors(log), Array(2).fill("ERROR a response does not match its schema at text"))
       const refused = yield* ask("/either", { method: "POST", headers: json, body: '{"text":"too long"}' })
       assert.strictEqual(refused.status, 400)
       assert.match(refused.text, /"message":"text: /)
@@ -101,7 +101,7 @@ describe("the server", () => {
       assert.strictEqual(whole.headers.get("cache-control"), "no-store")
       assert.strictEqual((yield* ask("/stream", { method: "HEAD" })).text, "")
       yield* Effect.flip(ask("/broken"))
-      assert.include(log.lines.join("\n"), "an answer was cut short")
+      assert.include(log.lines.join("\n"), "a response was cut short")
     })
   )
 

@@ -54,7 +54,7 @@ describe.concurrent("the log as JSON", () => {
     }
     const [defect, access, ...rest] = entries.filter(({ request }) => request === "r-1")
     assert.deepStrictEqual(rest, [])
-    assert.include({ ...defect }, { level: "error", message: "a request ended in a defect" })
+    assert.include({ ...defect }, { level: "error", message: "a request failed with an unexpected error" })
     assert.match(defect.cause, /^SqlError\n {4}at [^]*caused by SqliteError \(SQLITE_CONSTRAINT_TRIGGER\)/)
     assert.notInclude(program.log, "broken by the test")
     assert.match(broken.body.error.message, /; its log has the details under the request id r-1$/)
@@ -127,7 +127,7 @@ describe.concurrent("the log for people", () => {
     await program.said(/request=r-2/)
     assert.match(
       program.log,
-      /^\S+Z ERROR a request ended in a defect {2}request=r-1\n[^]*^\S+Z INFO {2}PUT \/api\S+ 500 {2}ms=[\d.]+ request=r-1 actor=[0-9a-f-]{36}$/m
+      /^\S+Z ERROR a request failed with an unexpected error {2}request=r-1\n[^]*^\S+Z INFO {2}PUT \/api\S+ 500 {2}ms=[\d.]+ request=r-1 actor=[0-9a-f-]{36}$/m
     )
     assert.match(program.log, /^\S+Z INFO {2}GET - 404 {2}ms=[\d.]+ request=r-2 actor=-$/m)
     assert.notInclude(program.log, "/health")

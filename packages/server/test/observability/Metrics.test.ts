@@ -296,6 +296,6 @@ describe.concurrent("a server", () => {
     const { code, log } = await Program.refused({ SERVICE_METRICS_PORT: String(port) })
     taken.close()
     assert.strictEqual(code, 1)
-    assert.match(log, new RegExp(`^coffer-server: 127\\.0\\.0\\.1:${port} cannot be listened on: .*EADDRINUSE`, "m"))
+    assert.match(log, new RegExp(`^coffer-server: cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`, "m"))
   })
 })

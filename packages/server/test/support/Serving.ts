@@ -4,7 +4,7 @@ import type { Admission } from "@coffer/domain/api/Requirement"
 import { AccessLog } from "@coffer/server/http/AccessLog"
 import { BoundaryLive } from "@coffer/server/http/Boundary"
 import { httpServerOn } from "@coffer/server/http/NodeHttpServer"
-import { makeServer, type Patience } from "@coffer/server/http/NodeServer"
+import { makeServer, type Timeouts } from "@coffer/server/http/NodeServer"
 import { RequestObserver } from "@coffer/server/http/RequestObserver"
 import { type HttpApi, HttpApiBuilder, HttpServer } from "@effect/platform"
 import { assert } from "@effect/vitest"
@@ -15,12 +15,12 @@ import { freshPath, servicesAt } from "./Services.js"
 export const servingContract = (
   contract: Layer.Layer<HttpApi.Api, never, Admission>,
   admission: Layer.Layer<Admission, never, Layer.Layer.Success<ReturnType<typeof servicesAt>>>,
-  patience?: Patience
+  timeouts?: Timeouts
 ) =>
   Effect.gen(function* () {
     const server: Server = yield* Effect.acquireRelease(
       Effect.promise(async () => {
-        const made = makeServer(patience).listen(0, "127.0.0.1")
+        const made = makeServer(timeouts).listen(0, "127.0.0.1")
         await once(made, "listening")
         return made
       }),
