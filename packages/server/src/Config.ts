@@ -30,13 +30,13 @@ export interface SmtpSettings {
   readonly _tag: "Smtp"
   readonly host: string
   readonly port: number
-  /** Null, as the password is then: no authentication. */
+  /** Null, like the password, for no authentication. */
   readonly username: string | null
   readonly password: Redacted.Redacted | null
   readonly from: { readonly name: string | null; readonly address: Email }
-  /** Whether a server without STARTTLS is refused. */
+  /** Whether mail is not sent to a server without STARTTLS. */
   readonly requireTls: boolean
-  /** Whether TLS begins with the connection, as on port 465 (RFC 8314, section 3.3). */
+  /** Implicit TLS, as on port 465 (RFC 8314, section 3.3). */
   readonly secure: boolean
 }
 
@@ -47,7 +47,7 @@ export interface S3Settings {
   readonly bucket: string
   readonly accessKey: string
   readonly secretKey: Redacted.Redacted
-  /** Put before every object's name; may be empty. */
+  /** Prepended to the name of every object; may be empty. */
   readonly prefix: string
 }
 
@@ -67,12 +67,12 @@ export interface BackupSettings {
 export interface Settings {
   /** 64 hex digits. */
   readonly masterKey: Redacted.Redacted
-  /** In the order of their numbers, each once. */
+  /** Sorted by number, without duplicates. */
   readonly superadmins: ReadonlyArray<Email>
   readonly mail: { readonly _tag: "Log" } | SmtpSettings
   readonly dbPath: string
   readonly host: string
-  /** 0: a free port of the system's choice. */
+  /** 0: the system chooses a free port. */
   readonly port: number
   readonly corsAllowedOrigins: ReadonlyArray<string>
   readonly backups: BackupSettings | null
@@ -80,14 +80,13 @@ export interface Settings {
   readonly logFormat: "pretty" | "json"
   readonly metricsPort: number | null
   readonly signup: "open" | "invited"
-  /** In lowercase; people of these domains need no invitation. */
+  /** In lowercase. */
   readonly signupDomains: ReadonlyArray<string>
   readonly orgCreation: "anyone" | "superadmin"
   readonly auditStream: null | "stdout" | { readonly file: string }
   readonly auditRequired: boolean
-  /** Whether invitations to organizations are mailed. */
   readonly invitationMail: boolean
-  /** `headers` is as OTEL_EXPORTER_OTLP_HEADERS has it: `name=value,name=value`. */
+  /** `headers` has the format of OTEL_EXPORTER_OTLP_HEADERS: `name=value,name=value`. */
   readonly tracing: null | {
     readonly endpoint: string
     readonly serviceName: string
@@ -97,7 +96,7 @@ export interface Settings {
 
 export class ServerConfig extends Context.Tag("@coffer/server/ServerConfig")<ServerConfig, Settings>() {}
 
-/** 127.0.0.0/8, ::1 and `localhost` itself: what is below it, a resolver may look for elsewhere. */
+/** 127.0.0.0/8, ::1 and `localhost`. Not its subdomains, which a resolver may look up elsewhere. */
 const isLoopback = (name: string): boolean =>
   name === "::1" || (isIP(name) === 4 && name.startsWith("127.")) || name.toLowerCase() === "localhost"
 
@@ -163,7 +162,7 @@ const mail = (settings: Reader): Setting<Settings["mail"]> => {
   )
 }
 
-/** The settings of an S3-compatible store that have no effect without its endpoint. */
+/** Settings that have no effect without BACKUP_S3_ENDPOINT. */
 const s3Variables = [
   "BACKUP_S3_BUCKET",
   "BACKUP_S3_ACCESS_KEY",
@@ -173,7 +172,7 @@ const s3Variables = [
   "BACKUP_S3_PREFIX"
 ]
 
-/** Refuses settings of backups that have no effect without a store. A schedule of 0 hours asks for none. */
+/** Rejects backup settings that have no effect without a store. A schedule of 0 hours is the default. */
 const withoutStore = (settings: Reader): Setting<null> => {
   const others = ["BACKUP_SCHEDULE_HOURS", "BACKUP_RETAIN_DAILY_DAYS", "BACKUP_RETAIN_WEEKLY_WEEKS"]
   const [first] = [...s3Variables, ...others].filter(
@@ -192,7 +191,7 @@ const inDirectory = (settings: Reader): Setting<DirectorySettings> => {
   const [first] = s3Variables.filter((variable) => settings.given(variable) !== null)
   return first === undefined
     ? Effect.map(settings.required("BACKUP_DIR", directory), (path) => ({ _tag: "Directory", path }) as const)
-    : problem(first, "has no effect with BACKUP_DIR: take out one of them")
+    : problem(first, "has no effect with BACKUP_DIR: remove one of them")
 }
 
 const inS3 = (settings: Reader): Setting<S3Settings> =>
@@ -207,13 +206,12 @@ const inS3 = (settings: Reader): Setting<S3Settings> =>
       only: settings
         .optional("BACKUP_DIR", directory)
         .pipe(
-          satisfying("BACKUP_DIR", "and BACKUP_S3_ENDPOINT are both set: take out one of them", (path) => path === null)
+          satisfying("BACKUP_DIR", "and BACKUP_S3_ENDPOINT are both set: remove one of them", (path) => path === null)
         )
     },
     { mode: "validate" }
   ).pipe(Effect.mapBoth({ onFailure: joined, onSuccess: ({ only: _only, ...s3 }) => ({ _tag: "S3", ...s3 }) as const }))
 
-/** Where backups are stored; null when no store is named. */
 const store = (settings: Reader): Setting<S3Settings | DirectorySettings | null> => {
   if (settings.given("BACKUP_S3_ENDPOINT") !== null) return inS3(settings)
   return settings.given("BACKUP_DIR") !== null ? inDirectory(settings) : withoutStore(settings)
@@ -278,11 +276,7 @@ const superadmins = (environment: Environment, settings: Reader): Setting<Readon
   ).pipe(Effect.mapBoth({ onFailure: Array.flatten, onSuccess: Array.dedupe }))
 }
 
-/**
- * Reads every setting of the server from environment variables, and the files that some of them name.
- *
- * Fails with all that is wrong at once. No part of a value is in the failure.
- */
+/** Reads all settings from environment variables and the files that they name. Fails with all problems at once, without values. */
 export const loadConfig = (environment: Environment): Effect.Effect<Settings, ConfigProblems> =>
   Effect.suspend(() => {
     const settings = reader(environment)

@@ -1,13 +1,13 @@
-import { isApiError } from "@coffer/domain/Errors"
+import { type AnyApiError, isApiError } from "@coffer/domain/Errors"
 import { Cause, Predicate } from "effect"
 import { StartupError } from "./StartupError.js"
 
 const maxCauses = 5
 
-/** A stack frame as V8 writes it. */
+/** A stack frame of V8. */
 const frame = /^ {4}at (?:[\w$.<>#[\] ]+ \()?(?:file:\/\/|node:|\/)[^\s()]*:\d+:\d+\)?$/
 
-/** The frames of an error's stack, which begins with the message. */
+/** Returns the stack frames without the message at the head of the stack. */
 const framesOf = ({ message, stack = "" }: Error): ReadonlyArray<string> =>
   stack
     .slice(Math.max(0, stack.indexOf(message)) + message.length)
@@ -25,8 +25,8 @@ const kindOf = (error: unknown): string =>
 const codeOf = (error: unknown): string =>
   (Predicate.hasProperty(error, "code") ? word(error.code, /^[A-Z][A-Z0-9_]{1,63}$/) : undefined) ?? ""
 
-/** Whether an error's words are this program's: fixed sentences with names and numbers, never a value. */
-const isOwn = (error: unknown): error is { readonly message: string } =>
+/** Whether this program wrote the error's message, which then never contains a value. */
+const isOwn = (error: unknown): error is AnyApiError | StartupError =>
   isApiError(error) || error instanceof StartupError
 
 const linesOf = (error: unknown, depth = 0): ReadonlyArray<string> => {
@@ -40,12 +40,12 @@ const linesOf = (error: unknown, depth = 0): ReadonlyArray<string> => {
 }
 
 /**
- * An error as the log has it: its type, its system code and its place, with the same of what caused it. The words of an
- * error that is not this program's own are left out, because a library may put a value into them.
+ * Formats an error and its causes for the log: type, system code and stack frames. The messages of foreign errors are omitted,
+ * because a library may put a secret value into them.
  */
 export const errorText = (error: unknown): string => linesOf(error).join("\n")
 
-/** Everything that a cause holds, as `errorText` writes it. */
+/** Formats all errors of a cause by `errorText`. */
 export const causeText = (cause: Cause.Cause<unknown>): string => {
   const errors = [...Cause.failures(cause), ...Cause.defects(cause)]
   return errors.length === 0 && !Cause.isEmpty(cause) ? "interrupted" : errors.map(errorText).join("\n")

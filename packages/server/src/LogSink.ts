@@ -1,12 +1,12 @@
 import type { Writable } from "node:stream"
 
-/** How many characters may wait for a reader of the log that is slow. */
-const maxWaiting = 256 * 1024
+/** How many characters are buffered for a slow reader. */
+const maxBuffered = 256 * 1024
 
 /**
- * Writes lines to a stream whose reader may be slow or gone. What one turn of the event loop logs goes out together, because
- * a system call for each line costs as much as the rest of it. Lines that the reader does not take in time, or at all, are
- * dropped and counted; when it takes lines again, `report` tells it how many are missing.
+ * Writes lines to a stream whose reader may be slow or gone. The lines of one event-loop tick are written together, because a
+ * system call for each would double the cost. Lines over the buffer are dropped and counted, and `report` writes their number
+ * once the reader catches up.
  */
 export const makeLogSink = (stream: Writable) => {
   let pending = ""
@@ -30,7 +30,7 @@ export const makeLogSink = (stream: Writable) => {
 
   return {
     write: (line: string): void => {
-      if (stream.writableLength + pending.length > maxWaiting) {
+      if (stream.writableLength + pending.length > maxBuffered) {
         dropped++
         return
       }
@@ -41,14 +41,14 @@ export const makeLogSink = (stream: Writable) => {
     flush,
     /** How many lines were dropped since the start. */
     dropped: (): number => dropped,
-    /** Says how the number of missing lines is written. */
+    /** Sets the format of the line that reports dropped lines. */
     reportBy: (write: (lines: number) => string): void => {
       report = write
     }
   }
 }
 
-/** The log's, on standard error. A reader that goes away does not end the server. */
+/** Without the error listener, a reader that closes the pipe would end the process. */
 export const standardError = makeLogSink(process.stderr)
 process.stderr.on("error", () => undefined)
 process.on("exit", standardError.flush)

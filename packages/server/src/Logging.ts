@@ -20,14 +20,13 @@ interface Entry {
   readonly level: LogLevel.LogLevel
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
-  /** What failed and where, without words that are not ours; empty when nothing did. */
+  /** From `causeText`; empty if there is no cause. */
   readonly cause: string
 }
 
 const requestOf = (references: FiberRefs.FiberRefs): string =>
   Context.get(FiberRefs.getOrDefault(references, FiberRef.currentContext), RequestInfo).id
 
-/** What a line is made of. Whatever is logged while a request is served bears the request's id. */
 const entryOf = ({ annotations, cause, context, date, logLevel, message }: Logger.Logger.Options<unknown>): Entry => {
   const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
   const request = requestOf(context)
@@ -43,14 +42,12 @@ const entryOf = ({ annotations, cause, context, date, logLevel, message }: Logge
   }
 }
 
-/** One line an entry, for people. */
 const prettyLine = ({ cause, fields, level, message, time }: Entry): string => {
   const shown = Object.entries(fields).map(([key, value]) => `${key}=${String(value)}`)
   const line = `${time} ${level.label.padEnd(5)} ${message}`
   return `${line}${shown.length === 0 ? "" : `  ${shown.join(" ")}`}${cause === "" ? "" : `\n${cause}`}`
 }
 
-/** One JSON object a line, for machines. */
 const jsonLine = ({ cause, fields, level, message, time }: Entry): string =>
   JSON.stringify({ time, level: level.label.toLowerCase(), message, ...fields, ...(cause !== "" && { cause }) })
 
@@ -59,15 +56,15 @@ type AccessLine = (time: string, level: LogLevel.LogLevel, fields: AccessFields)
 const prettyAccessLine: AccessLine = (time, level, { actor, method, ms, request, route, status }) =>
   prettyLine({ time, level, message: `${method} ${route} ${status}`, fields: { ms, request, actor }, cause: "" })
 
-/** As `jsonLine`, in one text: each request has a line, and none of its fields has a character that JSON escapes. */
+/** As `jsonLine`, but faster, because every request has a line. No field contains a character that JSON escapes. */
 const jsonAccessLine: AccessLine = (time, level, { actor, method, ms, request, route, status }) =>
   `{"time":"${time}","level":"${level.label.toLowerCase()}","message":"${method} ${route} ${status}",` +
   `"method":"${method}","route":"${route}","status":${status},"ms":${ms},"request":"${request}","actor":"${actor}"}`
 
-const missing = (lines: number): string =>
-  `${lines} ${lines === 1 ? "line is" : "lines are"} missing here: nobody took them from standard error in time`
+const droppedMessage = (lines: number): string =>
+  `${lines} log ${lines === 1 ? "line was" : "lines were"} dropped here: standard error was not read in time`
 
-/** The log: on standard error, for people or as JSON, from the configured level up. */
+/** The loggers on standard error, by the configured format and level. */
 export const LoggingLive = Layer.unwrapEffect(
   Effect.gen(function* () {
     const { logFormat, logLevel } = yield* ServerConfig
@@ -78,7 +75,7 @@ export const LoggingLive = Layer.unwrapEffect(
     const logger = Logger.make<unknown, void>((options) => standardError.write(lineOf(entryOf(options))))
     standardError.reportBy((lines) => {
       const time = timestamp(clock.unsafeCurrentTimeMillis())
-      return lineOf({ time, level: LogLevel.Warning, message: missing(lines), fields: {}, cause: "" })
+      return lineOf({ time, level: LogLevel.Warning, message: droppedMessage(lines), fields: {}, cause: "" })
     })
     const writesInfo = LogLevel.lessThanEqual(logLevel, LogLevel.Info)
     const writesDebug = LogLevel.lessThanEqual(logLevel, LogLevel.Debug)

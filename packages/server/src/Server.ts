@@ -38,7 +38,6 @@ import { SystemHttp } from "./system/Http.js"
 import { UsersHttp } from "./users/Http.js"
 import { TracingLive } from "./tracing/Tracing.js"
 
-/** Every group of the contract with its handlers. */
 const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
     AuthHttp,
@@ -69,7 +68,6 @@ const announce = Layer.effectDiscard(
   })
 )
 
-/** What the server does, on a database. */
 const ServicesLive = HttpApiBuilder.serve().pipe(
   Layer.merge(announce),
   Layer.provide([NodeHttpServerLive, HttpServer.layerContext]),
@@ -77,21 +75,21 @@ const ServicesLive = HttpApiBuilder.serve().pipe(
   Layer.provide(ApiLive),
   Layer.provide(HttpRouter.setRouterConfig(routerConfig)),
   Layer.provide([AuthenticationLive, Layer.effect(Admission, makeAdmission(Api))]),
-  // Nobody is served by the rights of the start before.
+  // Before the first request, because requests must not see the superadmins of the previous configuration.
   Layer.provide(SuperadminsLive),
   Layer.merge(MaintenanceLive),
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
   Layer.provide(MetricsLive),
   Layer.provide(Access.Default),
   Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default, ErasuresLive]),
-  // It ends after the audit queue is flushed, with all of it.
+  // Released after the audit queue is flushed, so that the stream contains all of its entries.
   Layer.provide(AuditStreamLive),
   Layer.provide(InstanceLive)
 )
 
 /**
- * The whole server for a configuration. Layers end in the reverse of their order: the socket first, once the requests in
- * flight are answered, then the audit queue, and the database last.
+ * The server on a database. Layers are released in reverse order: the socket first, after the requests in flight, then the audit
+ * queue, and the database last.
  */
 export const serverOn = (database: typeof DatabaseLive) =>
   ServicesLive.pipe(

@@ -37,17 +37,17 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
   coffer-server --help          prints this
 `
 
-// The AWS SDK's notice about Node 20, and nothing else of it; our documentation says what Node we recommend.
+// Suppresses only the AWS SDK's notice about Node 20. The documentation says which version of Node we recommend.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
 
 const serve = Effect.gen(function* () {
-  // Before the settings are read: a misspelt one may be why another is missing.
+  // Warn before the settings are read: a misspelt name may be the reason why a required setting is missing.
   for (const unknown of unknownSettings(process.env)) yield* Console.error(`coffer-server: ${unknownMessage(unknown)}`)
   const settings = yield* loadConfig(process.env)
-  // SQLite writes its temporary files beside the database: a container may have no other folder, or a small one in memory.
+  // Temporary files of SQLite go beside the database: a container may have no /tmp, or a small one in memory.
   process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
   for (const name of exposedSecrets(process.env)) {
-    yield* Console.error(`coffer-server: everybody on this machine may read the file of ${name}: run chmod 600 on it`)
+    yield* Console.error(`coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`)
   }
   return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))
 })
@@ -62,7 +62,7 @@ const wrongUsage = (message: string) =>
     })
   )
 
-/** The settings of an offline command: of the server's, it needs the master key and the database's path alone. */
+/** Offline commands need no mail server, so SMTP_HOST is not required. */
 const offlineSettings = Effect.suspend(() => loadConfig({ ...process.env, SMTP_HOST: "log" }))
 
 const session = (text: string | undefined) =>
@@ -124,18 +124,18 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
     case "-h":
       return Console.log(help)
     default:
-      return wrongUsage(`no command is named ${JSON.stringify(first)}`)
+      return wrongUsage(`unknown command ${JSON.stringify(first)}`)
   }
 }
 
-/** What ends the program is told in one sentence: stack traces are for defects alone. */
+/** Prints an expected error as its message, and an unexpected one with its stack. */
 const report = (cause: Cause.Cause<{ readonly message: string }>) =>
   Cause.isInterruptedOnly(cause)
     ? Effect.void
     : Console.error(
         Cause.isFailure(cause)
           ? `coffer-server: ${Cause.failures(cause).pipe((errors) => [...errors].map(({ message }) => message).join("\n"))}`
-          : `coffer-server: a mistake in the program: ${causeText(cause)}`
+          : `coffer-server: unexpected error: ${causeText(cause)}`
       )
 
 command(process.argv.slice(2)).pipe(

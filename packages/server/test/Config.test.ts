@@ -371,7 +371,7 @@ describe("backups", () => {
         retainWeeklyWeeks: 4
       })
       const error = yield* Effect.flip(loadConfig({ ...s3, BACKUP_DIR: "/mnt/backups" }))
-      assert.include(error.message, "BACKUP_DIR and BACKUP_S3_ENDPOINT are both set: take out one of them")
+      assert.include(error.message, "BACKUP_DIR and BACKUP_S3_ENDPOINT are both set: remove one of them")
       assert.notInclude(error.message, "/mnt")
       const half = { ...least, BACKUP_DIR: "/mnt/backups", BACKUP_S3_BUCKET: "backups" }
       assert.deepStrictEqual(yield* complaints(half), ["BACKUP_S3_BUCKET"])
@@ -477,7 +477,7 @@ describe("a setting that breaks its rule", () => {
       assert.strictEqual(
         error.message,
         [
-          "The server cannot start: 10 settings are not right.",
+          "The server cannot start: 10 settings are invalid.",
           "  SERVICE_MASTER_KEY is required and must be 64 hex characters (256 bits), such as `openssl rand -hex 32` prints",
           "  SUPERADMIN_EMAIL_3 must be an e-mail address such as ada@example.com",
           "  SMTP_USERNAME is required when SMTP_PASSWORD is set",

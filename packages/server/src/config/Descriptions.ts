@@ -1,14 +1,13 @@
-/** What the documentation says of a variable; its rule is the one that the settings are read by. */
 export interface Description {
   readonly variable: string
   readonly meaning: string
-  /** As it would be written; left out where nothing stands for it. */
+  /** As it would be written in the environment. */
   readonly default?: string
-  /** Whether VARIABLE_FILE may name a file that holds it. */
+  /** Whether VARIABLE_FILE may name a file with the value. */
   readonly file?: true
-  /** Whether its value is never shown, as that of every variable with a file is not. */
+  /** Whether the value is never shown. The values of variables with `file` never are. */
   readonly secret?: true
-  /** Where it must be given; left out where it need not be. */
+  /** When it is required; undefined if never. */
   readonly required?: string
 }
 
@@ -17,7 +16,7 @@ export interface DescribedGroup {
   readonly variables: ReadonlyArray<Description>
 }
 
-/** Every variable of the server, for the documentation. A test holds it against what the settings read. */
+/** All variables of the server, for the documentation. A test compares them with those that `loadConfig` reads. */
 export const described: ReadonlyArray<DescribedGroup> = [
   {
     title: "Keys and data",

@@ -5,8 +5,8 @@ import type { Environment } from "./Variables.js"
 const readableByAll = 0o004
 
 /**
- * The variables whose secret is in a file that everybody on this machine may read. That is told and not refused: containers
- * mount secrets so, each for the one program in them. A link is followed, as Kubernetes makes them.
+ * Returns the variables whose secret is in a world-readable file. That is a warning only, because containers mount secrets with
+ * this mode. Links are followed, because Kubernetes mounts secrets as links.
  */
 export const exposedSecrets = (environment: Environment): ReadonlyArray<string> =>
   Object.entries(environment).flatMap(([variable, path]) => {

@@ -2,7 +2,7 @@ import { isIP } from "node:net"
 import { Email } from "@coffer/domain/Names"
 import { Array, LogLevel, Option, Record, Schema } from "effect"
 
-/** How the text of a variable is read, and the rule to tell when it cannot be: "must be …". */
+/** Parses the text of a variable. `rule` completes the error message: "must be …". */
 export interface Format<A> {
   readonly rule: string
   readonly read: (text: string) => Option.Option<A>

@@ -3,18 +3,18 @@ import { Array, Data, Effect, Record } from "effect"
 
 export interface ConfigProblem {
   readonly variable: string
-  /** A sentence's end: "SERVICE_PORT must be …". It never holds what was given. */
+  /** Completes a sentence: "SERVICE_PORT must be …". Never contains the value. */
   readonly rule: string
 }
 
-/** Everything that is wrong with the settings, at once; the message is made for the person who starts the server. */
+/** All problems of the settings. The message is for the operator. */
 export class ConfigProblems extends Data.TaggedError("ConfigProblems")<{
   readonly problems: ReadonlyArray<ConfigProblem>
 }> {
   override get message() {
     const count = this.problems.length === 1 ? "a setting is" : `${this.problems.length} settings are`
     return [
-      `The server cannot start: ${count} not right.`,
+      `The server cannot start: ${count} invalid.`,
       ...this.problems.map(({ rule, variable }) => `  ${variable} ${rule}`)
     ].join("\n")
   }
@@ -25,12 +25,12 @@ export type Setting<A> = Effect.Effect<A, Problems>
 
 export const problem = (variable: string, rule: string): Setting<never> => Effect.fail([{ variable, rule }])
 
-/** Asks more of a setting than its own text can tell. */
+/** Adds a condition that depends on other settings. */
 export const satisfying =
   <A>(variable: string, rule: string, holds: (value: A) => boolean) =>
   (setting: Setting<A>): Setting<A> =>
     Effect.filterOrFail(setting, holds, (): Problems => [{ variable, rule }])
 
-/** The problems of all settings that were read together in the mode `validate`, as one list. */
+/** Flattens the errors of `Effect.all` in the mode `validate`. */
 export const joined = (errors: Record<string, Option.Option<Problems>>): Problems =>
   Array.flatten(Array.getSomes(Record.values(errors)))

@@ -55,7 +55,7 @@ const auditRequired = ({ auditRequired }: Settings): string =>
 const tracing = ({ tracing }: Settings): string =>
   tracing === null ? off("tracing") : on("tracing", `${tracing.endpoint} as ${tracing.serviceName}`)
 
-/** Three lines for the log that say which features are on and which are off. They hold no secret. */
+/** Three log lines that say which features are on or off, without secrets. */
 export const summary = (settings: Settings): readonly [string, string, string] => {
   const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
     features.map((feature) => feature(settings)).join("; ")

@@ -3,10 +3,10 @@ import { Record } from "effect"
 import { described } from "./Descriptions.js"
 import type { Environment } from "./Variables.js"
 
-/** A variable that has a prefix of ours and that neither the server nor a client reads. */
+/** A variable with one of Coffer's prefixes that neither the server nor a client reads. */
 export interface UnknownSetting {
   readonly variable: string
-  /** The setting that was probably meant; null when none is similar. */
+  /** The most similar setting, or null. */
   readonly nearest: string | null
 }
 
@@ -18,7 +18,7 @@ const settings: ReadonlyArray<string> = described.flatMap(({ variables }) =>
   variables.flatMap(({ file, variable }) => (file === true ? [variable, `${variable}_FILE`] : [variable]))
 )
 
-/** The variables of the clients and of `coffer master-key rotate`, which may be set beside the server's. */
+/** Variables of the clients and of `coffer master-key rotate`, which may be set in the same environment. */
 const clients: ReadonlyArray<string> = [
   "SERVICE_SERVER_URL",
   "SERVICE_API_KEY",
@@ -39,21 +39,21 @@ const isKnown = (variable: string): boolean => known.includes(variable) || super
 
 const withoutPrefix = (name: string): string => name.slice(name.indexOf("_") + 1)
 
-/** A name that was cut short or continued counts as near: SMTP_USER means SMTP_USERNAME. */
-const farness = (variable: string, name: string): number =>
+/** The edit distance; 1 if one name is a prefix of the other: SMTP_USER means SMTP_USERNAME. */
+const distance = (variable: string, name: string): number =>
   name.startsWith(variable) || variable.startsWith(`${name}_`) ? 1 : editDistance(variable, name)
 
 const nearest = (variable: string): string | null =>
   nearestBy(known, (name) => {
-    const far = farness(variable, name)
-    return far <= Math.max(2, withoutPrefix(variable).length / 2, withoutPrefix(name).length / 2) ? far : Infinity
+    const found = distance(variable, name)
+    return found <= Math.max(2, withoutPrefix(variable).length / 2, withoutPrefix(name).length / 2) ? found : Infinity
   }) ?? null
 
-/** OpenTelemetry's variables belong to many programs: only what is nearly one of those that the server reads is meant for it. */
+/** Other programs read OpenTelemetry's variables too, so only near misspellings of the server's variables are reported. */
 const isNearlyOtel = (variable: string): boolean =>
   variable.startsWith("OTEL_") && settings.some((name) => name.startsWith("OTEL_") && editDistance(variable, name) <= 2)
 
-/** The variables with a value that look like settings and are none: misspelt, most likely. */
+/** Returns the variables that look like settings but are not, and are probably misspelt. */
 export const unknownSettings = (environment: Environment): ReadonlyArray<UnknownSetting> =>
   Record.toEntries(environment)
     .filter(([variable, value]) => !!value && (own.test(variable) || isNearlyOtel(variable)) && !isKnown(variable))
@@ -61,5 +61,5 @@ export const unknownSettings = (environment: Environment): ReadonlyArray<Unknown
 
 export const unknownMessage = ({ nearest, variable }: UnknownSetting): string =>
   nearest === null
-    ? `${variable} is no setting, and is ignored: docs/configuration.md lists the settings`
-    : `${variable} is no setting, and is ignored: did you mean ${nearest}?`
+    ? `${variable} is not a setting and is ignored: docs/configuration.md lists the settings`
+    : `${variable} is not a setting and is ignored: did you mean ${nearest}?`

@@ -5,7 +5,7 @@ import { problem, type Problems, type Setting } from "./Problems.js"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The ways to read one variable. An empty one counts as unset. */
+/** Functions that read one variable. An empty variable counts as unset. */
 export const reader = (environment: Environment) => {
   const given = (variable: string): string | null => environment[variable] || null
 
@@ -32,7 +32,7 @@ export const reader = (environment: Environment) => {
 
   const hasSecret = (variable: string) => given(variable) !== null || given(`${variable}_FILE`) !== null
 
-  /** From the variable, or from the file that VARIABLE_FILE names, less one newline at its end. */
+  /** Reads the variable, or the file that VARIABLE_FILE names without one newline at its end. */
   const secret = (variable: string, format: Format<string>): Setting<Redacted.Redacted | null> => {
     const path = given(`${variable}_FILE`)
     if (path === null) {
@@ -43,7 +43,7 @@ export const reader = (environment: Environment) => {
     }
     return Effect.tryPromise({
       try: () => readFile(path, "utf8"),
-      // The path stays out of the message: the secret itself may have been put there.
+      // The message omits the path, because the secret itself may have been put there by mistake.
       catch: (error): Problems => [
         {
           variable: `${variable}_FILE`,

@@ -1,6 +1,6 @@
 const groupsIn = (text: string): ReadonlyArray<string> => (text === "" ? [] : text.split(":"))
 
-/** A dotted end of an IPv6 address (`::ffff:192.0.2.1`) as two groups of hexadecimal digits. */
+/** Converts the dotted end of an IPv6 address (`::ffff:192.0.2.1`) to two hexadecimal groups. */
 const withoutDots = (address: string): string =>
   address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a: string, b: string, c: string, d: string) =>
     [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map((group) => group.toString(16)).join(":")
@@ -8,10 +8,7 @@ const withoutDots = (address: string): string =>
 
 const byteOf = (group: number, half: 0 | 1): number => (half === 0 ? group >> 8 : group & 255)
 
-/**
- * What a limit for each client address counts by: an IPv4 address as it is, and of an IPv6 address the network of 64 bits,
- * because one client has all of it.
- */
+/** The subject of rate limits by address: the IPv4 address, or the /64 network of an IPv6 address, which one client owns. */
 export const clientNetwork = (ip: string | null): string => {
   if (ip === null) return "unknown"
   const address = ip.replace(/%.*$/, "")

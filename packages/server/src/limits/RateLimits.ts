@@ -3,7 +3,7 @@ import { query } from "../database/Query.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
 
-/** At most `max` events of a kind in `window` milliseconds, for each subject. */
+/** At most `max` events of a kind for each subject in `window` milliseconds. */
 export interface RateLimit {
   readonly kind: string
   readonly max: number
@@ -12,7 +12,7 @@ export interface RateLimit {
 
 const MomentRow = Schema.Struct({ created_at: Schema.String })
 
-/** Whole seconds until the `max`-th newest of some moments, oldest first, is older than the window. */
+/** Seconds until fewer than `max` of the moments, which are sorted oldest first, are within the window. */
 export const secondsLeft = (
   moments: ReadonlyArray<typeof MomentRow.Type>,
   { max, window }: Pick<RateLimit, "max" | "window">,
@@ -22,7 +22,7 @@ export const secondsLeft = (
   return leaving === undefined ? 1 : Math.max(1, Math.ceil((Date.parse(leaving.created_at) + window - millis) / 1000))
 }
 
-/** Limits that hold through a restart. Maintenance deletes events that are older than every window: an hour. */
+/** Rate limits that survive a restart. Maintenance deletes events after an hour, so no window may be longer. */
 export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/RateLimits", {
   effect: Effect.gen(function* () {
     const { all, write } = yield* query
@@ -36,7 +36,7 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
       INSERT INTO rate_events (id, kind, subject, created_at) VALUES (${"id"}, ${"kind"}, ${"subject"}, ${"now"})`
 
     return {
-      /** How many seconds a subject has to wait; 0 while it is below the limit. Events of the future do not count. */
+      /** Seconds that the subject has to wait; 0 if it is below the limit. Events from a clock that was ahead do not count. */
       wait: (limit: RateLimit, subject: string, millis: number) =>
         Effect.map(
           momentsBetween({
@@ -48,7 +48,7 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
           (moments) => (moments.length < limit.max ? 0 : secondsLeft(moments, limit, millis))
         ),
 
-      /** Counts an event. Belongs in the transaction of what is counted. */
+      /** Counts an event. Call it in the transaction of the event. */
       count: ({ kind }: RateLimit, subject: string, millis: number) =>
         insert({ id: uuidV7At(millis), kind, subject, now: timestamp(millis) })
     } as const

@@ -6,53 +6,52 @@ import type { SmtpSettings } from "../Config.js"
 import { ServerConfig } from "../Config.js"
 import { RequestInfo } from "../http/RequestInfo.js"
 
-/** Mails that did not reach the mail server. */
+/** Mails that the mail server did not accept. */
 export const mailFailures = Metric.counter("coffer_mail_failures_total", { incremental: true })
 
 interface Mail {
   readonly to: Email
   readonly subject: string
   readonly text: Redacted.Redacted
-  /** The id of the request that asked for it, for the log. */
+  /** The id of the request that caused the mail, for the log. */
   readonly request: string
   /** Milliseconds since the epoch. */
   readonly queuedAt: number
 }
 
-/** Of what the mail server said, what names neither the person nor the code. */
+/** The codes of an SMTP error. Its text is dropped, because it may contain the address or the login code. */
 export class SmtpFailure extends Data.TaggedError("SmtpFailure")<{
   readonly code: string
   readonly responseCode: number | null
   readonly permanent: boolean
 }> {}
 
-/** One sort of mails, with a queue of its own: no other sort makes login codes wait. */
-interface Sort {
-  /** What the log calls one. */
+/** A kind of mail. Each kind has its own queue, so that login codes do not wait for other mails. */
+interface MailKind {
+  /** For the log. */
   readonly name: string
   readonly queueCapacity: number
   readonly connections: number
-  /** How long one is of use. */
+  /** A mail that waited longer is not sent. */
   readonly lifetime: Duration.Duration
 }
 
-const loginCodes: Sort = {
+const loginCodes: MailKind = {
   name: "a login code",
   queueCapacity: 1_000,
   connections: 4,
   lifetime: Duration.minutes(10)
 }
-const invitations: Sort = { name: "an invitation", queueCapacity: 200, connections: 1, lifetime: Duration.hours(1) }
+const invitations: MailKind = { name: "an invitation", queueCapacity: 200, connections: 1, lifetime: Duration.hours(1) }
 
 const drainTime = Duration.seconds(5)
-/** The timeouts below end a silent connection; this one ends a server that keeps talking. */
+/** The timeouts of the connection do not end an attempt with a server that responds slowly but steadily. */
 const attemptTime = Duration.seconds(60)
 const retries = Schedule.intersect(Schedule.exponential("1 second"), Schedule.recurs(2))
 
 /**
- * How nodemailer is to reach the mail server: TLS from the start, or STARTTLS that must succeed. Where neither is asked for,
- * TLS is used when it is offered, without authenticating the server: it is better than the clear text that would be allowed
- * (opportunistic security, RFC 7435).
+ * The connection options of nodemailer: implicit TLS or required STARTTLS. If the settings require neither, STARTTLS is used if it
+ * is offered, without verifying the certificate, because cleartext is allowed too (opportunistic security, RFC 7435).
  */
 export const transportOptions = (smtp: SmtpSettings): SMTPTransportOptions => ({
   host: smtp.host,
@@ -73,7 +72,7 @@ export const transportOptions = (smtp: SmtpSettings): SMTPTransportOptions => ({
 })
 
 export const smtpFailure = (error: unknown): SmtpFailure => {
-  // nodemailer puts its own word in `code`, and keeps the system's (ECONNREFUSED) in `originalCode`.
+  // nodemailer replaces `code` by its own and keeps the system's code (ECONNREFUSED) in `originalCode`.
   const codes = [
     Predicate.hasProperty(error, "originalCode") ? error.originalCode : null,
     Predicate.hasProperty(error, "code") ? error.code : null
@@ -95,7 +94,6 @@ It is good for 10 minutes and for one login. Nobody from Coffer will ever ask yo
 If you did not try to log in, ignore this mail: without the code nobody gets in.
 `
 
-/** An invitation to an organization, as its mail tells of it. */
 export interface Invitation {
   readonly to: Email
   readonly inviter: string
@@ -103,7 +101,7 @@ export interface Invitation {
   readonly role: Role
 }
 
-// No address is in a command: one that somebody else chose may hold what a shell takes for its own.
+// The commands contain no address: the inviter chose it, and it may contain shell metacharacters.
 const invitationText = ({
   inviter,
   org,
@@ -119,9 +117,9 @@ The login asks for your e-mail address, this one, and mails you a code.
 If you do not know ${inviter}, ignore this mail.
 `
 
-const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapacity }: Sort) =>
+const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapacity }: MailKind) =>
   Effect.gen(function* () {
-    // A server in dev mode does without.
+    // Loaded on demand: development mode does not need it.
     const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
     const transport = yield* Effect.acquireRelease(
       Effect.sync(() => createTransport(transportOptions(smtp))),
@@ -133,13 +131,13 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
       Effect.tryPromise({
         try: (signal) =>
           transport.sendMail({
-            // Addresses are given as parts: nodemailer would look for another address inside a string.
+            // Pass addresses as objects: nodemailer would parse a string and could find a second address in it.
             envelope: { from: smtp.from.address, to: [to] },
             from: { name: smtp.from.name ?? "", address: smtp.from.address },
             to: { address: to },
             subject,
             text: Redacted.value(text),
-            // Keeps holiday notices from answering (RFC 3834).
+            // Suppresses automatic replies (RFC 3834).
             headers: { "Auto-Submitted": "auto-generated" },
             signal
           }),
@@ -188,7 +186,9 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
           duration: drainTime,
           onSuccess: () => Effect.void,
           onTimeout: () =>
-            Effect.logWarning(`the mail server was too slow: what is queued like ${name} was not mailed before the end`)
+            Effect.logWarning(
+              `the mail server was too slow: queued mails (${name} or more) were not sent before the shutdown`
+            )
         }),
         Effect.flatten
       )
@@ -205,7 +205,7 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
       })
   })
 
-// Whatever the log's level and format: without it nobody could log in.
+// Bypasses the log's level and format, because nobody could log in without the code.
 const printedSender = (to: Email, code: Redacted.Redacted) =>
   Effect.sync(() => {
     process.stderr.write(`login code for ${to}: ${Redacted.value(code)}\n`)
@@ -230,15 +230,15 @@ const smtpSenders = (smtp: SmtpSettings) =>
     }
   })
 
-/** Brings login codes and invitations to people, by SMTP (RFC 5321) or, in dev mode, on stderr. */
+/** Sends login codes and invitations by SMTP (RFC 5321), or prints them to stderr in development mode. */
 export class Mailer extends Effect.Service<Mailer>()("@coffer/server/Mailer", {
   scoped: Effect.gen(function* () {
     const { mail } = yield* ServerConfig
     const send = mail._tag === "Log" ? { code: printedSender, invitation: printedInvitation } : yield* smtpSenders(mail)
     return {
       /**
-       * Queues the mail and returns at once, so that neither the time of a reply nor its outcome tells anything about the
-       * address or waits for the mail server. What could not be mailed after 3 attempts is logged, without address and code.
+       * Queues the mail and returns at once, so that the response's time and status do not depend on the mail server or reveal
+       * whether the address exists. A mail that fails 3 times is logged without address and code.
        */
       sendLoginCode: (email: Email, code: Redacted.Redacted): Effect.Effect<void> => send.code(email, code),
 

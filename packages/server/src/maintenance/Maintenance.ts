@@ -9,15 +9,15 @@ import { forEachInSlices, nextTick } from "../EventLoop.js"
 
 const hourMillis = 60 * 60 * 1000
 
-/** How many rows one transaction removes, or one statement reads. */
-const slice = 200
+/** How many rows one transaction deletes, or one statement reads. */
+const batchSize = 200
 
 const IdRow = Schema.Struct({ id: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
- * The hourly housekeeping: sessions over 30 days of age go, and login codes, failures and counted events over an hour,
- * which is what limits still look at. The heads of the audit logs are logged, for whoever keeps logs elsewhere.
+ * The hourly maintenance. Deletes sessions older than 30 days, and login codes, failures and rate events older than an hour, the
+ * longest window of a rate limit. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -26,45 +26,44 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const wraps = yield* WrapBudget
     const erasures = yield* Erasures
 
-    const headsBehind = all(HeadRow)`
+    const headsAfter = all(HeadRow)`
       SELECT log, seq, chain FROM audit_heads WHERE log > ${"after"} ORDER BY log LIMIT ${"limit"}`
 
-    /** Removes some rows of a table that are older than a time. */
-    const removal = (table: Sql<never>) =>
+    const deleteBatch = (table: Sql<never>) =>
       returning(IdRow)`
         DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE created_at <= ${"until"} LIMIT ${"limit"})
         RETURNING id`
 
-    const removals = {
-      sessions: removal(sql`sessions`),
-      codes: removal(sql`login_codes`),
-      failures: removal(sql`login_failures`),
-      events: removal(sql`rate_events`)
+    const batches = {
+      sessions: deleteBatch(sql`sessions`),
+      codes: deleteBatch(sql`login_codes`),
+      failures: deleteBatch(sql`login_failures`),
+      events: deleteBatch(sql`rate_events`)
     }
 
-    /** Removes all of them: a few in each transaction, with other work in between. */
-    const remove = (table: keyof typeof removals, until: string): Effect.Effect<void> =>
-      Effect.flatMap(transaction(removals[table]({ until, limit: slice })), (removed) =>
-        removed.length < slice ? Effect.void : Effect.zipRight(nextTick, remove(table, until))
+    /** Deletes the rows from before `until` in small transactions, so that other changes are not delayed. */
+    const remove = (table: keyof typeof batches, until: string): Effect.Effect<void> =>
+      Effect.flatMap(transaction(batches[table]({ until, limit: batchSize })), (removed) =>
+        removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, remove(table, until))
       )
 
     const tidy = Effect.gen(function* () {
-      const sessionsBornBy = yield* ago(sessionMillis)
+      const expired = yield* ago(sessionMillis)
       const anHourAgo = yield* ago(hourMillis)
-      yield* remove("sessions", sessionsBornBy)
+      yield* remove("sessions", expired)
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)
     })
 
-    /** Behind a log: there is a head for each organization that ever was. */
+    /** Page by page: there is a head for each organization, even a removed one. */
     const logHeadsAfter = (after: string): Effect.Effect<void> =>
-      Effect.flatMap(headsBehind({ after, limit: slice }), (rows) =>
+      Effect.flatMap(headsAfter({ after, limit: batchSize }), (rows) =>
         Effect.zipRight(
           forEachInSlices(rows, ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log}: ${seq} ${chain}`)),
           Effect.suspend(() => {
             const last = rows.at(-1)
-            return last === undefined || rows.length < slice
+            return last === undefined || rows.length < batchSize
               ? Effect.void
               : Effect.zipRight(nextTick, logHeadsAfter(last.log))
           })
@@ -72,7 +71,6 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       )
     const logHeads = logHeadsAfter("")
 
-    /** One round. */
     const sweep = Effect.gen(function* () {
       yield* tidy
       yield* logHeads
@@ -85,7 +83,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
   })
 }) {}
 
-/** A round at the start and every hour; one that fails is logged, and the next one comes all the same. */
+/** Runs maintenance at the start and every hour. A failure is logged and does not end the schedule. */
 export const MaintenanceLive = Layer.scopedDiscard(
   Effect.gen(function* () {
     const { sweep } = yield* Maintenance

@@ -29,7 +29,7 @@ const counterOf = (registry: Registry, name: string, help: string) => {
   }
 }
 
-/** A gauge that is left out of the answer while there is nothing to tell. */
+/** A gauge that is absent from the page while its value is null. */
 const gaugeOf = (registry: Registry, name: string, help: string) => {
   const gauge = new Gauge({ name, help, registers: [registry] })
   return (value: number | null) => {
@@ -55,7 +55,7 @@ const sizeOf = (path: string): Effect.Effect<number | null> =>
 
 const BreaksRow = Schema.Struct({ breaks: Schema.Number })
 
-/** What the operator can watch: how it is fed by requests, and how it is read, as Prometheus' text format. */
+/** The server's metrics: `observe` counts a request, and `scrape` returns them in Prometheus' text format. */
 export const makeInstruments = Effect.gen(function* () {
   const { backups, dbPath } = yield* ServerConfig
   const audit = yield* AuditLog
@@ -171,7 +171,7 @@ export const makeInstruments = Effect.gen(function* () {
     wal(yield* sizeOf(`${dbPath}-wal`))
     yield* readBackups
     const text = yield* Effect.promise(() => registry.metrics())
-    // The format's word is NaN; the library capitalizes JavaScript's by its own rule.
+    // The library writes `Nan`, which Prometheus does not accept.
     return text.replace(/ Nan$/gm, " NaN")
   })
 

@@ -14,13 +14,12 @@ const announce = HttpServer.addressWith((address) =>
     : Effect.void
 )
 
-/** Serves what is asked for at `/metrics` on this machine alone, and nothing else. */
 const serve = <E, R>(scrape: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>, port: number) =>
   HttpServer.serve(
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
       method === "GET" && url.split("?", 1)[0] === "/metrics"
         ? Effect.withTracerEnabled(scrape, false)
-        : HttpServerResponse.text("GET /metrics is all that there is\n", { status: 404 })
+        : HttpServerResponse.text("not found: only GET /metrics is served here\n", { status: 404 })
     )
   ).pipe(
     HttpMiddleware.withTracerDisabledWhen(() => true),
@@ -30,13 +29,12 @@ const serve = <E, R>(scrape: Effect.Effect<HttpServerResponse.HttpServerResponse
     )
   )
 
-/** Off: nothing is loaded, and no request is counted. */
 const off = Layer.succeed(RequestObserver, null)
 
 const on = (port: number) =>
   Layer.unwrapScoped(
     Effect.gen(function* () {
-      // Only where it is wanted: the library costs memory and time at the start.
+      // Loaded on demand, because the library costs memory and startup time.
       const { makeInstruments } = yield* Effect.promise(() => import("./Instruments.js"))
       const { contentType, observe, scrape } = yield* makeInstruments
       const page = Effect.map(scrape, (text) => HttpServerResponse.text(text, { contentType }))
@@ -44,7 +42,7 @@ const on = (port: number) =>
     })
   )
 
-/** Prometheus' page on a listener of its own, when a port for it is configured. */
+/** Serves the metrics on a separate port of the loopback address, if one is configured. */
 export const MetricsLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ metricsPort }) => (metricsPort === null ? off : on(metricsPort)))
 )

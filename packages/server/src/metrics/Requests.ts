@@ -3,10 +3,10 @@ import type { Observe } from "../http/RequestObserver.js"
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-/** Seconds. A read takes a millisecond, a write that waits for the disk ten; what is over a second deserves a look. */
+/** Seconds. A read takes a millisecond, and a write, which waits for the disk, ten. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-/** Counts requests. A label is a route's pattern, a method of the contract or a status: their number is bounded. */
+/** Counts requests. The number of label values is bounded: patterns of routes, methods of the contract, and statuses. */
 export const requestObserver = (registry: Registry): Observe => {
   const requests = new Counter({
     name: "coffer_http_requests_total",
@@ -26,8 +26,8 @@ export const requestObserver = (registry: Registry): Observe => {
     const key = `${method} ${route ?? ""} ${status}`
     let child = children.get(key)
     if (child === undefined) {
-      const at = { method: methods.has(method) ? method : "other", route: route ?? "none" }
-      child = { count: requests.labels({ ...at, status: String(status) }), time: durations.labels(at) }
+      const labels = { method: methods.has(method) ? method : "other", route: route ?? "none" }
+      child = { count: requests.labels({ ...labels, status: String(status) }), time: durations.labels(labels) }
       children.set(key, child)
     }
     child.count.inc()

@@ -2,23 +2,17 @@ import { FileSystem, Headers, HttpServerResponse } from "@effect/platform"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 
-/** Made by the build, of `docs/` and the contract; the same place from the sources and from the build. */
+/** The build writes these files from `docs/` and the contract. The path is the same from `src` and from `dist`. */
 const pathOf = (name: string): string => fileURLToPath(new URL(`../../dist/documents/${name}`, import.meta.url))
 
-/**
- * A file of the build as an answer. It is read when somebody asks for the first time; all answers share its bytes, however many
- * clients are slow to take them. A file that is missing is a defect.
- */
+/** Responds with a file of the build. All responses share its bytes, so slow clients cost no memory. Dies if it is missing. */
 const serve = (name: string, contentType: string, headers: Headers.Input = {}) =>
   Effect.flatMap(FileSystem.FileSystem, (files) => files.readFile(pathOf(name))).pipe(
     Effect.map((bytes) => HttpServerResponse.uint8Array(bytes, { contentType, headers: Headers.fromInput(headers) })),
     Effect.orDie
   )
 
-/**
- * The one page for browsers. Its policy names its own programs by their hashes: nothing else runs in it, and it loads
- * nothing from elsewhere.
- */
+/** The page for browsers. Its Content-Security-Policy allows only its own scripts, by hash, and no external resources. */
 const docs = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const policy = yield* Effect.orDie(files.readFileString(pathOf("docs.csp")))
@@ -30,10 +24,10 @@ const docs = Effect.gen(function* () {
   })
 })
 
-/** Made once, by the first who asks, whether or not that client waits for it. */
+/** Uninterruptible: a first client that closes the connection must not leave an interrupted result in the cache. */
 const cached = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.cached(Effect.uninterruptible(effect))
 
-/** The static documents: the contract as OpenAPI 3.1, the page, and the documentation in the forms of https://llmstxt.org. */
+/** The static documents: OpenAPI 3.1, the page for browsers, and the documentation in the formats of https://llmstxt.org. */
 export const documents = Effect.all({
   openApi: cached(serve("openapi.json", "application/json")),
   docs: cached(docs),

@@ -16,12 +16,12 @@ export const SystemHttp = HttpApiBuilder.group(Api, "system", (handlers) =>
     const { one } = yield* query
     const audit = yield* AuditLog
     const { isWritable } = yield* Database
-    const ask = one(CountRow)`SELECT count(*) AS count FROM instance`
+    const probe = one(CountRow)`SELECT count(*) AS count FROM instance`
     const { docs, llms, llmsFull, openApi } = yield* documents
     return handlers
       .handle("health", () => Effect.succeed(ok))
       .handle("ready", () =>
-        ask({}).pipe(
+        probe({}).pipe(
           Effect.catchAllCause(() => new NotReady({ message: "the database does not answer" })),
           Effect.zipRight(isWritable),
           Effect.filterOrFail(identity, () => new NotReady({ message: "another program has locked the database" })),

@@ -1,6 +1,6 @@
 import { Cause, Exit, Predicate, Tracer } from "effect"
 
-/** What may leave in a span. Everything else that a library or a feature notes on one is dropped. */
+/** The attributes that are exported. All others are dropped, because libraries may put secrets or names into them. */
 const allowed: ReadonlySet<string> = new Set([
   "http.request.method",
   "http.route",
@@ -9,11 +9,11 @@ const allowed: ReadonlySet<string> = new Set([
   "error.type",
   "db.system.name",
   "db.operation.name",
-  // The statements of this program, with placeholders: parameters are never part of it.
+  // Statements have placeholders; their parameters are not included.
   "db.query.text"
 ])
 
-/** The kind of an error, and nothing of its words: they name secrets, people and places. */
+/** An error reduced to its type: its message and stack may name secrets, people and places. */
 class Failure extends Error {
   override readonly name: string
 
@@ -31,7 +31,7 @@ const kindOf = (error: unknown): string =>
       ? error.constructor.name
       : typeof error
 
-const withoutWords = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> =>
+const withoutMessage = (exit: Exit.Exit<unknown, unknown>): Exit.Exit<unknown, unknown> =>
   Exit.isSuccess(exit)
     ? Exit.void
     : Cause.isInterruptedOnly(exit.cause)
@@ -46,16 +46,16 @@ const guard = (span: Tracer.Span): Tracer.Span => {
       if (key === "error.type") failure = String(value)
       if (allowed.has(key)) attribute.call(span, key, value)
     },
-    // Log lines become events, and so do exceptions: neither is for a trace.
+    // Log lines and exceptions become events, and may contain such names too.
     event: () => undefined,
     addLinks: () => undefined,
     end: (endTime: bigint, exit: Exit.Exit<unknown, unknown>) => {
-      end.call(span, endTime, failure === null ? withoutWords(exit) : Exit.die(new Failure(failure)))
+      end.call(span, endTime, failure === null ? withoutMessage(exit) : Exit.die(new Failure(failure)))
     }
   })
 }
 
-/** The tracer, with spans that hold nothing but the attributes above and, of what failed, the kind. */
+/** Wraps a tracer: its spans have only the attributes above and the type of an error. */
 export const guarded = (tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
     span: (name, parent, context, _links, startTime, kind, options) =>

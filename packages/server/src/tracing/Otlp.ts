@@ -6,24 +6,24 @@ import type { Settings } from "../Config.js"
 import { guarded } from "./Guarded.js"
 
 const sendTime = "5 seconds"
-/** Batches on their way at once; what a slow receiver does not take beyond them is dropped, not kept in memory. */
-const batches = 4
+/** How many batches are sent at the same time. More are dropped, so that a slow receiver does not fill the memory. */
+const maxBatches = 4
 const warnEveryMillis = 60_000
 
-/** As OTEL_EXPORTER_OTLP_HEADERS has them: `name=value,name=value`, percent-encoded. */
+/** Parses OTEL_EXPORTER_OTLP_HEADERS: `name=value,name=value`, percent-encoded. */
 const headersOf = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     text.split(",").map((pair) => {
-      const at = pair.indexOf("=")
-      const value = pair.slice(at + 1).trim()
-      return [pair.slice(0, at).trim(), Either.getOrElse(Encoding.decodeUriComponent(value), () => value)]
+      const separator = pair.indexOf("=")
+      const value = pair.slice(separator + 1).trim()
+      return [pair.slice(0, separator).trim(), Either.getOrElse(Encoding.decodeUriComponent(value), () => value)]
     })
   )
 
-/** Sends what there is within a time and a number, and warns once a minute while it cannot. */
+/** Bounds the time and the number of requests. Warns at most once a minute about failures. */
 const boundedClient = Effect.gen(function* () {
   const client = yield* HttpClient.HttpClient
-  const permits = yield* Effect.makeSemaphore(batches)
+  const permits = yield* Effect.makeSemaphore(maxBatches)
   let warned = -warnEveryMillis
   const warn = Effect.gen(function* () {
     const millis = yield* Clock.currentTimeMillis
@@ -35,7 +35,7 @@ const boundedClient = Effect.gen(function* () {
     const failure = (description: string) =>
       new HttpClientError.RequestError({ request, reason: "Transport", description })
     return send.pipe(
-      // The answer is read to its end, so that the connection can be used again.
+      // Read the response to its end, so that the connection can be reused.
       Effect.tap((response) => Effect.ignore(response.arrayBuffer)),
       Effect.timeoutFail({ duration: sendTime, onTimeout: () => failure("no answer in time") }),
       permits.withPermitsIfAvailable(1),
@@ -48,7 +48,7 @@ const boundedClient = Effect.gen(function* () {
   })
 })
 
-/** Traces by OTLP over HTTP, as JSON, to `{endpoint}/v1/traces`; what waits is sent at the end, for 3 seconds at most. */
+/** Exports traces as OTLP/HTTP JSON to `{endpoint}/v1/traces`. The shutdown takes at most 3 seconds to send the rest. */
 export const otlpTracing = ({ endpoint, headers, serviceName }: NonNullable<Settings["tracing"]>): Layer.Layer<never> =>
   Layer.unwrapScoped(
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { ServerConfig } from "../Config.js"
 
-/** Traces where a receiver is configured. Elsewhere nothing is loaded and no span is made: they cost a third of the speed. */
+/** Enables tracing if a receiver is configured. Otherwise no span is made: spans cost a third of the throughput. */
 export const TracingLive = Layer.unwrapEffect(
   Effect.gen(function* () {
     const { tracing } = yield* ServerConfig

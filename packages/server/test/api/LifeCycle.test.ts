@@ -150,7 +150,7 @@ describe.concurrent("settings", () => {
       CORS_ALLOWED_ORIGINS: "mark-origin",
       SUPERADMIN_EMAIL_0: "mark-superadmin"
     })
-    assertSentence(refused, /6 settings are not right/)
+    assertSentence(refused, /6 settings are invalid/)
     for (const name of [
       "SERVICE_MASTER_KEY",
       "SMTP_HOST",

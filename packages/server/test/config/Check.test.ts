@@ -141,7 +141,7 @@ describe("coffer-server check", () => {
       /^ {2}SMTP_PASSWORD +set$/m,
       /^ {2}SMTP_FROM +- \(unset\)$/m,
       /^ {2}SUPERADMIN_EMAIL_3 +root@example\.com$/m,
-      /^ {2}warning {2}settings {2}SMTP_USER is no setting, and is ignored: did you mean SMTP_USERNAME\?$/m,
+      /^ {2}warning {2}settings {2}SMTP_USER is not a setting and is ignored: did you mean SMTP_USERNAME\?$/m,
       /^ {2}warning {2}database {2}there is no database at service\.db\n +do: the server makes one/m
     ]) {
       assert.match(out, line)

@@ -73,7 +73,10 @@ describe("the server", () => {
   it("logs the three lines once it listens, and names what is no setting before", async () => {
     const program = await Program.start({ SMTP_USER: "ada@example.com", SERVICE_LOG_FORMAT: "pretty" })
     await program.said(/listening on/)
-    assert.match(program.log, /^coffer-server: SMTP_USER is no setting, and is ignored: did you mean SMTP_USERNAME\?$/m)
+    assert.match(
+      program.log,
+      /^coffer-server: SMTP_USER is not a setting and is ignored: did you mean SMTP_USERNAME\?$/m
+    )
     assert.match(program.log, /^\S+ INFO {2}mail off \(.*\); backups off \(.*\)$/m)
     assert.match(program.log, /^\S+ INFO {2}open sign-up on .*; superadmins off$/m)
     assert.match(program.log, /^\S+ INFO {2}metrics off; audit stream off; required audit off; tracing off$/m)
@@ -83,7 +86,7 @@ describe("the server", () => {
   it("does not start with half of a feature", async () => {
     const { code, log } = await Program.refused({ BACKUP_S3_BUCKET: "backups", BACKUP_S3_ACCES_KEY: "x" })
     assert.strictEqual(code, 1)
-    assert.match(log, /^coffer-server: BACKUP_S3_ACCES_KEY is no setting, .* did you mean BACKUP_S3_ACCESS_KEY\?$/m)
+    assert.match(log, /^coffer-server: BACKUP_S3_ACCES_KEY is not a setting .* did you mean BACKUP_S3_ACCESS_KEY\?$/m)
     assert.match(log, /BACKUP_S3_ENDPOINT is required when BACKUP_S3_BUCKET is set/)
   })
 })

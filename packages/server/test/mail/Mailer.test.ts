@@ -294,7 +294,7 @@ describe("the mailer", { concurrent: true }, () => {
       assert.isAbove(time, 4_500)
       // Without an end of its own it would take until each of the mails is given up: minutes.
       assert.isBelow(time, 60_000)
-      assert.include(logged.at(-1), "not mailed before the end")
+      assert.include(logged.at(-1), "not sent before the shutdown")
       assert.notMatch(logged.join(), secrets)
     })
   )
