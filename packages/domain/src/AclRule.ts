@@ -4,7 +4,7 @@ import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
 import { extensibleEnum, optional, Timestamp } from "./Schemas.js"
 
-/** From the least to the most: a higher level includes the lower ones. */
+/** In ascending order: each permission includes those before it. */
 export const permissions = ["read", "write", "admin"] as const
 
 export const Permission = Schema.Literal(...permissions).annotations({
@@ -34,7 +34,7 @@ interface SubjectFields {
   readonly subject_id?: unknown
 }
 
-/** A subject is named by `email` when it is a user and by `subject_id` when it is a service account. */
+/** Checks that a user is given by `email` and a service account by `subject_id`. */
 export const namesItsSubject = ({ email, subject_id, subject_type }: SubjectFields): true | Schema.FilterIssue => {
   const isUser = subject_type === "user"
   if (isUser !== (email !== undefined)) return { path: ["email"], message: subjectMessage.message().message }
@@ -51,7 +51,7 @@ export const AclRule = Schema.Struct({
   project_pattern: Schema.String,
   env_pattern: Schema.String,
   permission: extensibleEnum("OpenPermission", permissions),
-  created_by: Schema.String.annotations({ description: "the e-mail or service account name of who granted it" }),
+  created_by: Schema.String.annotations({ description: "the e-mail or service account name of the granter" }),
   created_at: Timestamp,
   updated_at: Timestamp
 }).annotations({ identifier: "AclRule" })
@@ -65,7 +65,7 @@ export const AclReason = Schema.Struct({
   limited_by: optional(Schema.String)
 }).annotations({ identifier: "AclReason" })
 
-/** What a subject may do at a place, and which role or rule says so. */
+/** A subject's permissions on an environment, and the roles and rules that give them. */
 export const AclExplanation = Schema.Struct({
   allowed: Schema.Array(extensibleEnum("OpenPermission", permissions)),
   because: Schema.Array(AclReason)

@@ -21,19 +21,19 @@ export interface ServiceAccountActor {
   readonly orgName: OrgName
   readonly project: { readonly id: ProjectId; readonly name: ProjectName } | null
   readonly reveal: boolean
-  /** The key that it came with; an account can have two for a while. */
+  /** The key of this request. During a rotation's grace period an account has two. */
   readonly keyId: ApiKeyId
 }
 
-/** Who is calling. Rights are not part of it: they are read anew for each request. */
+/** The authenticated caller, without its rights: each request reads those from the database. */
 export type Actor = UserActor | ServiceAccountActor
 
-/** The name that people know an actor by: an e-mail address, or a service account's name. */
+/** Returns the display name: a user's e-mail address, or a service account's name. */
 export const actorName = (actor: Actor): string => (actor.type === "user" ? actor.email : actor.name)
 
 export class CurrentActor extends Context.Tag("@coffer/domain/CurrentActor")<CurrentActor, Actor>() {}
 
-/** Two ways to say who one is, one answer: a session token as bearer, or a service account's key. */
+/** Authenticates the caller by a session token (bearer) or by a service account's key. */
 export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("@coffer/domain/Authentication", {
   provides: CurrentActor,
   failure: Unauthorized,

@@ -28,8 +28,8 @@ const isToolkitError = (schema: unknown): boolean =>
   Predicate.hasProperty(schema, "$ref") && schema.$ref === "#/components/schemas/HttpApiDecodeError"
 
 /**
- * The toolkit writes its own answer to what does not decode into every call's 400. Nobody is ever given it: the answer is
- * always the envelope, and the document says so.
+ * Removes the toolkit's own decode error, which it documents as a 400 of every endpoint. The server never sends that
+ * error: it returns the envelope.
  */
 const withoutToolkitError = (node: unknown): unknown => {
   if (Array.isArray(node)) return node.map(withoutToolkitError)
@@ -42,7 +42,7 @@ const withoutToolkitError = (node: unknown): unknown => {
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutToolkitError(field)]))
 }
 
-/** The whole contract. Handlers, the typed client, the tools' schemas and the documents all come from it. */
+/** The API contract. Handlers, the typed client, MCP tool schemas and the documentation are derived from it. */
 export class Api extends HttpApi.make("coffer")
   .add(AuthApi)
   .add(OrganizationsApi)

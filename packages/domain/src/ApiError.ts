@@ -9,9 +9,9 @@ export interface Envelope<Code extends string = string> {
 
 interface ApiErrorProps {
   readonly message: string
-  /** `Retry-After`, in whole seconds; known to the server alone. */
+  /** The `Retry-After` header, in whole seconds. Set by the server only: clients do not decode it. */
   readonly retryAfter?: number
-  /** `Allow`; known to the server alone. */
+  /** The `Allow` header. Set by the server only. */
   readonly allow?: string
 }
 
@@ -35,11 +35,11 @@ export interface ApiErrorClass<Self, Tag extends string, Code extends string> ex
 }
 
 /**
- * A tagged error that the wire knows only as `{"error":{"code","message"}}`: declared in the contract, it is encoded to
- * the envelope by the server and is an instance of its own class again in the client.
+ * Makes a tagged error whose encoded form is the envelope `{"error":{"code","message"}}`. The client decodes the
+ * envelope to an instance of the same class.
  *
- * The cast at the end is the only one in the project: a class whose static `ast` is replaced cannot be described to the
- * compiler as a schema of its own instances.
+ * The cast at the end is the only one in the project: TypeScript cannot type a class with a replaced static `ast` as a
+ * schema of its instances.
  */
 export const ApiError =
   <Self>() =>
@@ -58,7 +58,7 @@ export const ApiError =
     const EnvelopeOf = Schema.Struct({
       error: Schema.Struct({ code: Schema.Literal(options.code), message: Schema.String })
     })
-    // HttpApiSchema tells schemas apart by the identity of their AST.
+    // Cached, because HttpApiSchema compares schemas by the identity of their AST.
     let ast: SchemaAST.AST | undefined
     class Enveloped extends Tagged {
       static readonly code = options.code

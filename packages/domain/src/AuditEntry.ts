@@ -75,7 +75,7 @@ export const AuditEntry = Schema.Struct({
   ip_address: Schema.NullOr(Schema.String),
   metadata: Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
     jsonSchema: { type: "object", additionalProperties: true },
-    description: "what the action was about, such as a key and a version; never a value"
+    description: "details of the action, such as a key and a version; never a secret value"
   }),
   created_at: Timestamp
 }).annotations({ identifier: "AuditEntry" })
@@ -85,7 +85,7 @@ export const AuditPage = Schema.Struct({
   ...list(AuditEntry).fields,
   pagination: Schema.Struct({
     total: Count,
-    /** There are more: of a range of time, no more entries than these are counted. */
+    /** True if counting stopped at its limit, so that there are more than `total`. Only with `since` or `until`. */
     at_least: Schema.optionalWith(Schema.Boolean, { exact: true }),
     limit: Count,
     has_next: Schema.Boolean,
@@ -94,7 +94,7 @@ export const AuditPage = Schema.Struct({
 }).annotations({ identifier: "AuditPage" })
 export type AuditPage = typeof AuditPage.Type
 
-/** The state of a log's chain: its length, its last link, and the first entry that does not fit. */
+/** The state of a log's hash chain: its length, its head, and the first invalid entry. */
 export const AuditVerification = Schema.Struct({
   valid: Schema.Boolean,
   entries: Count,

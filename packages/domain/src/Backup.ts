@@ -12,7 +12,10 @@ export const Backup = Schema.Struct({
 }).annotations({ identifier: "Backup" })
 export type Backup = typeof Backup.Type
 
-/** Every backup in the store, and whose they may be: a restore must not take another server's by mistake. */
+/**
+ * All backups in the store, and this server's instance id. Servers may share a store: the id prevents the restore of
+ * another server's backup by mistake.
+ */
 export const BackupList = Schema.Struct({
   data: Schema.Array(Backup),
   server: Schema.Struct({
@@ -22,7 +25,7 @@ export const BackupList = Schema.Struct({
 }).annotations({ identifier: "BackupList" })
 export type BackupList = typeof BackupList.Type
 
-/** How much a backup holds. What was removed is left out, but for versions and audit entries. */
+/** The record counts of a backup. Removed records are not counted, except versions and audit entries. */
 export const BackupCounts = Schema.Struct({
   organizations: Schema.Int,
   projects: Schema.Int,
@@ -33,7 +36,7 @@ export const BackupCounts = Schema.Struct({
 }).annotations({ identifier: "BackupCounts" })
 export type BackupCounts = typeof BackupCounts.Type
 
-/** A backup decrypted into a file beside the database; the live database is untouched. */
+/** A backup that was decrypted into a file beside the live database. */
 export const Restore = Schema.Struct({
   id: BackupId,
   path: Schema.String,
@@ -42,7 +45,7 @@ export const Restore = Schema.Struct({
 }).annotations({ identifier: "Restore" })
 export type Restore = typeof Restore.Type
 
-/** A backup that was fetched, opened and checked, and is gone again. */
+/** The result of a restore drill: a backup is fetched, decrypted, checked and deleted again. */
 export const Drill = Schema.Struct({
   backup: Backup,
   valid: Schema.Boolean,

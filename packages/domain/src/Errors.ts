@@ -1,10 +1,10 @@
 import { ApiError } from "./ApiError.js"
 
-/** A name, key, value, e-mail, pattern, query parameter or body breaks its rule. The message never holds the value. */
+/** The request is invalid. The message never contains a rejected value. */
 export class ValidationError extends ApiError<ValidationError>()("ValidationError", {
   code: "VALIDATION_ERROR",
   status: 400,
-  description: "The request breaks a rule: the message names the field and the rule"
+  description: "The request is invalid: the message names the field and what it must be"
 }) {}
 
 export class Unauthorized extends ApiError<Unauthorized>()("Unauthorized", {
@@ -28,37 +28,37 @@ export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
 export class NotFound extends ApiError<NotFound>()("NotFound", {
   code: "NOT_FOUND",
   status: 404,
-  description: "Not there, removed, or not the caller's to know of"
+  description: "It does not exist, was removed, or is hidden from the caller"
 }) {}
 
 export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAllowed", {
   code: "METHOD_NOT_ALLOWED",
   status: 405,
-  description: "The path exists, with the methods that `Allow` lists"
+  description: "The path exists, but not with this method: `Allow` lists its methods"
 }) {}
 
 export class Conflict extends ApiError<Conflict>()("Conflict", {
   code: "CONFLICT",
   status: 409,
-  description: "The name is in use, the person is a member already, or the version expected is not the current one"
+  description: "The name is in use, the person is already a member, or the expected version is not the current one"
 }) {}
 
 export class LastOwner extends ApiError<LastOwner>()("LastOwner", {
   code: "LAST_OWNER",
   status: 409,
-  description: "The organization would be left without an owner"
+  description: "The organization would have no owner left"
 }) {}
 
 export class LimitExceeded extends ApiError<LimitExceeded>()("LimitExceeded", {
   code: "LIMIT_EXCEEDED",
   status: 409,
-  description: "A limit would be passed; the message names it"
+  description: "A limit would be exceeded; the message names it"
 }) {}
 
 export class PayloadTooLarge extends ApiError<PayloadTooLarge>()("PayloadTooLarge", {
   code: "PAYLOAD_TOO_LARGE",
   status: 413,
-  description: "The request body is larger than this call takes"
+  description: "The request body is larger than this endpoint accepts"
 }) {}
 
 export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("UnsupportedMediaType", {
@@ -83,20 +83,20 @@ export class LockedOut extends ApiError<LockedOut>()("LockedOut", {
 export class DecryptionFailed extends ApiError<DecryptionFailed>()("DecryptionFailed", {
   code: "DECRYPTION_FAILED",
   status: 500,
-  description: "What is stored does not authenticate; nothing of it is returned"
+  description: "The stored data fails authentication (wrong key or tampering); nothing is returned"
 }) {}
 
 export class InternalError extends ApiError<InternalError>()("InternalError", {
   code: "INTERNAL_ERROR",
   status: 500,
   description:
-    "Something failed in the server; its log has the details, under the request id. A change that ends so is undone, but may be there after a crash if the disk failed: read before you send it again"
+    "The server failed; its log has the details under the request id. The change is rolled back, unless the disk failed: then it may reappear after a crash. Read before you retry"
 }) {}
 
 export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {
   code: "BACKUP_FAILED",
   status: 502,
-  description: "The object store refused or cannot be reached; nothing half-written remains"
+  description: "The object store refused the request or is unreachable; no partial backup remains"
 }) {}
 
 export class BackupsDisabled extends ApiError<BackupsDisabled>()("BackupsDisabled", {
@@ -108,18 +108,17 @@ export class BackupsDisabled extends ApiError<BackupsDisabled>()("BackupsDisable
 export class NotReady extends ApiError<NotReady>()("NotReady", {
   code: "NOT_READY",
   status: 503,
-  description: "The database does not answer, or the server is shutting down"
+  description: "The database does not respond, or the server is shutting down"
 }) {}
 
-/** Answered before anything of the call was done, so that any request may be sent again. */
+/** Raised before the request has any effect, so that any request may be retried. */
 export class Overloaded extends ApiError<Overloaded>()("Overloaded", {
   code: "OVERLOADED",
   status: 503,
-  description:
-    "The server holds as much as it may; nothing was changed: send the same again after `Retry-After` seconds"
+  description: "The server is at its limit of requests; nothing was changed: retry after `Retry-After` seconds"
 }) {}
 
-/** The closed set of errors: every code that the service answers with, once. */
+/** All errors of the API, each code once. */
 export const errors = [
   ValidationError,
   Unauthorized,
@@ -148,5 +147,4 @@ export type ErrorCode = AnyApiError["code"]
 
 export const errorCodes: ReadonlySet<string> = new Set(errors.map((error): string => error.code))
 
-/** Whether something that was thrown or failed with is one of the service's own errors. */
 export const isApiError = (u: unknown): u is AnyApiError => errors.some((error) => u instanceof error)

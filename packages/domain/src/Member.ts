@@ -4,7 +4,7 @@ import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
 import { extensibleEnum, Timestamp } from "./Schemas.js"
 
-/** From the least to the most: each inherits the rights of those before it. */
+/** In ascending order: each role includes the rights of those before it. */
 export const roles = ["member", "developer", "admin", "owner"] as const
 
 export const Role = Schema.Literal(...roles).annotations({

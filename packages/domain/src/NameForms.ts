@@ -1,12 +1,9 @@
-/**
- * The rules of names, apart from their schemas, for a client that must start fast and cannot load those. `Names` makes
- * the schemas of them.
- */
+/** Formats of names, without schemas: loading those is too slow for `coffer run`. `Names.ts` builds schemas from these. */
 import type { Brand } from "effect"
 
 export interface Form<B extends string> {
   readonly pattern: RegExp
-  /** What a person reads when a text breaks it. */
+  /** The error message for a text that does not match. */
   readonly message: string
   readonly is: (text: string) => text is string & Brand.Brand<B>
 }

@@ -43,7 +43,7 @@ const NormalizedEmail = Schema.String.pipe(
   Schema.brand("Email")
 )
 
-/** An ASCII address (the dot-atom form of RFC 5321, section 4.1.2), trimmed and in lowercase from here on. */
+/** An ASCII address (the dot-atom form of RFC 5321, section 4.1.2). Decoding trims it and makes it lowercase. */
 export const Email = Schema.transform(Schema.String.annotations(withMessage(emailMessage)), NormalizedEmail, {
   decode: (text) => text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
   encode: (email) => email
@@ -73,10 +73,10 @@ export const ServiceAccountName = Schema.String.pipe(
 )
 export type ServiceAccountName = typeof ServiceAccountName.Type
 
-// A text that is far too long is not trimmed: a regular expression would take long for it.
+// The regular expression takes quadratic time, so long texts are not trimmed. They are invalid anyway.
 const withoutSpaces = (text: string): string => (text.length > 1_000 ? text : text.replace(/^ +| +$/g, ""))
 
-/** The name of a new service account: spaces around it do not count. */
+/** The name of a new service account. Decoding removes leading and trailing spaces. */
 export const NewServiceAccountName = Schema.transform(
   Schema.String.annotations(withMessage(displayNameMessage)),
   ServiceAccountName,

@@ -1,4 +1,4 @@
-/** The number of characters to insert, delete or replace to make one text of the other (Levenshtein). */
+/** Returns the Levenshtein distance of two texts. */
 export const editDistance = (a: string, b: string): number => {
   const [rows, columns] = [[...a], [...b]]
   let above = Array.from({ length: columns.length + 1 }, (_, column) => column)
@@ -13,7 +13,7 @@ export const editDistance = (a: string, b: string): number => {
   return above.at(-1) ?? 0
 }
 
-/** The word that is nearest by a distance, the first of several. A word at an infinite distance is never near. */
+/** Returns the first word with the smallest distance. Words at an infinite distance are skipped. */
 export const nearestBy = (words: ReadonlyArray<string>, distanceTo: (word: string) => number): string | undefined => {
   let nearest: string | undefined
   let least = Infinity

@@ -12,8 +12,8 @@ const grammar = /^(?:[a-z0-9*?-]|\{[a-z0-9*?-]*(?:,[a-z0-9*?-]*)+\})+$/
 const stars = (text: string): number => text.split("*").length - 1
 
 /**
- * Whether a text is a pattern: names' characters, `*`, `?` and one level of `{a,b}`, within bounds that a person can still
- * read. Runs of `*` count as one.
+ * Checks that a text is a pattern: characters of names, `*`, `?` and one level of `{a,b}`, within the limits above. Runs
+ * of `*` count as one.
  */
 const isPattern = (text: string): boolean => {
   if (text.length === 0 || text.length > maxLength) return false
@@ -34,7 +34,7 @@ const patternMessage =
 
 const FoldedPattern = Schema.String.pipe(Schema.filter(isPattern, withMessage(patternMessage)), Schema.brand("Pattern"))
 
-/** Which projects or environments an access rule is about: a glob over names, with runs of `*` folded into one. */
+/** A glob that selects the projects or environments of an access rule by name. Decoding folds runs of `*` into one. */
 export const Pattern = Schema.transform(Schema.String.annotations(withMessage(patternMessage)), FoldedPattern, {
   decode: (text) => (text.length > maxLength ? text : fold(text)),
   encode: (pattern) => pattern
@@ -46,10 +46,10 @@ export const Pattern = Schema.transform(Schema.String.annotations(withMessage(pa
 })
 export type Pattern = typeof Pattern.Type
 
-/** Names have at most 50 characters; the offsets of a longer text than this do not fit into two words. */
+/** The bit set of offsets (0 to the length) has 64 bits. Names have at most 50 characters. */
 const maxNameLength = 63
 
-/** A set of offsets into a name, as bits: those below 32, and the others. */
+/** A bit set of offsets into a name: `low` holds those below 32, `high` the others. */
 interface Offsets {
   readonly low: number
   readonly high: number
@@ -64,14 +64,14 @@ const intersection = (one: Offsets, other: Offsets): Offsets => ({
   high: one.high & other.high
 })
 
-/** Every offset of the set, one further. */
+/** Adds one to each offset of the set. */
 const next = (one: Offsets): Offsets => ({ low: one.low << 1, high: (one.high << 1) | (one.low >>> 31) })
 
-/** Every offset from the first one of the set. */
+/** Returns all offsets from the smallest one of the set. */
 const onwards = (one: Offsets): Offsets =>
   one.low === 0 ? { low: 0, high: one.high | -one.high } : { low: one.low | -one.low, high: -1 }
 
-/** The offsets at which a name has a character. */
+/** Returns the offsets of each character of a name. */
 const offsetsOf = (name: string): ReadonlyMap<string, Offsets> => {
   const found = new Map<string, Offsets>()
   Array.from(name).forEach((character, offset) => {
@@ -81,9 +81,8 @@ const offsetsOf = (name: string): ReadonlyMap<string, Offsets> => {
 }
 
 /**
- * Returns what tells whether a pattern matches the name. It goes through the pattern once, with the set of offsets in the name
- * that can be reached so far. Nothing is tried twice, so the time is linear in the pattern's length, whatever its stars and
- * braces. A text outside the grammar matches nothing but itself.
+ * Returns a function that matches patterns against the name. It scans the pattern once, with the set of reachable offsets
+ * in the name, and never backtracks: the time is linear in the pattern's length. An invalid pattern matches only itself.
  */
 export const matcherOf = (name: string): ((pattern: string) => boolean) => {
   const offsets = offsetsOf(name)
@@ -97,7 +96,7 @@ export const matcherOf = (name: string): ((pattern: string) => boolean) => {
 
   const fits = (pattern: string): boolean => {
     let reached = only(0)
-    // Inside of braces: where each alternative starts, and where those before this one have ended.
+    // Inside braces: `start` is where each alternative begins, `ended` where the earlier ones ended.
     let start = none
     let ended = none
     let inside = false
@@ -125,5 +124,4 @@ export const matcherOf = (name: string): ((pattern: string) => boolean) => {
   return (pattern) => pattern === "*" || pattern === name || (name.length <= maxNameLength && fits(pattern))
 }
 
-/** Whether a name matches a pattern. */
 export const matches = (pattern: string, name: string): boolean => matcherOf(name)(pattern)

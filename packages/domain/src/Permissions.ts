@@ -5,20 +5,19 @@ import { roles } from "./Member.js"
 import { matcherOf } from "./Pattern.js"
 
 /**
- * What an action needs.
+ * What an action requires.
  *
- * `role`: at least this role in the organization. `account`: whether a service account may do it too: `any` of the
- * organization, `manager` (one that is not scoped to a project and holds an `admin` rule).
+ * By role: at least `role` in the organization. `account` admits service accounts too: `any` of the organization, or a
+ * `manager` (not scoped to a project, and with an `admin` rule).
  *
- * `permission`: an access rule of at least this level that matches the project and environment. Owners and admins need
- * none; a user's role limits what a rule can give (`role` is that ceiling). `reveals`: a value is answered, which an
- * account made with `reveal: false` never gets.
+ * By rule: an access rule of at least `permission` for the environment. Users also need `role`; owners and admins need
+ * no rule. `reveals` marks actions that return values: accounts with `reveal: false` may not do them.
  */
 type Need =
   | { readonly on: "org" | "project" | "env"; readonly role: Role; readonly account?: "any" | "manager" }
   | { readonly on: "env"; readonly permission: Permission; readonly role: Role; readonly reveals?: true }
 
-/** Every action that happens at a place, and what it needs: the whole of authorization but for superadmins. */
+/** The requirements of each action: the whole authorization table. Superadmins bypass it. */
 export const needs = {
   "org.read": { on: "org", role: "member", account: "any" },
   "org.update": { on: "org", role: "owner" },
@@ -55,10 +54,10 @@ export const needs = {
 
 export type Action = keyof typeof needs
 
-/** Where an action happens: in an organization, one of its projects, or one of a project's environments. */
+/** The level at which an action happens: organization, project or environment. */
 export type ScopeOf<A extends Action> = (typeof needs)[A]["on"]
 
-/** An access rule, as a decision sees it. */
+/** An access rule, reduced to what a decision needs. */
 export interface Grant {
   readonly id: string
   readonly project_pattern: string
@@ -66,7 +65,7 @@ export interface Grant {
   readonly permission: Permission
 }
 
-/** Who asks, seen from one organization: everything that a decision rests on. */
+/** The caller within one organization: everything that a decision depends on. */
 export interface Subject {
   readonly superadmin: boolean
   readonly role: Role | null
@@ -90,7 +89,7 @@ export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Wo
 
 const hasRole = (subject: Subject, role: Role): boolean => subject.role !== null && atLeast(roles, subject.role, role)
 
-/** Returns what tells whether a rule is about the place. */
+/** Returns a function that matches rules against the place. */
 const ruleMatcherOf = ({ env, project }: PlaceNames): ((grant: Grant) => boolean) => {
   if (project === undefined || env === undefined) return () => false
   const [matchesProject, matchesEnv] = [matcherOf(project), matcherOf(env)]
@@ -149,8 +148,8 @@ const decideByRule = (
 }
 
 /**
- * The one function that decides: superadmin over role over rule, deny by default. Pure; a place that the subject may not
- * know of never gets here.
+ * Decides whether the subject may do the action: deny by default, allow by role, by rule, or as superadmin. Call it only
+ * for places whose existence the subject may know; others are NOT_FOUND.
  */
 export const decide = (action: Action, subject: Subject, place: PlaceNames): Decision => {
   const need: Need = needs[action]
@@ -158,7 +157,7 @@ export const decide = (action: Action, subject: Subject, place: PlaceNames): Dec
   return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
 }
 
-/** Why a subject has a permission at a place, or has less of it than a rule says. */
+/** A role or rule that gives a permission, and what limits it. */
 export interface Reason {
   readonly permission: Permission
   readonly by: "superadmin" | "role" | "rule"
@@ -172,8 +171,8 @@ export interface Explanation {
   readonly because: ReadonlyArray<Reason>
 }
 
-/** The action that stands for each permission. */
-const standing = { read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
+/** The action that `explain` decides to test each permission. */
+const representatives = { read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
 
 const limitOf = (subject: Subject, permission: Permission): string | undefined => {
   if (subject.account !== null) return subject.account.reveal ? undefined : "reveal: false, no value is ever answered"
@@ -181,7 +180,7 @@ const limitOf = (subject: Subject, permission: Permission): string | undefined =
   return `the role ${subject.role ?? "none"}, which never writes`
 }
 
-/** What a subject may do with the secrets of an environment, and every ground for it. Agrees with `decide`. */
+/** Returns a subject's permissions on the secrets of an environment, with every reason. Agrees with `decide`. */
 export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
   const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
   const rules = subject.grants.filter(ruleMatcherOf(place)).map(({ id, permission }): Reason => {
@@ -189,7 +188,7 @@ export const explain = (subject: Subject, place: Required<PlaceNames>): Explanat
     return { permission, by: "rule", rule_id: id, ...(limit !== undefined && { limited_by: limit }) }
   })
   return {
-    allowed: permissions.filter((permission) => decide(standing[permission], subject, place).allowed),
+    allowed: permissions.filter((permission) => decide(representatives[permission], subject, place).allowed),
     because: [
       ...(subject.superadmin && subject.account === null ? [{ permission: "admin", by: "superadmin" } as const] : []),
       ...(byRole === null ? [] : [{ permission: "admin", by: "role", role: byRole } as const]),

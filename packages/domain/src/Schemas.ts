@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { withFallbackMessage, withMessage } from "./Message.js"
 
-/** A moment as text: ISO 8601, UTC, with milliseconds. */
 export const Timestamp = Schema.String.annotations({
   identifier: "Timestamp",
   description: "ISO 8601, UTC, with milliseconds",
@@ -11,12 +10,12 @@ export const Timestamp = Schema.String.annotations({
 
 const countMessage = "must be a whole number from 0 to 2,147,483,647"
 
-/** A number of a version, a revision or a count. */
+/** A version number, a revision number or a count: a non-negative 32-bit integer. */
 export const Count = Schema.Int.annotations(withMessage(countMessage)).pipe(
   Schema.between(0, 2_147_483_647, { ...withMessage(countMessage), identifier: "Count", examples: [3] })
 )
 
-/** A whole number in a query string, between two bounds. */
+/** An integer in a query string, within inclusive bounds. */
 export const integerParameter = (minimum: number, maximum: number) => {
   const text = `must be a whole number from ${minimum} to ${maximum}`
   return Schema.transform(
@@ -27,25 +26,25 @@ export const integerParameter = (minimum: number, maximum: number) => {
 }
 
 /**
- * A word of a set that may grow: sent as one of `words`, and taken by clients whatever it is, so that an older client lives
- * with a newer server.
+ * Extensible enum: the server sends one of `words`; clients accept any string, so that an older client works with a newer
+ * server.
  */
 export const extensibleEnum = (identifier: string, words: ReadonlyArray<string>) =>
   Schema.String.annotations({ identifier, jsonSchema: { type: "string", enum: [...words] } })
 
-/** A request body: a field that is not in it is refused. */
+/** A request body: unknown fields are rejected. */
 export const body = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "error" } })
 
-/** A list as every list is answered: `{"data":[…]}`. */
+/** The envelope of all lists in responses: `{"data":[…]}`. */
 export const list = <S extends Schema.Schema.Any>(item: S) => Schema.Struct({ data: Schema.Array(item) })
 
-/** An optional field: left out, never `null`. */
+/** An optional field: it may be absent, but not `null`. */
 export const optional = <S extends Schema.Schema.All>(schema: S) => Schema.optionalWith(schema, { exact: true })
 
 /**
- * A list of at most `max` items: a longer one is refused with `text` before any item is decoded, so that a long list costs
- * nothing. An empty one is refused with `empty`, where that is given. `items` is the JSON Schema of an item.
+ * A list of at most `max` items. A longer list fails with `text` before any item is decoded, so that it costs nothing.
+ * An empty list fails with `empty`, if given. `items` is the JSON Schema of an item.
  */
 export const boundedArray = <A, I>(
   item: Schema.Schema<A, I>,

@@ -3,7 +3,6 @@ import { SecretKey } from "./Names.js"
 import { Count, list, extensibleEnum, Timestamp } from "./Schemas.js"
 import { RedactedSecretValue } from "./SecretValues.js"
 
-/** What `set` answers: everything but the value. */
 export const SecretWritten = Schema.Struct({
   key: SecretKey,
   version: Count,
@@ -12,7 +11,6 @@ export const SecretWritten = Schema.Struct({
 }).annotations({ identifier: "SecretWritten" })
 export type SecretWritten = typeof SecretWritten.Type
 
-/** A secret with its value. */
 export const SecretRead = Schema.Struct({
   key: SecretKey,
   value: RedactedSecretValue,
@@ -30,7 +28,7 @@ export type SecretListed = typeof SecretListed.Type
 export const SecretVersion = Schema.Struct({
   version: Count,
   created_at: Timestamp,
-  created_by: Schema.String.annotations({ description: "the e-mail or service account name of who wrote it" }),
+  created_by: Schema.String.annotations({ description: "the e-mail or service account name of the writer" }),
   current: Schema.Boolean,
   destroyed: Schema.Boolean
 }).annotations({ identifier: "SecretVersion" })
@@ -38,7 +36,6 @@ export type SecretVersion = typeof SecretVersion.Type
 
 export const erasures = ["now", "pending"] as const
 
-/** What destroying versions did. */
 export const SecretDestroyed = Schema.Struct({
   data: Schema.Array(SecretVersion),
   erased: extensibleEnum("Erased", erasures)
@@ -53,7 +50,7 @@ export const BundledSecret = Schema.Struct({
 }).annotations({ identifier: "BundledSecret" })
 export type BundledSecret = typeof BundledSecret.Type
 
-/** Every secret of an environment, keys in byte order. */
+/** All secrets of an environment, keys in byte order. */
 export const Bundle = Schema.Struct({
   revision: Count,
   data: Schema.Array(BundledSecret)
@@ -69,7 +66,7 @@ export const SecretChange = Schema.Struct({
 }).annotations({ identifier: "SecretChange" })
 export type SecretChange = typeof SecretChange.Type
 
-/** What a write of many secrets did, or would do. */
+/** The result of a bulk write, or of its dry run. */
 export const BundleWritten = Schema.Struct({
   revision: Count,
   data: Schema.Array(SecretChange)

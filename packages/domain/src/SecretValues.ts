@@ -10,10 +10,10 @@ export const maxSecretValueBytes = 65_536
 const secretValueMessage =
   "a secret value is a string of at most 64 KB (65,536 bytes of UTF-8), without lone surrogates"
 
-/** The length in UTF-8 of a string, in bytes. */
+/** Returns the length of a string in bytes of UTF-8. */
 export const byteLength = (text: string): number => Buffer.byteLength(text)
 
-/** Text of at most 64 KB; the empty string is a value. Always carried as `Redacted`. */
+/** Text of at most 64 KB, possibly empty. Pass it as `Redacted` everywhere. */
 export const SecretValue = Schema.String.pipe(
   Schema.filter(
     (text) =>
@@ -32,11 +32,10 @@ export type SecretValue = typeof SecretValue.Type
 
 export const RedactedSecretValue = Schema.Redacted(SecretValue)
 
-/** The most keys that a request may name. */
+/** The maximum number of keys in a request. */
 export const maxKeys = 2_000
 const tooManyKeys = "at most 2,000 keys at once"
 
-/** A list of keys, for a request. */
 export const SecretKeys = boundedArray(SecretKey, {
   items: {
     type: "string",
@@ -50,11 +49,7 @@ export const SecretKeys = boundedArray(SecretKey, {
 
 const isObject = (u: unknown): u is object => typeof u === "object" && u !== null && !Array.isArray(u)
 
-/**
- * Values by key: an object on the wire, a map here, because an object loses the key `__proto__`.
- *
- * A bad key or value is pointed at by its key.
- */
+/** Values by key: a JSON object, decoded to a `Map` because an object would lose the key `__proto__`. */
 export const SecretValues = Schema.transformOrFail(
   Schema.Unknown.pipe(Schema.filter(isObject, withMessage("must be an object of keys and string values"))),
   Schema.ReadonlyMapFromSelf({
@@ -65,7 +60,7 @@ export const SecretValues = Schema.transformOrFail(
     strict: true,
     decode: (object, options, ast) => {
       const found = Object.entries(object)
-      // Before any of them is decoded.
+      // Checked first, so that a large object is rejected without decoding its entries.
       if (found.length > maxKeys) return ParseResult.fail(new ParseResult.Type(ast, null, tooManyKeys))
       const entries: Array<readonly [SecretKey, typeof RedactedSecretValue.Type]> = []
       for (const [key, value] of found) {

@@ -18,7 +18,7 @@ const fields = {
 export const ServiceAccount = Schema.Struct(fields).annotations({ identifier: "ServiceAccount" })
 export type ServiceAccount = typeof ServiceAccount.Type
 
-/** The one answer that holds the key. */
+/** The only record that contains the key; returned once, after creation or rotation. */
 export const ServiceAccountWithKey = Schema.Struct({
   ...fields,
   api_key: Schema.Redacted(Schema.String)

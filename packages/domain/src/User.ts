@@ -21,6 +21,6 @@ export const ServiceAccountIdentity = Schema.Struct({
 }).annotations({ identifier: "ServiceAccountIdentity" })
 export type ServiceAccountIdentity = typeof ServiceAccountIdentity.Type
 
-/** Who a credential belongs to. */
+/** The owner of a credential. */
 export const Identity = Schema.Union(User, ServiceAccountIdentity)
 export type Identity = typeof Identity.Type

@@ -3,7 +3,7 @@ import { ServiceAccountId, UserId } from "./Ids.js"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
 import { Count, list, Timestamp } from "./Schemas.js"
 
-/** Organizations and sessions of one user are counted up to here, so that a page of users costs the same for any number. */
+/** The limit of counting a user's organizations and sessions, which bounds the cost of a page of users. */
 export const maxCounted = 100
 
 const counted = Count.annotations({ description: `counted up to ${maxCounted}` })
@@ -20,7 +20,7 @@ const fields = {
   sessions: counted
 }
 
-/** A person whom the server knows, as superadmins see them. */
+/** A user, as superadmins see it. */
 export const UserRecord = Schema.Struct(fields).annotations({ identifier: "UserRecord" })
 export type UserRecord = typeof UserRecord.Type
 
@@ -34,7 +34,7 @@ export const UserPage = Schema.Struct({
 }).annotations({ identifier: "UserPage" })
 export type UserPage = typeof UserPage.Type
 
-/** A live service account that a person made: its key goes on when the person is disabled. */
+/** A live service account that a user created. Its key stays valid when the user is disabled. */
 export const CreatedAccount = Schema.Struct({
   id: ServiceAccountId,
   name: ServiceAccountName,

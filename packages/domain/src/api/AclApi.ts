@@ -36,7 +36,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,
-        "`email` for a user, `subject_id` for a service account. The same subject and patterns again change the permission (200)."
+        "`email` names a user, `subject_id` a service account. Granting again to the same subject and patterns changes the permission (200)."
       )
   )
   .add(
@@ -56,7 +56,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addSuccess(AclExplanation)
       .addError(Forbidden)
       .annotate(Requires, "acl.explain")
-      .annotate(OpenApi.Summary, "What a subject may do at a place, and why")
+      .annotate(OpenApi.Summary, "Show what a subject may do in an environment, and why")
   )
   .add(
     HttpApiEndpoint.del("revoke", `${paths.org}/acl/:rule_id`)
@@ -71,5 +71,5 @@ export class AclApi extends HttpApiGroup.make("acl")
   .annotate(OpenApi.Title, "Access rules")
   .annotate(
     OpenApi.Description,
-    "Permissions of people and service accounts by patterns over names: without one, developers, members and accounts reach no secret"
+    "Permissions of people and service accounts, by patterns of names. Without a rule, developers, members and service accounts have access to no secret"
   ) {}

@@ -20,7 +20,7 @@ export const AuditActor = Schema.String.pipe(
 )
 
 const momentMessage = withMessage("must be a date, or a date and time in UTC such as 2026-01-31T08:00:00Z")
-/** A date is its first moment. */
+/** A date means midnight UTC at its beginning. */
 export const AuditMoment = Schema.String.pipe(
   Schema.pattern(/^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?Z)?$/, momentMessage),
   Schema.filter((text) => !Number.isNaN(Date.parse(text)), momentMessage)
@@ -41,7 +41,7 @@ const filters = {
 
 const headMessage = withMessage("goes together with chain, and the other way round")
 
-/** A head that someone kept is a number and a link: one without the other proves nothing. */
+/** Checks that `seq` and `chain` are given together: only both identify a recorded head. */
 const namesAHead = (query: { readonly seq?: unknown; readonly chain?: unknown }): true | Schema.FilterIssue =>
   (query.seq === undefined) === (query.chain === undefined) ||
   ({ path: ["seq"], message: headMessage.message().message } satisfies Schema.FilterIssue)
@@ -85,7 +85,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .addSuccess(AuditPage)
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "Read every audit log, removed organizations' too")
+      .annotate(OpenApi.Summary, "Read all audit logs, including those of removed organizations")
   )
   .add(
     HttpApiEndpoint.get("verifyAll", "/api/audit-logs/verify")
@@ -93,9 +93,9 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .addSuccess(AuditVerification)
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "Check the log of what belongs to no organization, or one organization's")
+      .annotate(OpenApi.Summary, "Check the log of entries without an organization, or that of one organization")
   )
   .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Audit log")
-  .annotate(OpenApi.Description, "Who did what, when and from where: entries are only ever added") {}
+  .annotate(OpenApi.Description, "Who did what, when and from where. The log is append-only") {}

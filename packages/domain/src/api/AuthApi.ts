@@ -22,7 +22,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .annotate(OpenApi.Summary, "Ask for a login code by e-mail")
       .annotate(
         OpenApi.Description,
-        "Mails a code of 6 digits that is good for 10 minutes. The answer is the same whoever asks. Asking again replaces the code. At most 5 requests for an e-mail in 15 minutes, and 30 from a client's address."
+        "Mails a code of 6 digits, valid for 10 minutes. The response does not reveal whether the address has an account. A new request replaces the code. Rate limits: 5 requests per e-mail and 30 per client address in 15 minutes."
       )
   )
   .add(
@@ -36,7 +36,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .annotate(OpenApi.Summary, "Exchange a login code for a session token")
       .annotate(
         OpenApi.Description,
-        "A wrong code invalidates the pending one. After 10 failures for an e-mail within an hour every code is refused until the hour has passed."
+        "A wrong code invalidates the pending one. After 10 failures for an e-mail within an hour, every code is refused until the hour has passed."
       )
   )
   .add(
@@ -44,15 +44,15 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .middleware(Authentication)
       .addSuccess(HttpApiSchema.NoContent)
       .annotate(Requires, "credential")
-      .annotate(OpenApi.Summary, "End the session that asks")
-      .annotate(OpenApi.Description, "With an API key this ends nothing and succeeds.")
+      .annotate(OpenApi.Summary, "End the current session")
+      .annotate(OpenApi.Description, "With an API key, this succeeds without effect.")
   )
   .add(
     HttpApiEndpoint.get("me", "/api/auth/me")
       .middleware(Authentication)
       .addSuccess(Identity)
       .annotate(Requires, "credential")
-      .annotate(OpenApi.Summary, "Who the credential belongs to")
+      .annotate(OpenApi.Summary, "Show the owner of the credential")
   )
   .add(
     HttpApiEndpoint.get("sessions", "/api/auth/sessions")

@@ -15,7 +15,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .addError(BackupsDisabled)
       .addError(BackupFailed)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "Back the database up now")
+      .annotate(OpenApi.Summary, "Back up the database now")
   )
   .add(
     HttpApiEndpoint.get("list", "/api/backups")
@@ -37,7 +37,10 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .addError(BackupFailed)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Decrypt a backup into a file beside the database")
-      .annotate(OpenApi.Description, "The live database is untouched: stop the server, swap the files, start it.")
+      .annotate(
+        OpenApi.Description,
+        "The live database is not changed: stop the server, swap the files, start the server."
+      )
   )
   .add(
     HttpApiEndpoint.post("drill", "/api/backups/drill")
@@ -48,10 +51,10 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .addError(BackupsDisabled)
       .addError(BackupFailed)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "Fetch a backup, open it in a scratch file and check all of it")
+      .annotate(OpenApi.Summary, "Restore a backup into a temporary file and check all of it")
       .annotate(
         OpenApi.Description,
-        "The newest backup of this server, unless `backup_id` names another. Each audit log is verified and every value decrypted. A damaged backup is an answer with `valid: false`, and no error."
+        "Checks the newest backup of this server, or the one that `backup_id` names. Verifies each audit log and decrypts every value. A damaged backup is reported as `valid: false`, not as an error."
       )
   )
   .middleware(Admission)

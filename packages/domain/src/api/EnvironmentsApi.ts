@@ -11,7 +11,7 @@ import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
 
-/** The most keys that one write of a bundle may name, and the most secrets of an environment. */
+/** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
 
 const key = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
@@ -28,7 +28,7 @@ const Keys = Schema.transform(
   description: keysMessage
 })
 
-/** The most changes that one page of revisions names. */
+/** The maximum number of changed keys in a page of revisions. */
 export const maxRevisionChanges = 2 * maxBundleKeys
 
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
@@ -73,7 +73,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(
         OpenApi.Description,
-        "One answer, one audit entry. The `ETag` of the answer, sent as `If-None-Match`, is answered 304 while nothing has changed."
+        "A read makes one audit entry. Send the `ETag` of a response as `If-None-Match` to get 304 while nothing has changed."
       )
   )
   .add(
@@ -97,7 +97,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
       .annotate(
         OpenApi.Description,
-        "At most 2,000 keys. A value that is the same already gets no version. With `If-Match`, nothing is written unless the environment is as the ETag says."
+        "At most 2,000 keys. An unchanged value gets no new version. With `If-Match`, nothing is written if the environment has changed since that ETag."
       )
   )
   .add(
@@ -117,7 +117,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
-      .annotate(OpenApi.Summary, "Promote secrets from another environment, without showing them")
+      .annotate(OpenApi.Summary, "Copy secrets from another environment, without returning values")
   )
   .add(
     HttpApiEndpoint.get("diff", `${paths.env}/diff`)
@@ -127,7 +127,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
-      .annotate(OpenApi.Summary, "Which keys differ between two environments, without values")
+      .annotate(OpenApi.Summary, "Compare the keys of two environments, without returning values")
   )
   .add(
     HttpApiEndpoint.get("revisions", `${paths.env}/revisions`)
@@ -144,7 +144,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "List the changes of an environment, newest first, without values")
       .annotate(
         OpenApi.Description,
-        "A page has at most `limit` revisions and names at most 4,000 changes: an empty page is the end, a short one is not. `before` is the last revision of the page before."
+        "A page has at most `limit` revisions and 4,000 changes, so a page may be short: only an empty page is the end. `before` is the last revision of the previous page."
       )
   )
   .add(
@@ -158,10 +158,10 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
-      .annotate(OpenApi.Summary, "Make an environment as it was at a revision, without showing a value")
+      .annotate(OpenApi.Summary, "Revert an environment to a revision, without returning values")
       .annotate(
         OpenApi.Description,
-        "One new revision, all or nothing; 0 empties the environment. A value that is the same already gets no version. A revision that needs a destroyed version is CONFLICT."
+        "Makes one new revision, all or nothing; 0 empties the environment. An unchanged value gets no new version. CONFLICT if the revision needs a destroyed version."
       )
   )
   .middleware(Admission)
@@ -169,5 +169,5 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .annotate(OpenApi.Title, "Environments")
   .annotate(
     OpenApi.Description,
-    "Stages of a project, and all secrets of one at once: read, written, copied, compared"
+    "Stages of a project. Read, write, copy and compare all secrets of an environment at once"
   ) {}

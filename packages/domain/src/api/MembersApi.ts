@@ -24,7 +24,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotate(OpenApi.Summary, "Invite a person by e-mail")
       .annotate(
         OpenApi.Description,
-        "The role is `member` when left out. Only an owner may invite an owner. A person whom a superadmin disabled is taken in and still cannot log in."
+        "The default role is `member`. Only an owner may invite an owner. A disabled person becomes a member but still cannot log in."
       )
   )
   .add(
@@ -52,10 +52,10 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addError(Forbidden)
       .addError(LastOwner)
       .annotate(Requires, "member.remove")
-      .annotate(OpenApi.Summary, "Remove a member, with the access rules about it")
+      .annotate(OpenApi.Summary, "Remove a member and their access rules")
       .annotate(
         OpenApi.Description,
-        "Service accounts that the person made go on, and the person may know their keys: list them by `created_by`, and rotate."
+        "Service accounts that the person created stay valid, and the person may know their keys. Find them by `created_by`, and rotate the keys."
       )
   )
   .middleware(Admission)

@@ -18,7 +18,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addError(LimitExceeded)
       .annotate(Requires, "project.create")
       .annotate(OpenApi.Summary, "Create a project")
-      .annotate(OpenApi.Description, "With the environments `dev`, `staging` and `prod`.")
+      .annotate(OpenApi.Description, "Also creates the environments `dev`, `staging` and `prod`.")
   )
   .add(
     HttpApiEndpoint.get("list", paths.projects)
@@ -45,10 +45,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addError(Conflict)
       .annotate(Requires, "project.update")
       .annotate(OpenApi.Summary, "Rename a project")
-      .annotate(
-        OpenApi.Description,
-        "Access rules are patterns over names: which rules match can change with the name."
-      )
+      .annotate(OpenApi.Description, "Access rules match names by pattern, so a new name may change which rules match.")
   )
   .add(
     HttpApiEndpoint.del("delete", paths.project)

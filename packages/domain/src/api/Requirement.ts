@@ -2,25 +2,22 @@ import { HttpApiMiddleware } from "@effect/platform"
 import { Context } from "effect"
 import type { Action } from "../Permissions.js"
 
-/**
- * What a call asks of its caller: nothing, a credential, superadmin rights, the right to create organizations, or the right
- * to an action at the place that the path names.
- */
+/** What an endpoint requires of its caller. An `Action` requires the right to it at the place that the path names. */
 export type Requirement = "nothing" | "credential" | "superadmin" | "org.create" | Action
 
-/** Every endpoint bears one; a test walks the contract and fails when one is missing. */
+/** The requirement of an endpoint. A test fails if an endpoint has none. */
 export class Requires extends Context.Tag("@coffer/domain/Requires")<Requires, Requirement>() {}
 
-/** The largest body that an endpoint takes, in bytes, where it is not `defaultBodyLimit`. */
+/** The maximum body size of an endpoint in bytes, if it is not `defaultBodyLimit`. */
 export class BodyLimit extends Context.Tag("@coffer/domain/BodyLimit")<BodyLimit, number>() {}
 
 export const defaultBodyLimit = 1024 * 1024
 
-/** How large an answer of an endpoint may well be, in bytes, where that is megabytes. */
+/** The typical size of an endpoint's large responses in bytes. Set it if responses reach megabytes. */
 export class LargeAnswer extends Context.Tag("@coffer/domain/LargeAnswer")<LargeAnswer, number>() {}
 
 /**
- * Runs between authentication and the handler of each call: refuses query parameters that the call does not have, and lets
- * the body be read only for callers that `Requires` lets through. Its refusals are those that the call declares.
+ * Runs between authentication and the handler. Rejects unknown query parameters, and checks `Requires` before the body is
+ * read. It fails only with errors that the endpoint declares.
  */
 export class Admission extends HttpApiMiddleware.Tag<Admission>()("@coffer/domain/Admission") {}

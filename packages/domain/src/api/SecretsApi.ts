@@ -12,7 +12,7 @@ const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
 const maxVersion = 2_147_483_647
 
-const expectedVersion = "0 means that the key must not exist; another version than the current one is CONFLICT"
+const expectedVersion = "the expected current version, or 0 if the key must not exist; CONFLICT if it differs"
 
 export class SecretsApi extends HttpApiGroup.make("secrets")
   .add(
@@ -30,7 +30,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
-      .annotate(OpenApi.Summary, "Write a secret: a new version each time")
+      .annotate(OpenApi.Summary, "Write a new version of a secret")
   )
   .add(
     HttpApiEndpoint.get("get", secret)
@@ -40,7 +40,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
-      .annotate(OpenApi.Summary, "Read a secret, as it is or as it was")
+      .annotate(OpenApi.Summary, "Read the current or an earlier version of a secret")
   )
   .add(
     HttpApiEndpoint.get("list", secrets)
@@ -49,7 +49,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
-      .annotate(OpenApi.Summary, "List keys, without values")
+      .annotate(OpenApi.Summary, "List keys, without returning values")
   )
   .add(
     HttpApiEndpoint.del("delete", secret)
@@ -91,7 +91,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
-      .annotate(OpenApi.Summary, "Write an earlier value again, without showing it")
+      .annotate(OpenApi.Summary, "Restore an earlier value as a new version, without returning it")
   )
   .add(
     HttpApiEndpoint.post("undelete", `${secret}/undelete`)
@@ -102,7 +102,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
-      .annotate(OpenApi.Summary, "Bring a removed secret back, with its versions")
+      .annotate(OpenApi.Summary, "Restore a removed secret with its versions")
   )
   .add(
     HttpApiEndpoint.post("destroy", `${secret}/destroy`)
@@ -122,10 +122,10 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Conflict)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.destroy")
-      .annotate(OpenApi.Summary, "Erase earlier versions for good")
+      .annotate(OpenApi.Summary, "Erase earlier versions permanently")
       .annotate(
         OpenApi.Description,
-        "That they existed stays on record. The current version is never erased. `erased` is `pending` while a connection, such as a backup's, still reads the database as it was before: the server erases the rest by itself. Backups keep what they hold."
+        "The record that they existed stays. The current version cannot be erased. `erased` is `pending` while another connection, such as a backup, reads an older snapshot: the server then finishes later. Existing backups still contain the values."
       )
   )
   .middleware(Admission)

@@ -39,7 +39,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotate(OpenApi.Summary, "Create a service account")
       .annotate(
         OpenApi.Description,
-        "The key is in this answer and nowhere else. With a project it is bound to that project; with `reveal: false` no call ever gives it a value."
+        "The key is returned only once, in this response. With `project`, the account is bound to that project. With `reveal: false`, no endpoint returns secret values to it."
       )
   )
   .add(
@@ -58,7 +58,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .addError(Forbidden)
       .annotate(Requires, "service_account.rotate")
       .annotate(OpenApi.Summary, "Give a service account a new key")
-      .annotate(OpenApi.Description, "The old one stays good for `grace_seconds` (0 when left out, at most 7 days).")
+      .annotate(OpenApi.Description, "The old key stays valid for `grace_seconds` (default 0, at most 7 days).")
   )
   .add(
     HttpApiEndpoint.del("revoke", `${accounts}/:sa_id`)
@@ -66,9 +66,9 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .addSuccess(HttpApiSchema.NoContent)
       .addError(Forbidden)
       .annotate(Requires, "service_account.revoke")
-      .annotate(OpenApi.Summary, "Revoke a service account, with its access rules")
+      .annotate(OpenApi.Summary, "Revoke a service account and its access rules")
   )
   .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Service accounts")
-  .annotate(OpenApi.Description, "Machines and agents, each with a key of its own") {}
+  .annotate(OpenApi.Description, "Machines and agents, each with its own key") {}

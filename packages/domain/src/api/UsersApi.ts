@@ -30,7 +30,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addSuccess(UserPage)
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "List the people whom the server knows, by e-mail")
+      .annotate(OpenApi.Summary, "List all users, by e-mail")
   )
   .add(
     HttpApiEndpoint.post("disable", "/api/users/:user_id/disable")
@@ -39,10 +39,10 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "Disable a person: sessions and login codes end at once")
+      .annotate(OpenApi.Summary, "Disable a user: sessions and login codes end at once")
       .annotate(
         OpenApi.Description,
-        "No way in is left: a login answers as ever and mails nothing, and an invitation is taken and changes nothing about it. Memberships stay for the day when the person is enabled. Service accounts that the person made go on: the answer lists them, at most 1,000, for their keys may be known to the person. Nobody disables themselves, nor the last superadmin who is enabled."
+        "The user cannot log in: login requests return the usual response but mail no code, even after an invitation. Memberships are kept until the user is enabled. Service accounts that the user created stay valid: the response lists up to 1,000 of them, because the user may know their keys. CONFLICT for yourself and for the last enabled superadmin."
       )
   )
   .add(
@@ -51,7 +51,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addSuccess(UserRecord)
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "Let a disabled person log in again")
+      .annotate(OpenApi.Summary, "Enable a disabled user")
   )
   .add(
     HttpApiEndpoint.post("endSessions", "/api/users/:user_id/end-sessions")
@@ -59,9 +59,9 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addSuccess(UserRecord)
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
-      .annotate(OpenApi.Summary, "End a person's sessions and pending login code")
+      .annotate(OpenApi.Summary, "End a user's sessions and pending login code")
   )
   .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Users")
-  .annotate(OpenApi.Description, "The people whom the server knows, for superadmins") {}
+  .annotate(OpenApi.Description, "All users of the server, for superadmins") {}

@@ -11,7 +11,7 @@ type Contract<A> =
   A extends HttpApi.HttpApi<infer _Id, infer Groups, infer E, infer _R> ? { groups: Groups; error: E } : never
 type Groups = Contract<typeof Api>["groups"]
 
-/** Every call of the contract, by group and name. */
+/** All endpoints of the contract, by group and name. */
 export type ApiClient = {
   readonly [Name in HttpApiGroup.HttpApiGroup.Name<Groups>]: HttpApiClient.Client.Group<
     Groups,
@@ -21,13 +21,13 @@ export type ApiClient = {
   >
 }
 
-/** The same value each time, made when it is first asked for. */
+/** Returns a function that computes the value on its first call and caches it. */
 const once = <A>(make: () => A) => {
   let made: { readonly value: A } | undefined
   return () => (made ??= { value: make() }).value
 }
 
-/** The calls of the contract. Reading all of it costs more than most calls do, so each group is read when it is first used. */
+/** Builds the typed client. Each group is built on first use, because building all groups takes longer than most requests. */
 export const makeApiClient = Effect.fnUntraced(function* (options: {
   readonly httpClient: HttpClient.HttpClient.With<ClientError | HttpClientError>
   readonly baseUrl: string

@@ -7,15 +7,15 @@ import type { Credential } from "./Credentials.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
 /**
- * The one call of a client that must start fast: an environment's secrets, over Node's own `http`, without the contract
- * and its schemas. `fetch` alone takes three times as long to load as Node takes to start.
+ * Reads the secrets of an environment for `coffer run`, which must start fast: over `node:http`, without the contract and
+ * its schemas. Loading `fetch` alone takes three times as long as starting Node.
  */
 export interface BundleRequest {
   readonly server: ServerUrl
   readonly credential: Credential
   readonly version: string
   readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-  /** Only these keys; all of them when it is empty. */
+  /** The keys to read; empty means all. */
   readonly keys: ReadonlyArray<string>
 }
 
@@ -25,17 +25,16 @@ export interface BundleSecret {
 }
 
 export interface FetchedBundle {
-  /** Sent with the next read, it is answered "unchanged" until something has changed. */
+  /** Pass it to the next `pollBundle`, which then returns "unchanged" until a secret changes. */
   readonly etag: string | undefined
   readonly secrets: ReadonlyArray<BundleSecret>
 }
 
-/** What is there may be the same as at the last read. */
 export type BundleAnswer = { readonly type: "unchanged" } | { readonly type: "bundle"; readonly bundle: FetchedBundle }
 
 /**
- * `UnknownApiError` is what the service refused with, known code or not: telling them apart takes the contract.
- * `ServerUnreachable` means that no answer came, or half of one.
+ * Every error of the service is an `UnknownApiError` here: known codes are only in the contract. `ServerUnreachable`
+ * means that no response came, or an incomplete one.
  */
 export type BundleFailure = ServerUnreachable | UnexpectedResponse | UnknownApiError
 
@@ -47,7 +46,7 @@ interface Answer {
 
 const seconds = 30
 
-/** Not imported: an import reads whatever the module offers, which on newer versions of Node loads all of `fetch`. */
+/** Avoids an import, which reads every export of the module and so loads all of `fetch` on newer versions of Node. */
 const getOf = (secure: boolean) => process.getBuiltinModule(secure ? "node:https" : "node:http").get
 
 const send = Effect.fnUntraced(function* (url: URL, base: string, headers: Readonly<Record<string, string>>) {
@@ -122,13 +121,13 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
   })
 })
 
-/** Reads the bundle, once; with the ETag of an earlier read, only where something has changed. */
+/** Reads the bundle without retries. With an ETag, returns "unchanged" if no secret has changed since. */
 export const pollBundle = (
   request: BundleRequest,
   etag: string | undefined
 ): Effect.Effect<BundleAnswer, BundleFailure> => once(request, etag)
 
-/** Reads the bundle; tries again, twice at most, when the server was not there for a moment. */
+/** Reads the bundle. Retries at most twice after transient errors. */
 export const readBundle = (request: BundleRequest): Effect.Effect<FetchedBundle, BundleFailure> =>
   once(request, undefined).pipe(
     Effect.flatMap((answer) =>

@@ -1,7 +1,7 @@
 import { Option, Predicate, Schedule } from "effect"
 import { type ClientError, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
 
-/** An answer, as far as it matters to a caller that did not expect it. */
+/** The parts of a response that `classifyResponse` needs. */
 export interface Unexpected {
   readonly url: string
   readonly status: number
@@ -11,7 +11,7 @@ export interface Unexpected {
 
 const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
-/** Code and message of the service's own envelope; none where it is another program's answer. */
+/** Decodes the service's error envelope. None if the body is something else, such as another program's page. */
 const decodeEnvelope = (body: string): Option.Option<{ readonly code: string; readonly message: string }> =>
   Option.flatMap(parse(body), (found) => {
     if (!Predicate.hasProperty(found, "error")) return Option.none()
@@ -24,7 +24,7 @@ const decodeEnvelope = (body: string): Option.Option<{ readonly code: string; re
 const originOf = (text: string | undefined, base: string) =>
   text === undefined || !URL.canParse(text, base) ? undefined : new URL(text, base).origin
 
-/** What this answer is to a caller that did not expect it. */
+/** Turns an unexpected response into an error: `UnknownApiError` if it is an envelope, else `UnexpectedResponse`. */
 export const classifyResponse = ({ body, location, status, url }: Unexpected): UnexpectedResponse | UnknownApiError =>
   Option.match(decodeEnvelope(body), {
     onNone: () => {
@@ -36,11 +36,11 @@ export const classifyResponse = ({ body, location, status, url }: Unexpected): U
 
 const busy = new Set([502, 503, 504])
 
-/** Whether the server did nothing because it held as much as it may: any request may be sent again. */
+/** Whether the server rejected the request as overloaded, before it had any effect: every request may be retried. */
 export const isOverloaded = (error: unknown): boolean =>
   Predicate.hasProperty(error, "code") && error.code === "OVERLOADED"
 
-/** Whether a read that failed so may be tried again. */
+/** Whether a read may be retried after this error. */
 export const mayRetry = (error: ClientError): boolean =>
   error._tag === "ServerUnreachable"
     ? error.transient
@@ -48,7 +48,7 @@ export const mayRetry = (error: ClientError): boolean =>
       ? busy.has(error.status)
       : isOverloaded(error)
 
-/** How long to wait before a request is tried again: an overloaded server asks for a second. */
+/** Exponential backoff with jitter; one second after OVERLOADED, as its `Retry-After` says. */
 export const retrySchedule = Schedule.identity<unknown>().pipe(
   Schedule.intersect(Schedule.exponential("150 millis")),
   Schedule.modifyDelay(([error], delay) => (isOverloaded(error) ? "1 second" : delay)),

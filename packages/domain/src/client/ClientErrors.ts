@@ -1,13 +1,13 @@
 import { Data } from "effect"
 
-/** The server could not be talked to: refused, not found, no trust in its certificate, no answer in time. */
+/** The connection failed: refused, unknown host, untrusted certificate, or timeout. */
 export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
   readonly url: string
-  /** For people; holds nothing that was sent. */
+  /** A message for people. Never contains request data. */
   readonly reason: string
-  /** Whether the same request may well succeed in a moment. */
+  /** Whether a retry is likely to succeed. */
   readonly transient: boolean
-  /** Whether an answer had begun when it broke off. */
+  /** Whether the response had begun when the connection failed. */
   readonly answered?: boolean
 }> {
   override get message() {
@@ -15,11 +15,11 @@ export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
   }
 }
 
-/** An answer that is not the contract's: another program's page, a redirect, or a newer server's. */
+/** A response that does not fit the contract: from another program, from a newer server, or a redirect. */
 export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<{
   readonly url: string
   readonly status: number
-  /** The origin that a redirect points to. It is never followed: what is sent is for `url` alone. */
+  /** The origin that a redirect points to. It is not followed: the credential is for `url` only. */
   readonly redirect?: string
 }> {
   override get message() {
@@ -29,7 +29,7 @@ export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<{
   }
 }
 
-/** An error of the service that this client is too old to know, or does not expect of this call. */
+/** An error of the service that this client does not know or that the endpoint does not declare. */
 export class UnknownApiError extends Data.TaggedError("UnknownApiError")<{
   readonly status: number
   readonly code: string

@@ -11,24 +11,22 @@ import { lastAnswer, transport } from "./Transport.js"
 
 export interface ClientOptions {
   readonly server: ServerUrl
-  /** None for calls that need no credential. Whoever gives one has settled that it may go to this server. */
+  /** None for endpoints that need no credential. The caller has checked that this server may receive it. */
   readonly credential: Option.Option<Credential>
-  /** Which client this is, for the server's log. */
+  /** Sent to the server, for its log. */
   readonly program: "cli" | "mcp"
   readonly version: string
 }
 
-/** Failures of the machinery. Callers do not see them: they are told what they mean. */
+/** Errors of the HTTP toolkit. `call` replaces them by a `ClientError`. */
 type ToolkitError = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
 
 const isToolkitError = <E>(error: E): error is Extract<E, ToolkitError> =>
   isHttpClientError(error) || ParseResult.isParseError(error) || error instanceof HttpApiDecodeError
 
 /**
- * The service, as its contract says it is.
- *
- * `call` is the one door: `client.call((api) => api.secrets.get({ path, urlParams: {} }))`. The errors that the contract
- * declares stay typed; every other failure is one of `ClientError`.
+ * The typed client: `client.call((api) => api.secrets.get({ path, urlParams: {} }))`. Errors that the contract declares
+ * stay typed; every other failure is a `ClientError`.
  */
 export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/client/CofferClient", {
   effect: Effect.fnUntraced(function* (options: ClientOptions) {
@@ -44,8 +42,7 @@ export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain
         Effect.catchIf(isToolkitError, () =>
           Effect.flatMap(
             FiberRef.get(lastAnswer),
-            // Without an answer it is the request that does not fit the contract: a mistake in the program. Its own
-            // words may hold a value.
+            // Without a response, the request failed to encode: a bug. The original message may contain a secret value.
             Option.match({
               onNone: () => Effect.dieMessage("a request does not fit the contract"),
               onSome: Effect.fail

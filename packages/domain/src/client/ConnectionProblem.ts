@@ -25,7 +25,7 @@ const sentences: Readonly<Record<string, string>> = {
 
 const transient = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "EAI_AGAIN", "UND_ERR_SOCKET"])
 
-/** The system's name for why a request failed: `fetch` hides it behind its own error, an attempt at several addresses behind another. */
+/** Returns the system error code, which `fetch` wraps in `cause` and an attempt at several addresses in `errors`. */
 const code = (error: unknown): string => {
   if (Predicate.hasProperty(error, "code") && typeof error.code === "string") return error.code
   if (Predicate.hasProperty(error, "errors") && Array.isArray(error.errors) && error.errors.length > 0) {
@@ -35,7 +35,7 @@ const code = (error: unknown): string => {
   return codeOf(error)
 }
 
-/** Why a server could not be talked to, for people. */
+/** Returns a message for people about a failed connection. */
 export const connectionProblem = (error: unknown): string => {
   const name = code(error)
   if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
@@ -43,5 +43,5 @@ export const connectionProblem = (error: unknown): string => {
   return sentences[name] ?? `the connection failed (${name})`
 }
 
-/** Whether the same request may well succeed in a moment. */
+/** Whether a retry is likely to succeed. */
 export const isTransient = (error: unknown): boolean => transient.has(code(error))

@@ -7,7 +7,7 @@ import { readSession } from "./SessionFile.js"
 import { BadSetting, variable, Variables } from "./Settings.js"
 import { isTrusted } from "./TrustedOrigins.js"
 
-/** What says who is calling: a service account's key, or a person's session. */
+/** What authenticates a client: a service account's key, or a user's session token. */
 export type Credential = ApiKey | SessionToken
 
 export interface ApiKey {
@@ -20,10 +20,9 @@ export interface SessionToken {
   readonly secret: Redacted.Redacted
 }
 
-/** There is no credential for this server. */
 export class NotAuthenticated extends Data.TaggedError("NotAuthenticated")<{ readonly message: string }> {}
 
-/** Only `service.yml` names this server, and nobody has said that it may get an API key. */
+/** This server comes only from `service.yml` and is not trusted yet, so no API key is sent. */
 export class UntrustedServer extends Data.TaggedError("UntrustedServer")<{
   readonly origin: string
   readonly message: string
@@ -31,7 +30,7 @@ export class UntrustedServer extends Data.TaggedError("UntrustedServer")<{
 
 export type CredentialError = BadSetting | NotAuthenticated | PrivateFileError | UntrustedServer
 
-/** `SERVICE_API_KEY`, else the text of the file that `SERVICE_API_KEY_FILE` names, without one trailing newline. */
+/** Reads the API key from `SERVICE_API_KEY`, or from the file that `SERVICE_API_KEY_FILE` names (one trailing newline is removed). */
 const configuredKey = Effect.gen(function* () {
   const env = yield* Variables
   const key = variable(env, "SERVICE_API_KEY")
@@ -50,25 +49,25 @@ const configuredKey = Effect.gen(function* () {
       catch: (cause) => new BadSetting({ message: `SERVICE_API_KEY_FILE: ${file} cannot be read (${codeOf(cause)})` })
     }))
   if (!/^svc_sa_[\x21-\x7e]+$/.test(text)) {
-    return yield* new BadSetting({ message: `${name} does not hold an API key: those start with svc_sa_` })
+    return yield* new BadSetting({ message: `${name} does not hold an API key: API keys start with svc_sa_` })
   }
   return Option.some<ApiKey>({ type: "api_key", secret: Redacted.make(text) })
 })
 
-/** The session at this server, whatever else is configured. */
+/** Returns the session for this server, even if an API key is configured. */
 export const sessionFor = (server: ServerUrl): Effect.Effect<Option.Option<SessionToken>, PrivateFileError> =>
   Effect.map(
     readSession(server.origin),
     Option.map((secret) => ({ type: "session", secret }) as const)
   )
 
-/** Whether an API key is configured: it goes before any session. */
+/** Whether an API key is configured, which takes precedence over sessions. */
 export const hasApiKey = Effect.map(configuredKey, Option.isSome)
 
 /**
- * The credential that goes to this server: the API key before the session.
+ * Returns the credential for this server: the API key, or else the session.
  *
- * A `service.yml` comes with a cloned repository, so it must not choose who gets a key.
+ * A cloned repository may contain a hostile `service.yml`, so a server from that file must be trusted before it gets a key.
  */
 export const credentialFor = Effect.fnUntraced(function* (server: ServerUrl) {
   const { origin, source } = server
@@ -77,7 +76,7 @@ export const credentialFor = Effect.fnUntraced(function* (server: ServerUrl) {
     if (source !== "file" || server.local || (yield* isTrusted(origin))) return key.value
     return yield* new UntrustedServer({
       origin,
-      message: `only service.yml names ${origin}, so your API key is not sent there: set SERVICE_SERVER_URL=${server.base}, or run: coffer trust ${origin}`
+      message: `${origin} comes from service.yml and is not trusted, so your API key is not sent there: set SERVICE_SERVER_URL=${server.base}, or run: coffer trust ${origin}`
     })
   }
   const session = yield* sessionFor(server)

@@ -15,14 +15,14 @@ import { dirname, join } from "node:path"
 import { codeOf, hasCode } from "./FileError.js"
 import { variable, Variables } from "./Settings.js"
 
-/** A file that is for its owner alone cannot be read or written as such; the message names it and what to do. */
+/** A private file cannot be read, written or trusted. The message names the file and the remedy. */
 export class PrivateFileError extends Data.TaggedError("PrivateFileError")<{ readonly message: string }> {}
 
 const windows = process.platform === "win32"
 
 const ownPath = Effect.fnUntraced(function* (variableName: string, fallback: string, name: string) {
   const env = yield* Variables
-  // A relative path there is invalid (XDG Base Directory Specification, "Environment variables").
+  // A relative path is invalid and ignored (XDG Base Directory Specification, "Environment variables").
   const configured = variable(env, variableName)
   if (configured?.startsWith("/") === true) return join(configured, "coffer", name)
   const home = variable(env, "HOME") ?? variable(env, "USERPROFILE")
@@ -31,10 +31,10 @@ const ownPath = Effect.fnUntraced(function* (variableName: string, fallback: str
   return join(home, fallback, "coffer", name)
 })
 
-/** The path of one of the client's own files: `$XDG_CONFIG_HOME/coffer/NAME`, else `~/.config/coffer/NAME`. */
+/** Returns the path of a configuration file: `$XDG_CONFIG_HOME/coffer/NAME`, or `~/.config/coffer/NAME`. */
 export const privatePath = (name: string) => ownPath("XDG_CONFIG_HOME", ".config", name)
 
-/** The path of what the client keeps from one run to the next: `$XDG_STATE_HOME/coffer/NAME`, else `~/.local/state/coffer/NAME`. */
+/** Returns the path of a state file: `$XDG_STATE_HOME/coffer/NAME`, or `~/.local/state/coffer/NAME`. */
 export const statePath = (name: string) => ownPath("XDG_STATE_HOME", ".local/state", name)
 
 class Absent extends Data.TaggedError("Absent") {}
@@ -54,7 +54,7 @@ const open = (path: string): Effect.Effect<Option.Option<number>, PrivateFileErr
     Effect.catchTag("Absent", () => Effect.succeedNone)
   )
 
-/** The text of a file that only its owner may read and write; none where it is missing. Anything wider is refused. */
+/** Reads a file. Returns none if it does not exist; fails if other users may access it. */
 export const readPrivate = (path: string): Effect.Effect<Option.Option<string>, PrivateFileError> =>
   Effect.acquireUseRelease(
     open(path),
@@ -85,10 +85,10 @@ export const readPrivate = (path: string): Effect.Effect<Option.Option<string>, 
     Option.match({ onNone: () => Effect.void, onSome: (descriptor) => Effect.sync(() => closeSync(descriptor)) })
   )
 
-/** Writes a file for its owner alone, whole or not at all, and its directory where that is missing. */
+/** Writes a file atomically, accessible to its owner only. Creates its directory. */
 export const writePrivate = (path: string, text: string): Effect.Effect<void, PrivateFileError> =>
   Effect.suspend(() => {
-    // Not from node:crypto, which takes half as long to load as Node takes to start, and most runs write nothing.
+    // Loading node:crypto takes half as long as starting Node, and most runs write nothing.
     const temporary = join(dirname(path), `.${globalThis.crypto.randomUUID()}`)
     return Effect.try({
       try: () => {
@@ -106,14 +106,14 @@ export const writePrivate = (path: string, text: string): Effect.Effect<void, Pr
     }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
   })
 
-/** Removes a file; one that is missing is fine. */
+/** Removes a file, if it exists. */
 export const removePrivate = (path: string): Effect.Effect<void, PrivateFileError> =>
   Effect.try({
     try: () => rmSync(path, { force: true }),
     catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed (${codeOf(cause)})` })
   })
 
-/** Removes a folder of such files; one that is missing is fine. */
+/** Removes a folder of private files, if it exists. */
 export const removePrivateFolder = (path: string): Effect.Effect<void, PrivateFileError> =>
   Effect.try({
     try: () => rmSync(path, { recursive: true, force: true }),

@@ -1,14 +1,13 @@
 import { Data, Effect, Either } from "effect"
 
-/** Who named the server: it decides whether an API key may go there. */
+/** Where the URL was configured. An API key is sent to a server from a `file` only if it is trusted. */
 export type Source = "flag" | "variable" | "file" | "default"
 
-/** Where the server is. */
 export interface ServerUrl {
-  /** What the paths of calls are put behind; without a trailing slash. */
+  /** The prefix of all request paths, without a trailing slash. */
   readonly base: string
   readonly origin: string
-  /** Whether its name is one of this machine's own. */
+  /** Whether the host is the loopback interface. */
   readonly local: boolean
   readonly secure: boolean
   readonly source: Source
@@ -18,7 +17,7 @@ export class BadUrl extends Data.TaggedError("BadUrl")<{ readonly message: strin
 
 const isLocal = (hostname: string) => /^(localhost|\[::1\]|127\.[0-9]+\.[0-9]+\.[0-9]+)$/.test(hostname)
 
-/** The address of a server. The message of a failure does not repeat the text, which may hold a password. */
+/** Parses the URL of a server. The error message does not repeat the text, which may contain a password. */
 export const parseServerUrl = (text: string, source: Source): Either.Either<ServerUrl, BadUrl> =>
   Either.try({ try: () => new URL(text), catch: () => new BadUrl({ message: "is not a URL" }) }).pipe(
     Either.flatMap((url) => {
@@ -36,7 +35,7 @@ export const parseServerUrl = (text: string, source: Source): Either.Either<Serv
     })
   )
 
-/** Says that a credential which goes to this server can be read on its way; nothing where it cannot. */
+/** Logs a warning if the credential is sent over unencrypted HTTP to another machine. */
 export const warnOfClearText = ({ local, origin, secure }: ServerUrl): Effect.Effect<void> =>
   secure || local
     ? Effect.void

@@ -8,20 +8,17 @@ export const serviceFileName = "service.yml"
 export const serviceFileKeys = ["server_url", "org", "project", "env"] as const
 export type ServiceFileKey = (typeof serviceFileKeys)[number]
 
-/** What `service.yml` says, with the line that says it. */
+/** The settings in `service.yml`, each with its line number. */
 export type ServiceFile = Partial<Record<ServiceFileKey, { readonly text: string; readonly line: number }>>
 
-/** `service.yml` cannot be read or does not say what it may; the message names the file and, where there is one, the line. */
 class Absent extends Data.TaggedError("Absent") {}
 
+/** `service.yml` cannot be read or is invalid. The message names the file and, if known, the line. */
 export class BadServiceFile extends Data.TaggedError("BadServiceFile")<{ readonly message: string }> {}
 
 export const isServiceFileKey = (text: unknown): text is ServiceFileKey => serviceFileKeys.some((key) => key === text)
 
-/**
- * What a `service.yml` says that holds nothing but lines such as `org: acme` or `org: "acme"`, as `coffer init` writes it;
- * none for every other, whose meaning takes a parser of YAML to tell.
- */
+/** Parses a `service.yml` of lines such as `org: acme` or `org: "acme"`, as `coffer init` writes. Returns none for other YAML. */
 export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFile> => {
   const found: ServiceFile = {}
   for (const [index, line] of source.split("\n").entries()) {
@@ -35,7 +32,7 @@ export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFil
   return Option.some(found)
 }
 
-/** Reads `service.yml` in a directory; an empty record where there is none. */
+/** Reads `service.yml` in a directory. Returns an empty record if there is none. */
 export const readServiceFile = Effect.fnUntraced(function* (directory: string) {
   const path = resolve(directory, serviceFileName)
   const source = yield* Effect.try({
@@ -49,7 +46,7 @@ export const readServiceFile = Effect.fnUntraced(function* (directory: string) {
   if (Option.isNone(source)) return none
   const simple = parseSimpleServiceFile(source.value)
   if (Option.isSome(simple)) return simple.value
-  // The parser of YAML takes as long to load as everything else that a quick call needs.
+  // Loaded lazily: the YAML parser takes as long to load as everything else in `coffer run`.
   const { parseServiceYaml } = yield* Effect.promise(() => import("./ServiceYaml.js"))
   return yield* Either.mapLeft(
     parseServiceYaml(source.value),

@@ -2,16 +2,12 @@ import { Either } from "effect"
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml"
 import { isServiceFileKey, type ServiceFile, serviceFileKeys, serviceFileName } from "./ServiceFile.js"
 
-/** What is wrong in a `service.yml`. */
 export interface YamlProblem {
   readonly line: number
   readonly problem: string
 }
 
-/**
- * What a `service.yml` says. Every scalar is read as the text that it is, so that an organization may be called `123` or
- * `null`.
- */
+/** Parses a `service.yml`. Every scalar is a string, so that an organization may be called `123` or `null`. */
 export const parseServiceYaml = (source: string): Either.Either<ServiceFile, YamlProblem> => {
   const lines = new LineCounter()
   const document = parseDocument(source, { schema: "failsafe", lineCounter: lines, prettyErrors: false })

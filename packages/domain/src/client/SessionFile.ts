@@ -1,12 +1,12 @@
 import { Effect, Option, Redacted } from "effect"
 import { privatePath, readPrivate, removePrivate, PrivateFileError, writePrivate } from "./PrivateFile.js"
 
-/** Tokens by origin, as they are in the file: a JSON object. */
+/** Tokens by origin; a JSON object in the file. */
 type Sessions = ReadonlyMap<string, Redacted.Redacted>
 
 const isObject = (u: unknown): u is object => typeof u === "object" && u !== null && !Array.isArray(u)
 
-/** By hand and not by a schema: a client that must start fast does not load those. */
+/** Written by hand, because loading schemas is too slow for `coffer run`. */
 const decode = (text: string): Option.Option<Sessions> =>
   Option.flatMap(Option.liftThrowable((): unknown => JSON.parse(text))(), (found) => {
     if (!isObject(found)) return Option.none()
@@ -28,7 +28,7 @@ const read = Effect.gen(function* () {
   const text = yield* readPrivate(file)
   const none: Sessions = new Map()
   if (Option.isNone(text)) return none
-  // What does not decode may hold a token, so the reason is not shown.
+  // The decoding error is not shown, because it may contain a token.
   return yield* Effect.mapError(
     decode(text.value),
     () => new PrivateFileError({ message: `${file} is not a session file; remove it and run: coffer login` })
@@ -41,14 +41,14 @@ const write = Effect.fnUntraced(function* (sessions: Sessions) {
   yield* writePrivate(file, `${encode(sessions)}\n`)
 })
 
-/** The token of the session at a server; each token goes back to the origin that issued it and nowhere else. */
+/** Returns the session token for an origin. A token is sent only to the origin that issued it. */
 export const readSession = (origin: string): Effect.Effect<Option.Option<Redacted.Redacted>, PrivateFileError> =>
   Effect.map(read, (sessions) => Option.fromNullable(sessions.get(origin)))
 
-/** Keeps the token of a session, over the one that was there for the origin. */
+/** Stores the session token of an origin; replaces an earlier one. */
 export const storeSession = (origin: string, token: Redacted.Redacted): Effect.Effect<void, PrivateFileError> =>
   Effect.flatMap(read, (sessions) => write(new Map([...sessions, [origin, token]])))
 
-/** Forgets the session at a server; the file goes with the last one. */
+/** Removes the session of an origin, and the file when it is the last one. */
 export const forgetSession = (origin: string): Effect.Effect<void, PrivateFileError> =>
   Effect.flatMap(read, (sessions) => write(new Map([...sessions].filter(([other]) => other !== origin))))

@@ -5,15 +5,15 @@ import { readServiceFile, serviceFileName, type ServiceFileKey } from "./Service
 
 export const defaultServerUrl = "http://localhost:7100"
 
-/** The environment variables that the program was started with. */
+/** The environment variables of the process. */
 export class Variables extends Context.Reference<Variables>()("@coffer/domain/client/Variables", {
   defaultValue: (): Readonly<Record<string, string | undefined>> => process.env
 }) {}
 
-/** A setting that breaks its rule; the message says where it was given. */
+/** A setting is invalid. The message says where it was given. */
 export class BadSetting extends Data.TaggedError("BadSetting")<{ readonly message: string }> {}
 
-/** Settings that nobody gave; the message names all of them, and the three ways to give each. */
+/** Settings are missing. The message names all of them and the three ways to give each. */
 export class MissingSettings extends Data.TaggedError("MissingSettings")<{
   readonly names: ReadonlyArray<SettingName>
   readonly message: string
@@ -21,7 +21,7 @@ export class MissingSettings extends Data.TaggedError("MissingSettings")<{
 
 export type SettingName = "org" | "project" | "env"
 
-/** What was given with this very call: a flag of the command line, or a parameter of a tool. */
+/** Settings given with the call: by command-line flags, or by parameters of an MCP tool. */
 export interface Given {
   readonly serverUrl?: string | undefined
   readonly org?: string | undefined
@@ -29,7 +29,7 @@ export interface Given {
   readonly env?: string | undefined
 }
 
-/** Not the schemas of these names: a client that must start fast does not load schemas. */
+/** Used instead of schemas, which load too slowly for `coffer run`. */
 const forms = { org: orgNameForm, project: projectNameForm, env: envNameForm } as const
 const words = { org: "organization", project: "project", env: "environment" } as const
 const variables = {
@@ -42,19 +42,19 @@ const variables = {
 interface Found {
   readonly text: string
   readonly source: Source
-  /** How to say where it was found. */
+  /** Where the setting was found, for error messages. */
   readonly where: string
 }
 
-/** A variable's value; one that is set to nothing counts as not set. */
+/** Returns the value of a variable. An empty variable counts as unset. */
 export const variable = (env: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
   env[name] === "" ? undefined : env[name]
 
 /**
- * The settings of the clients, each from the first that has it: what was given with the call, the environment variable,
- * `service.yml` in the working directory.
+ * Loads the settings of a client. Precedence: settings given with the call, environment variables, `service.yml` in the
+ * working directory.
  *
- * @param spelling how a person gives a setting with the call: as a flag of `coffer`, or as a parameter of a tool.
+ * @param spelling how error messages name a setting: as a flag of `coffer`, or as a parameter of an MCP tool.
  */
 export const loadSettings = Effect.fnUntraced(function* (
   given: Given,
@@ -107,7 +107,7 @@ export const loadSettings = Effect.fnUntraced(function* (
     org,
     project,
     env: environment,
-    /** The parameters of paths, as the contract names them; a failure names everything that is missing at once. */
+    /** Path parameters, as the contract names them. A failure names all missing settings at once. */
     orgPath: Effect.map(org, (org_name) => ({ org_name })),
     projectPath: Effect.all({ org_name: org, project_name: project }, { mode: "validate" }).pipe(
       Effect.mapError((failures) => together(Object.values(failures)))
@@ -120,7 +120,7 @@ export const loadSettings = Effect.fnUntraced(function* (
 
 export type Settings = Effect.Effect.Success<ReturnType<typeof loadSettings>>
 
-/** One failure out of those of several settings: the bad one, else every one that is missing. */
+/** Merges the failures of several settings: the first invalid one, or else all missing ones. */
 const together = (
   failures: ReadonlyArray<Option.Option<BadSetting | MissingSettings>>
 ): BadSetting | MissingSettings => {

@@ -11,14 +11,13 @@ import { connectionProblem, isTransient } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
-/** What was answered last in a fiber: what a response was is not in the error that says it could not be decoded. */
+/** The fiber's last response, classified. The toolkit's decode error does not contain the response. */
 export const lastAnswer = FiberRef.unsafeMake<Option.Option<UnexpectedResponse | UnknownApiError>>(Option.none())
 
-/** What this answer is to a caller that did not expect it. */
 const classify = (url: string, { headers, status }: HttpClientResponse, body: string) =>
   classifyResponse({ url, status, location: headers["location"], body })
 
-/** The server did nothing yet, because it holds as much as it may. */
+/** The server rejected the request as overloaded, before it had any effect. */
 class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientResponse }> {
   readonly code = "OVERLOADED"
 }
@@ -31,9 +30,8 @@ const withCredential = (credential: Credential) =>
     : HttpClientRequest.setHeader("x-api-key", Redacted.value(credential.secret))
 
 /**
- * A client that speaks to one server: adds the credential, follows no redirect, reads the whole answer within a time,
- * tries a read again (twice at most) when the server was not there for a moment, and anything when the server was overloaded
- * and did nothing; lets pass only what the contract knows.
+ * Wraps an HTTP client for one server. Adds the credential, rejects redirects, and limits the time of a request. Retries
+ * reads after transient errors, and every request after OVERLOADED, at most twice. Fails on responses outside the contract.
  */
 export const transport = (
   client: HttpClient.HttpClient,
@@ -49,7 +47,7 @@ export const transport = (
     new ServerUnreachable({ url, reason: connectionProblem(error.cause), transient: isTransient(error.cause) })
 
   const check = Effect.fnUntraced(function* (response: HttpClientResponse) {
-    // Read here whatever it is, so that a connection that breaks in the middle is known as such.
+    // Read the whole body here, so that a connection that breaks off becomes `ServerUnreachable`.
     const body = yield* Effect.mapError(response.arrayBuffer, unreachable)
     const text = isGood(response.status) ? "" : new TextDecoder().decode(body)
     const answer = classify(url, response, text)
@@ -70,7 +68,7 @@ export const transport = (
       onNone: () => HttpClient.mapRequest((request) => request),
       onSome: (credential) => HttpClient.mapRequest(withCredential(credential))
     }),
-    // Spans and their headers are the server's business.
+    // Only the server is traced.
     HttpClient.withTracerDisabledWhen(() => true),
     HttpClient.withTracerPropagation(false),
     HttpClient.transform((send, request) => {
@@ -89,7 +87,7 @@ export const transport = (
           schedule: retrySchedule,
           while: (error) => error._tag === "Busy" || (reading && mayRetry(error))
         }),
-        // What is left after the last attempt is the contract's own error.
+        // After the last attempt, pass OVERLOADED on as an error of the contract.
         Effect.catchTag("Busy", ({ response }) => Effect.succeed(response))
       )
     })

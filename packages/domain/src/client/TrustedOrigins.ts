@@ -11,11 +11,11 @@ const read = Effect.gen(function* () {
   })
 })
 
-/** Whether a person has said that API keys may go to this origin even when only `service.yml` names it. */
+/** Whether API keys may be sent to this origin if it comes from `service.yml`. */
 export const isTrusted = (origin: string): Effect.Effect<boolean, PrivateFileError> =>
   Effect.map(read, (origins) => origins.includes(origin))
 
-/** Remembers that API keys may go to this origin. */
+/** Stores that API keys may be sent to this origin. */
 export const trustOrigin = Effect.fnUntraced(function* (origin: string) {
   const origins = yield* read
   if (origins.includes(origin)) return

@@ -16,7 +16,7 @@ const headersOf = (status: string, operationId: string): Node => ({
   ...(status === "429" && { "Retry-After": header("RetryAfter") })
 })
 
-/** The sentences of all errors that a status stands for. */
+/** Joins the descriptions of all errors with this status. */
 const describeErrors = (content: unknown, components: unknown): string | undefined => {
   const schema = nodeOf(find(content, "application/json", "schema"))
   const named = schema["anyOf"] === undefined ? [schema] : nodesOf(schema["anyOf"])
@@ -75,8 +75,8 @@ const describeOperation = (operation: Node, components: unknown): Node => {
 }
 
 /**
- * The contract as an OpenAPI 3.1 document with descriptions and examples throughout: made once, when the programs are
- * built. The clients never load it.
+ * Builds the contract as an OpenAPI 3.1 document with descriptions and examples. It runs when the programs are built; the
+ * clients never load this module.
  */
 export const apiDocument = (): Node => {
   const document = nodeOf(OpenApi.fromApi(Api))

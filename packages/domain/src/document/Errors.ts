@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../Errors.js"
 
-/** A sentence that each error may come with. */
+/** An example message of each error. */
 export const messages: Readonly<Record<ErrorCode, string>> = {
   VALIDATION_ERROR: "project: a project name has 2 to 50 characters: lowercase letters, digits and hyphens",
   UNAUTHORIZED: "no credential, or one that is unknown, expired or revoked",
@@ -25,11 +25,11 @@ export const messages: Readonly<Record<ErrorCode, string>> = {
 
 const header = (description: string, example: string) => ({ description, schema: { type: "string" }, example })
 
-/** The headers of answers, as the document's components. */
+/** Response headers, as components of the document. */
 export const headers = {
-  RequestId: header("the request's id, under which the server's log has it", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-  ETag: header("what the environment is now, for If-Match and If-None-Match; opaque", '"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"'),
+  RequestId: header("the id of the request in the server's log", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+  ETag: header("the state of the environment, for If-Match and If-None-Match; opaque", '"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"'),
   RetryAfter: header("how long to wait, in whole seconds", "600"),
-  Allow: header("the methods that the path takes", "GET, HEAD"),
-  Challenge: header("what credential is asked for", 'Bearer realm="coffer"')
+  Allow: header("the methods of the path", "GET, HEAD"),
+  Challenge: header("the required credential", 'Bearer realm="coffer"')
 }

@@ -1,6 +1,6 @@
 import { Predicate } from "effect"
 
-/** A part of a JSON document that has names. */
+/** A JSON object. */
 export type Node = Readonly<Record<string, unknown>>
 
 const isNode = (u: unknown): u is Node => Predicate.isRecord(u) && !Array.isArray(u)
@@ -11,15 +11,15 @@ export const nodesOf = (u: unknown): ReadonlyArray<Node> => (Array.isArray(u) ? 
 
 export const textOf = (u: unknown): string | undefined => (Predicate.isString(u) ? u : undefined)
 
-/** What is at the end of a path of names; nothing when the path ends earlier. */
+/** Returns the value at a path of names; undefined if there is none. */
 export const find = (node: unknown, ...path: ReadonlyArray<string>): unknown =>
   path.reduce<unknown>((inner, name) => nodeOf(inner)[name], node)
 
-/** The node with each of its parts as `change` makes it. */
+/** Maps each value of a node. */
 export const mapNode = (node: unknown, change: (part: unknown, name: string) => unknown): Node =>
   Object.fromEntries(Object.entries(nodeOf(node)).map(([name, part]) => [name, change(part, name)]))
 
-/** The document with each part changed, the innermost first. */
+/** Maps every node of a document, innermost first. */
 export const rewrite = (part: unknown, change: (node: Node) => Node): unknown => {
   if (Array.isArray(part)) return part.map((item) => rewrite(item, change))
   return isNode(part) ? change(mapNode(part, (inner) => rewrite(inner, change))) : part

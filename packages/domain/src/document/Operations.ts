@@ -1,10 +1,10 @@
 import * as records from "./Records.js"
 
-/** What the document says of a call beyond its schemas. */
+/** Texts and examples of an operation that its schemas do not contain. */
 export interface OperationText {
-  /** What the answer is, by status. */
+  /** Responses by status. */
   readonly answers: Readonly<Record<number, Answer>>
-  /** A request's body. */
+  /** An example of the request body. */
   readonly request?: unknown
   readonly description?: string
 }
@@ -22,7 +22,7 @@ const listed = (description: string, ...data: ReadonlyArray<unknown>) => ok(desc
 const auth: Record<string, OperationText> = {
   "auth.login": {
     request: { email: "ada@example.com" },
-    answers: ok("The same sentence whoever asks", {
+    answers: ok("The same message for every address", {
       message: "if this address may log in, a code of 6 digits is on its way; it is good for 10 minutes"
     })
   },
@@ -30,22 +30,22 @@ const auth: Record<string, OperationText> = {
     request: { email: "ada@example.com", code: "042137" },
     answers: ok("The session's token, for `Authorization: Bearer`", { token: "svc_st_…" })
   },
-  "auth.logout": { answers: done("The session is over") },
+  "auth.logout": { answers: done("The session has ended") },
   "auth.me": {
-    description: "A person, or a service account with its organization and, when it is bound to one, its project.",
+    description: "A user, or a service account with its organization and, if it is bound to one, its project.",
     answers: ok("The caller", records.user)
   },
   "auth.sessions": {
-    description: "Those that are not over, on all machines.",
+    description: "Lists the active sessions of all devices.",
     answers: listed("The sessions", records.session)
   },
   "auth.endSessions": {
-    description: "The one that asks too.",
-    answers: done("All sessions are over")
+    description: "Includes the current session.",
+    answers: done("All sessions have ended")
   },
   "auth.endSession": {
-    description: "Another person's session is not found.",
-    answers: done("The session is over")
+    description: "NOT_FOUND for another user's session.",
+    answers: done("The session has ended")
   }
 }
 
@@ -56,11 +56,11 @@ const organizations: Record<string, OperationText> = {
   },
   "organizations.list": { answers: listed("The organizations", records.organization) },
   "organizations.get": {
-    description: "With the caller's own role in it.",
+    description: "Includes the caller's role.",
     answers: ok("The organization", records.organization)
   },
   "organizations.rename": {
-    description: "Owners only. What is in it stays where it is; paths and settings that bear the old name do not.",
+    description: "Owners only. The contents stay, but paths and settings with the old name stop working.",
     request: { name: "acme-inc" },
     answers: ok("The organization under its new name", { ...records.organization, name: "acme-inc" })
   },
@@ -74,12 +74,12 @@ const organizations: Record<string, OperationText> = {
     answers: listed("The members", records.member)
   },
   "members.setRole": {
-    description: "Owners only. The last owner cannot be given another role.",
+    description: "Owners only. The role of the last owner cannot be changed.",
     request: { role: "admin" },
     answers: ok("The member in the new role", { ...records.member, role: "admin" })
   },
   "members.remove": {
-    description: "The last owner cannot be removed, and only an owner removes an owner.",
+    description: "Only an owner can remove an owner. The last owner cannot be removed.",
     answers: done("The member is removed")
   }
 }
@@ -87,7 +87,7 @@ const organizations: Record<string, OperationText> = {
 const places: Record<string, OperationText> = {
   "projects.create": { request: { name: "webshop" }, answers: created("The new project", records.project) },
   "projects.list": {
-    description: "For any member. A service account sees its own project when it is bound to one.",
+    description: "For any member. A service account that is bound to a project sees only that one.",
     answers: listed("The projects", records.project)
   },
   "projects.get": {
@@ -99,11 +99,11 @@ const places: Record<string, OperationText> = {
     answers: ok("The project under its new name", { ...records.project, name: "shop" })
   },
   "projects.delete": {
-    description: "Everything in it is out of reach at once, and its name is free again.",
+    description: "Everything in it becomes inaccessible at once. The name can be used again.",
     answers: done("The project is removed")
   },
   "environments.create": {
-    description: "It starts empty. Access rules whose patterns match its name are about it at once.",
+    description: "It starts empty. Access rules whose patterns match its name apply at once.",
     request: { name: "prod" },
     answers: created("The new environment", records.environment)
   },
@@ -112,13 +112,13 @@ const places: Record<string, OperationText> = {
     answers: listed("The environments", records.environment)
   },
   "environments.delete": {
-    description: "Its secrets are out of reach at once, and its name is free again.",
+    description: "Its secrets become inaccessible at once. The name can be used again.",
     answers: done("The environment is removed")
   },
   "environments.bundle": {
     answers: {
       ...ok("The secrets with their values, keys in byte order", records.bundle),
-      304: { description: "Nothing has changed since the answer that bore this ETag" }
+      304: { description: "Nothing has changed since the response with this ETag" }
     }
   },
   "environments.writeBundle": {
@@ -127,27 +127,27 @@ const places: Record<string, OperationText> = {
       delete: ["OLD_TOKEN"],
       dry_run: false
     },
-    answers: ok("What was done with each key, or would be done", records.bundleWritten)
+    answers: ok("The change of each key, made or (with `dry_run`) planned", records.bundleWritten)
   },
   "environments.copy": {
     description:
-      "All keys, or those in `keys`. Values are not shown to the caller, who needs `read` there and `write` here. The `ETag` of the answer stands for both environments: sent as `If-Match`, nothing is written when either has changed since.",
+      "Copies all keys, or those in `keys`. The caller needs `read` on the source and `write` on the target. The `ETag` of the response covers both environments: send it as `If-Match` to write only if neither has changed since.",
     request: { from: "staging", keys: ["API_KEY", "DATABASE_URL"], dry_run: true },
-    answers: ok("What was done with each key, or would be done", {
+    answers: ok("The change of each key, made or (with `dry_run`) planned", {
       revision: 43,
       data: records.bundleWritten.data.slice(0, 2)
     })
   },
   "environments.diff": {
     description: "`with` names the other environment of the same project. The caller needs `read` on both.",
-    answers: listed("The keys of both", ...records.difference)
+    answers: listed("The keys of both environments", ...records.difference)
   },
   "environments.revisions": {
     answers: listed("The revisions", ...records.revisions)
   },
   "environments.revert": {
     request: { to: 41, dry_run: false },
-    answers: ok("What was done with each key, or would be done", {
+    answers: ok("The change of each key, made or (with `dry_run`) planned", {
       revision: 43,
       data: [
         { key: "API_KEY", version: 2, change: "deleted" },
@@ -160,39 +160,39 @@ const places: Record<string, OperationText> = {
 
 const secrets: Record<string, OperationText> = {
   "secrets.set": {
-    description:
-      "With `expected_version`, nothing is written unless the key is at that version; 0 means that it must not exist.",
+    description: "With `expected_version`, writes only if the key is at that version; 0 means that it must not exist.",
     request: { value: "postgres://app@db.internal/shop", expected_version: 2 },
     answers: ok("The secret's new version, without the value", records.written)
   },
   "secrets.get": {
-    description: "With `version`, the value as it was. Every read is in the audit log.",
+    description: "With `version`, returns that version. Every read is recorded in the audit log.",
     answers: ok("The secret with its value", records.read)
   },
   "secrets.list": {
-    description: "In byte order of the keys.",
+    description: "Sorted by key, in byte order.",
     answers: listed("The keys", records.listed)
   },
   "secrets.delete": {
-    description: "Its versions are kept: `undelete` brings it back while no other secret took the key.",
+    description: "Its versions are kept: `undelete` restores it, unless a new secret has the key.",
     answers: done("The secret is removed")
   },
   "secrets.versions": {
-    description: "A page at a time: `before` is the last version of the page before.",
+    description: "One page at a time: `before` is the last version of the previous page.",
     answers: listed("The versions", ...records.versions)
   },
   "secrets.rollback": {
-    description: "The value becomes a new version, and is not shown.",
+    description: "The earlier value becomes a new version; it is not returned.",
     request: { version: 1, expected_version: 2 },
     answers: ok("The secret's new version", records.written)
   },
   "secrets.undelete": {
-    description: "The last one that was removed under this key. An older life of the key stays gone.",
-    answers: ok("The secret as it was", records.written)
+    description:
+      "Restores the secret that was removed last under this key. Older removed secrets of the key are not restored.",
+    answers: ok("The restored secret, without the value", records.written)
   },
   "secrets.destroy": {
     request: { versions: [2] },
-    answers: ok("The versions that were asked for", records.destroyed)
+    answers: ok("The requested versions", records.destroyed)
   }
 }
 
@@ -206,18 +206,18 @@ const access: Record<string, OperationText> = {
       permission: "write"
     },
     answers: {
-      ...ok("The rule that was there, with its new permission", records.aclRule),
+      ...ok("The existing rule, with its new permission", records.aclRule),
       ...created("The new rule", records.aclRule)
     }
   },
   "acl.list": { description: "For admins and owners.", answers: listed("The rules", records.aclRule) },
   "acl.explain": {
     description:
-      "For admins and owners; for everyone about themselves. Names a user by `email`, an account by `subject_id`.",
-    answers: ok("What is allowed, and because of what", records.explanation)
+      "For admins and owners; everyone may ask about themselves. `email` names a user, `subject_id` a service account.",
+    answers: ok("The permissions and the reasons for them", records.explanation)
   },
   "acl.revoke": {
-    description: "Binds every request that starts after the answer.",
+    description: "Takes effect for every request that starts after the response.",
     answers: done("The rule is revoked")
   },
   "serviceAccounts.create": {
@@ -225,7 +225,7 @@ const access: Record<string, OperationText> = {
     answers: created("The new account, with its key", records.serviceAccountWithKey)
   },
   "serviceAccounts.list": {
-    description: "Without their keys.",
+    description: "Keys are not returned.",
     answers: listed("The accounts", records.serviceAccount)
   },
   "serviceAccounts.rotate": {
@@ -233,7 +233,7 @@ const access: Record<string, OperationText> = {
     answers: ok("The account, with its new key", records.serviceAccountWithKey)
   },
   "serviceAccounts.revoke": {
-    description: "Binds every request that starts after the answer.",
+    description: "Takes effect for every request that starts after the response.",
     answers: done("The account is revoked")
   }
 }
@@ -241,33 +241,33 @@ const access: Record<string, OperationText> = {
 const administration: Record<string, OperationText> = {
   "audit.list": {
     description:
-      "For admins and owners. `project`, `env` and `key` are names as they were when the entry was made; reads of a whole environment are found by each key that they gave. Entries that a version before these filters wrote have a key, and no other name. `since` and `until` take a date or a time in UTC. An action or a resource type that does not exist, or an actor who never was a member or a service account of the organization and has no entry, is VALIDATION_ERROR, which names the nearest. `total` counts what the filters leave: with `since` or `until` to 10,000 at most, and `at_least` says that there are more. `next_cursor` is the next page's `after`; a page of very long entries ends before `limit`.",
+      "For admins and owners. `project`, `env` and `key` match the names at the time of the entry. A read of a whole environment matches each key that it returned. Entries from versions before these filters have only a key. `since` and `until` take a date or a time in UTC. An unknown action, resource type or actor is VALIDATION_ERROR, which suggests the nearest match. An actor is known if it ever was a member or service account of the organization, or has an entry. `total` counts the matching entries; with `since` or `until`, counting stops at 10,000, and `at_least` is then true. Send `next_cursor` as `after` to get the next page. A page of very long entries may have fewer than `limit`.",
     answers: ok("A page of entries", records.auditPage)
   },
   "audit.verify": {
     description:
-      "With `seq` and `chain`, a head that someone kept elsewhere is checked too. Without one, a log that was cut off together with its head cannot be told from a shorter one. One verification of a log runs at a time.",
-    answers: ok("Whether the chain holds", records.verification)
+      "With `seq` and `chain`, also checks a head that you recorded elsewhere. Without a recorded head, removal of the newest entries cannot be detected. A log is verified once at a time: further requests wait.",
+    answers: ok("The result of the verification", records.verification)
   },
   "audit.listAll": {
     description:
-      "For superadmins: logins, failed logins, lockouts, backups, and every organization's entries, or those of `org_id`. The filters are those of an organization's log.",
+      "For superadmins. Contains logins, failed logins, lockouts, backups and the entries of all organizations, or only those of `org_id`. The filters are those of an organization's log.",
     answers: ok("A page of entries", records.auditPage)
   },
   "audit.verifyAll": {
-    description: "For superadmins: the chain of the entries without an organization, or that of `org_id`.",
-    answers: ok("Whether the chain holds", records.verification)
+    description: "For superadmins. Verifies the chain of the entries without an organization, or that of `org_id`.",
+    answers: ok("The result of the verification", records.verification)
   },
   "users.list": {
     description:
-      "By e-mail. `email` is the beginning of an address, `disabled` true or false; `next_cursor` is the next page's `after`. For superadmins.",
-    answers: ok("A page of people", {
+      "For superadmins. Sorted by e-mail. `email` filters by prefix, `disabled` by state. Send `next_cursor` as `after` to get the next page.",
+    answers: ok("A page of users", {
       data: [records.userRecord],
       pagination: { limit: 50, has_next: false, next_cursor: null }
     })
   },
   "users.disable": {
-    answers: ok("The person, and the live service accounts that they made", {
+    answers: ok("The user, and the live service accounts that the user created", {
       ...records.userRecord,
       disabled_at: records.serviceAccount.created_at,
       sessions: 0,
@@ -275,53 +275,53 @@ const administration: Record<string, OperationText> = {
     })
   },
   "users.enable": {
-    description: "Sessions and codes that ended stay ended. For superadmins.",
-    answers: ok("The person", records.userRecord)
+    description: "For superadmins. The user's earlier sessions and codes remain invalid.",
+    answers: ok("The user", records.userRecord)
   },
   "users.endSessions": {
-    description: "The person may log in again at once. For superadmins.",
-    answers: ok("The person", { ...records.userRecord, sessions: 0 })
+    description: "For superadmins. The user may log in again at once.",
+    answers: ok("The user", { ...records.userRecord, sessions: 0 })
   },
   "backups.create": {
-    description: "Snapshots the database, checks the snapshot, encrypts it and stores it. For superadmins.",
+    description: "For superadmins. Takes a snapshot of the database, checks, encrypts and stores it.",
     answers: created("The new backup", { ...records.backup, trigger: "manual" })
   },
   "backups.list": {
-    description: "Of every instance that shares the bucket and prefix. For superadmins.",
-    answers: ok("The backups, and what this server is", {
+    description: "For superadmins. Lists the backups of every instance that shares the bucket and prefix.",
+    answers: ok("The backups, and this server's instance", {
       data: [records.backup],
       server: { instance: records.backup.instance, organizations: 1 }
     })
   },
   "backups.drill": {
     request: { backup_id: records.backup.id },
-    answers: ok("What was found", records.drill)
+    answers: ok("The result of the drill", records.drill)
   },
-  "backups.restore": { answers: ok("Where the file is", records.restore) },
-  "system.health": { description: "Asks nothing of the database.", answers: ok("It is up", { status: "ok" }) },
+  "backups.restore": { answers: ok("The restored file", records.restore) },
+  "system.health": { description: "Does not use the database.", answers: ok("The server is up", { status: "ok" }) },
   "system.ready": {
-    description: "For a load balancer, or whoever waits for a start.",
-    answers: ok("It is up, and so is its database", { status: "ok" })
+    description: "For load balancers, and for scripts that wait for the server to start.",
+    answers: ok("The server and its database are up", { status: "ok" })
   },
   "system.openApi": {
-    description: "The OpenAPI 3.1 document that you are reading.",
+    description: "Returns this OpenAPI 3.1 document.",
     answers: { 200: { description: "The document" } }
   },
   "system.docs": {
-    description: "Self-contained: it loads nothing from elsewhere.",
+    description: "Self-contained: the page loads no external resources.",
     answers: { 200: { description: "The page" } }
   },
   "system.llms": {
-    description: "In the form of https://llmstxt.org.",
+    description: "In the format of https://llmstxt.org.",
     answers: { 200: { description: "The index" } }
   },
   "system.llmsFull": {
-    description: "Every page of the documentation, and this contract as tables.",
+    description: "Returns all pages of the documentation, and this API definition as tables.",
     answers: { 200: { description: "The text" } }
   }
 }
 
-/** By the identifier of the call: `group.endpoint`. */
+/** By operation id: `group.endpoint`. */
 export const operationTexts: Readonly<Record<string, OperationText>> = {
   ...auth,
   ...organizations,

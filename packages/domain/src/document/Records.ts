@@ -1,4 +1,4 @@
-/** Records as the wire has them: what the document's examples are made of. */
+/** Records in JSON form, for the examples of the document. */
 export const ids = {
   user: "5b0c7a0e-3f7d-4c1e-9a51-2f6d1c0b8e44",
   other: "c3a1f2b4-8d5e-4f60-a7b8-9c0d1e2f3a4b",
@@ -122,7 +122,7 @@ export const serviceAccount = {
   last_used_at: null
 }
 
-/** No real key: its checksum does not fit, and no scanner takes it for one. */
+/** Not a valid key, so that secret scanners do not report the documentation. */
 export const serviceAccountWithKey = { ...serviceAccount, api_key: "svc_sa_…x7Qd" }
 
 export const auditPage = {
@@ -166,6 +166,7 @@ export const restore = {
 }
 
 export const drill = { backup, valid: true, problems: [], age_seconds: 7_200, seconds: 1.4, counts: backupCounts }
+
 export const userRecord = {
   id: ids.other,
   email: "grace@example.com",
