@@ -871,7 +871,7 @@ export const tools: ReadonlyArray<Tool> = [
               project_pattern: { type: "string" },
               env_pattern: { type: "string" },
               permission: { type: "string", examples: ["read", "write", "admin"] },
-              created_by: { type: "string", description: "the e-mail or service account name of who granted it" },
+              created_by: { type: "string", description: "the e-mail or service account name of the granter" },
               created_at: { type: "string" },
               updated_at: { type: "string" }
             },
