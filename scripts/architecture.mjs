@@ -1,7 +1,6 @@
 /**
- * Draws docs/architecture.svg: the packages and their rooms, in layers by what they import. What a room is about is said by
- * docs/architecture.md, which must have a row for every room. With `--check` it writes nothing and fails when the picture is
- * stale.
+ * Draws docs/architecture.svg: the packages and their rooms (folders), in layers by their imports. The captions come from
+ * docs/architecture.md, which must have a row for every room. With `--check`, it only fails if the picture is stale.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { modulesOf } from "./architecture/imports.mjs"
@@ -15,7 +14,7 @@ const packages = new Map(
   await Promise.all(["domain", "server", "cli", "mcp"].map(async (name) => [name, await modulesOf(name)]))
 )
 
-/** What each room is about, by its package and its name: from the tables of the page. */
+/** The caption of each room, from the tables of the page. */
 const described = (() => {
   const found = new Map()
   let owner = ""
@@ -34,7 +33,7 @@ const problems = [
   ...rooms.filter((one) => !described.has(one)).map((one) => `docs/architecture.md has no row for ${one}/`),
   ...[...described.keys()]
     .filter((one) => !rooms.includes(one))
-    .map((one) => `docs/architecture.md has a row for ${one}/, which is gone`)
+    .map((one) => `docs/architecture.md has a row for ${one}/, which does not exist`)
 ]
 
 const uses = (from, to) => [...packages.get(from).values()].some((one) => one.packages.includes(to))
@@ -54,7 +53,7 @@ const place = (name, area, style) => {
   drawn.push(room(area, style, name, described.get(`server/${name}`) ?? ""))
 }
 
-/** Features: as many a row as have space for their names. */
+/** Features: as many per row as fit. */
 const perRow = 5
 const gap = 10
 const featureWidth = (inner.width - 24 - gap * (perRow - 1)) / perRow
@@ -66,7 +65,7 @@ features.forEach((name, index) => {
   place(name, { x, y, width: featureWidth, height: roomHeight }, "feature")
 })
 
-/** The rows below, and beside them the rooms that no request needs. */
+/** The rows below the features, with the rooms that no request needs beside them. */
 const sideWidth = 186
 const main = { x: inner.x, width: inner.width - sideWidth - 26 }
 const styleOf = (row) => {
@@ -93,7 +92,7 @@ beside.forEach((name, index) => {
 })
 frame.height = Math.max(rowsBottom, side.y + side.height) + 18 - frame.y
 
-/** Whether a room reaches another by others: then its own import of it says nothing new. */
+/** Whether a room imports another indirectly: then its direct import is not drawn. */
 const direct = edges.filter((edge) => !edge.up)
 const reaches = (from, to, seen = new Set()) =>
   direct.some(
@@ -101,7 +100,7 @@ const reaches = (from, to, seen = new Set()) =>
   )
 const isImplied = ({ from, to }) => direct.some((edge) => edge.from === from && edge.to !== to && reaches(edge.to, to))
 
-/** Where arrows between two rows leave and arrive: spread over the widths, in the order of the rooms they lead to. */
+/** The ends of arrows between two rows: spread over the widths, in the order of their targets. */
 const shown = edges.filter((edge) => edge.up || !isImplied(edge))
 const isAbove = (a, b) => areas.get(a).y < areas.get(b).y
 const partOf = (name, other, isUp) => {
@@ -123,7 +122,7 @@ for (const edge of shown) {
     lines.push(curve(from, to, style, partOf(edge.from, edge.to, isUp), partOf(edge.to, edge.from, !isUp)))
   } else lines.push(distance === 1 ? across(from, to, style) : over(from, to, style))
 }
-/** What most features import of the first row. */
+/** The imports that most features have in the first row. */
 for (const name of rows[0] ?? []) {
   if (featureImports(name).length * 2 < features.length) continue
   const to = areas.get(name)
@@ -152,7 +151,7 @@ if (uses("cli", "server")) {
   lines.push(arrow(`M${cli.x + cli.width} ${y}H${frame.x - 3}`, "load"))
 }
 
-/** What the lines mean, in the space below the clients. */
+/** The legend, below the clients. */
 const legend = [
   ["edge", "imports"],
   ["up", "against the layers"],
@@ -163,7 +162,7 @@ legend.forEach(([style, meaning], index) => {
   lines.push(arrow(`M${cli.x} ${y}h${26}`, style), text(cli.x + 34, y + 4, "small", meaning))
 })
 
-/** The contract, below all of it. */
+/** The contract, at the bottom. */
 const domain = { x: 20, y: frame.y + frame.height + 46, width: 1160, height: 94 }
 const domainRooms = roomsOf("domain")
 const own = { x: domain.x + 190, y: domain.y + 18, width: 226, height: roomHeight }

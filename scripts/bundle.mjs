@@ -1,6 +1,6 @@
 /**
- * Bundles the programs so that they start fast: one small entry file each, and chunks for what they import lazily. Then
- * makes the server's documents. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
+ * Bundles the programs so that they start fast: a small entry file each, and chunks for lazy imports. Then builds the
+ * server's documents. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
  */
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -13,16 +13,16 @@ import { build } from "esbuild"
 
 const root = new URL("../", import.meta.url)
 
-/** Names of `effect` that are not modules. */
+/** Exports of `effect` that are not modules. */
 const functions = new Set(["absurd", "flow", "hole", "identity", "pipe", "unsafeCoerce"])
 
-/** An `import()` of what stays outside of a bundle. */
+/** Matches an `import()` of an external module. */
 const importOf = (external) =>
   new RegExp(`\\bimport\\("((?:${external.map((name) => name.replace("*", '[^"]*')).join("|")}))"\\)`, "g")
 
 /**
- * `import { Effect } from "effect"` reaches every module of the package, and a chunk loads all that it reaches: so each
- * module is imported by its own name here.
+ * Rewrites `import { Effect } from "effect"` to imports of single modules. Otherwise each chunk would load the whole
+ * package.
  */
 const deepImports = {
   name: "deep-imports",
@@ -44,7 +44,7 @@ const deepImports = {
             )
             .join(" ")
       )
-      // A script must not import: `__import` is a parameter of the function around it.
+      // A script cannot use `import()`: `__import` is a parameter of the function around it.
       const imported = format === "cjs" ? contents.replaceAll(importOf(external), '__import("$1")') : contents
       return { contents: imported, loader: extname(path) === ".ts" ? "ts" : "js" }
     })
@@ -62,15 +62,15 @@ const settings = (version) => ({
   metafile: true,
   logLevel: "warning",
   define: { "process.env.COFFER_VERSION": JSON.stringify(version) },
-  // Dependencies that are CommonJS call `require` for Node's own modules.
+  // CommonJS dependencies call `require` for Node's modules.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
   }
 })
 
 /**
- * Bundles a module that starts a program, as a script whose compiled code is cached: see start-cached.mjs. Node's own cache
- * of compiled code needs Node 22, and a folder that the program may write.
+ * Bundles a program's entry module as a script with a V8 code cache: see start-cached.mjs. Node's own compile cache needs
+ * Node 22, and a folder that the program may write to.
  */
 const bundleCached = async (source, outfile, names, options) => {
   const folder = dirname(outfile)
@@ -80,7 +80,7 @@ const bundleCached = async (source, outfile, names, options) => {
     entryPoints: { [name]: source },
     outdir: folder,
     outExtension: { ".js": ".cjs" },
-    // V8 compares no more of a script than its length: a cache belongs to a script by its name.
+    // V8 checks only the length of a script against its cache. The name of the cache identifies the script.
     entryNames: "[name]-[hash]",
     format: "cjs",
     banner: { js: '(function(module,require,__import,__url){"use strict";' },
@@ -89,7 +89,7 @@ const bundleCached = async (source, outfile, names, options) => {
   })
   const [path] = Object.keys(script.metafile.outputs)
   const cache = path.replace(/cjs$/, "cache")
-  // Another version of Node may have made it.
+  // Another version of Node may have made the cache.
   await rm(new URL(cache, root), { force: true })
   const loader = await build({
     absWorkingDir: options.absWorkingDir,
@@ -109,13 +109,13 @@ const bundleCached = async (source, outfile, names, options) => {
   return [...Object.keys(loader.metafile.outputs), path, cache]
 }
 
-/** @param cached modules that are bundles of their own, with what they export: what they share with others is in both */
+/** @param cached modules that get their own bundle, with their exports. Shared code is duplicated. */
 const bundle = async (name, { cached, ...own }) => {
   const folder = new URL(`packages/${name}/`, root)
   const outdir = fileURLToPath(new URL("dist/bundle/", folder))
   const source = (module) => fileURLToPath(new URL(`src/${module}.ts`, folder))
   const { version } = JSON.parse(await readFile(new URL("package.json", folder), "utf8"))
-  // What is loaded lazily, and only where it is installed, is left out too.
+  // Optional dependencies, which are loaded lazily, are external too.
   const external = [
     "@coffer/server/*",
     ...(own.external ?? []),
@@ -128,7 +128,7 @@ const bundle = async (name, { cached, ...own }) => {
       bundleCached(source(module), join(outdir, `${module}.js`), names, options)
     )
   ])
-  // What an earlier build left is removed afterwards, so that a program that starts meanwhile finds its chunks.
+  // Remove old files last, so that a program that starts meanwhile finds its chunks.
   const current = new Set(outputs.flat().map((path) => resolve(fileURLToPath(root), path)))
   const files = await readdir(outdir, { recursive: true, withFileTypes: true })
   const old = files.filter((file) => file.isFile()).map((file) => join(file.parentPath ?? file.path, file.name))
@@ -161,8 +161,8 @@ const variables = {
 }
 
 /**
- * Runs a program once, and keeps the code that V8 compiled for it: what does not run here is compiled when it first does.
- * The program may fail, for it has nobody to talk to; a server is stopped when it says that it listens.
+ * Runs a program once and stores the code that V8 compiled. Other functions are compiled when they first run. The program
+ * may fail, because it has no server; a server is stopped as soon as it listens.
  */
 const warm = async (program, ...args) => {
   const keep = new URL("scripts/keep-code.mjs", root).href
@@ -184,14 +184,14 @@ await Promise.all([
   bundle("mcp", { cached: {} }),
   bundle("server", {
     cached: { main: [], "keys/Rotation": ["opensDatabase", "rotate"], "backups/DrillWorker": [] },
-    // A stack trace in an operator's log names what failed.
+    // Keeps function names in the stack traces of operators' logs.
     minify: false,
     minifyWhitespace: true,
     minifySyntax: true,
     external: ["@aws-sdk/*", "better-sqlite3", "nodemailer", "prom-client"]
   })
 ]).catch(() => {
-  // esbuild has printed what is wrong.
+  // esbuild has printed the error.
   process.exitCode = 1
 })
 
@@ -202,7 +202,7 @@ await Promise.all([
   warm("server/bin/coffer-server.js"),
   warm("server/dist/bundle/backups/DrillWorker.js")
 ])
-// The database is the server's.
+// After the server's run, which creates the database.
 await warm("cli/bin/coffer.js", "master-key", "rotate", "--db", "service.db", "--generate")
 await rm(folder, { recursive: true })
 await documents

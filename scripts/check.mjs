@@ -1,8 +1,8 @@
-/** What has to hold before the tests run: formatting and lint beside the build and the types, for machines with two cores. */
+/** The checks before the tests: formatting and lint in parallel with the build and the types, for machines with two cores. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
-/** Runs scripts of the package one after another, until one fails; says what they said once they have ended. */
+/** Runs npm scripts in sequence until one fails. Prints their output when they have ended. */
 const run = async (...names) => {
   for (const name of names) {
     const child = spawn("npm", ["run", name], { stdio: ["ignore", "pipe", "pipe"] })
@@ -15,7 +15,7 @@ const run = async (...names) => {
   return true
 }
 
-// CI has run the same while dependencies were compiled.
+// CI has already run these checks, while dependencies were compiled.
 if (process.env.COFFER_CHECKED !== "1") {
   const passed = await Promise.all([run("lint"), run("build", "types")])
   if (passed.includes(false)) process.exitCode = 1

@@ -1,7 +1,7 @@
 /**
- * Makes what the server hands out about itself, in packages/server/dist/documents: the contract as OpenAPI, a page to read
- * it, and `llms.txt` and `llms-full.txt` from the pages of `docs/`. Runs after `tsc -b`. The server streams these files
- * when it is asked and keeps nothing of them in memory.
+ * Builds the documents that the server serves, in packages/server/dist/documents: the contract as OpenAPI and as a page,
+ * and `llms.txt` and `llms-full.txt` from the pages of `docs/`. Runs after `tsc -b`. The server streams these files and
+ * keeps none in memory.
  */
 import { createHash } from "node:crypto"
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
@@ -13,17 +13,17 @@ import { apiDocument } from "../packages/domain/dist/document/ApiDocument.js"
 const root = new URL("../", import.meta.url)
 const target = new URL("packages/server/dist/documents/", root)
 
-/** The pages in the order in which somebody new reads them; others follow by name. */
+/** The pages in reading order for newcomers. Others follow by name. */
 const order = [
   ...["getting-started", "concepts", "cli", "run", "mcp", "integrations", "api", "configuration", "operations"],
   "observability"
 ]
-/** Not about Coffer itself: linked, and left out of the full text. */
+/** Pages that are linked, but not part of the full text. */
 const apart = ["licences", "README"]
 
 const document = apiDocument()
 
-/** The toolkit's page for a contract, with everything it needs in it. */
+/** The toolkit's page for a contract, self-contained. */
 const page = () => {
   const described = Api.annotate(OpenApi.Transform, () => document)
   const contract = Layer.succeed(HttpApi.Api, { api: described, context: Context.empty() })
@@ -39,12 +39,12 @@ const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base
 const inline = (html, tag) =>
   [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, "g"))].map(([, text]) => hash(text))
 
-/** Only what is in the page may run or load, and its requests go to this server alone. */
+/** Allows only inline scripts and styles of the page, and requests to this server. */
 const policy = (html) =>
   [
     "default-src 'none'",
     `script-src ${inline(html, "script").join(" ")}`,
-    // The page's own program sets styles on elements; without scripts from elsewhere they can do nothing.
+    // The page's script sets inline styles. These are harmless, because no other script can run.
     "style-src 'unsafe-inline'",
     "img-src data:",
     "connect-src 'self'",
@@ -71,7 +71,7 @@ const plain = (markdown) =>
     .replace(/\s+/g, " ")
     .trim()
 
-/** A page's title, and the first sentence under it. */
+/** Returns a page's title and its first sentence. */
 const headOf = ({ name, text }) => {
   const [, title = name] = /^# (.+)$/m.exec(text) ?? []
   const [, paragraph = title] = /^# .+\n+([^\n#|<>-][^\n]*)/m.exec(text) ?? []
@@ -80,12 +80,12 @@ const headOf = ({ name, text }) => {
 }
 
 const summary =
-  "Coffer is a secrets manager: values under keys, in the environments of a project of an organization, encrypted at rest under a key that only the operator has. One server process with an embedded database, a REST API over JSON, the command-line client `coffer`, and the MCP server `coffer-mcp` with 15 tools."
+  "Coffer is a secrets manager. It stores secrets by organization, project and environment, encrypted at rest with a key that only the operator has. It is one server process with an embedded database and a JSON REST API, the command-line client `coffer`, and the MCP server `coffer-mcp` with 15 tools."
 
-const notes = `- Credentials: a person's session token as \`Authorization: Bearer svc_st_…\`, a service account's key as \`X-API-Key: svc_sa_…\`.
+const notes = `- Credentials: a user's session token as \`Authorization: Bearer svc_st_…\`, a service account's key as \`X-API-Key: svc_sa_…\`.
 - Every error is \`{"error":{"code","message"}}\`, with a code of a closed set.
-- Programs get secrets as environment variables by \`coffer run -- COMMAND\`. Prefer it to reading values.
-- An agent should have a service account of its own, with \`--no-reveal\` where it needs no values.`
+- Programs get secrets as environment variables with \`coffer run -- COMMAND\`. Prefer it to reading values.
+- Give each agent its own service account, with \`--no-reveal\` if it needs no values.`
 
 const index = (pages) =>
   [
@@ -102,7 +102,7 @@ const index = (pages) =>
     ].join("\n"),
     "## API",
     [
-      "- [OpenAPI 3.1](/openapi.json): every call with schemas, descriptions and examples",
+      "- [OpenAPI 3.1](/openapi.json): every endpoint with schemas, descriptions and examples",
       ...document.tags.map(({ description, name }) => `- [${name}](/openapi.json): ${description}`)
     ].join("\n"),
     "## Optional",

@@ -1,7 +1,6 @@
 /**
- * Writes every generated file of the repository, each after what it is made from. Tests compare these files with what the
- * same scripts make of the sources. `git diff` then shows what changes for users: docs/cli.md and answers.txt are recorded
- * from the running programs.
+ * Writes every generated file of the repository, in the order of their dependencies. Tests fail if one is stale. Review the
+ * diff of docs/cli.md and answers.txt, which are recorded from the running programs: it shows what changes for users.
  */
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -20,7 +19,7 @@ const steps = [
   compile,
   ["bundle the programs", node, "scripts/bundle.mjs"],
   ["docs/cli.md", node, "scripts/record-cli.mjs"],
-  // llms-full.txt holds docs/cli.md.
+  // llms-full.txt contains docs/cli.md.
   ["the documents that the server hands out", node, "scripts/documents.mjs"],
   [
     "packages/server/test/api/answers.txt",

@@ -1,4 +1,4 @@
-/** Keeps the code that V8 has compiled for a program's scripts when the program ends: loaded before it, by `--import`. */
+/** Stores V8's code cache of a program's scripts when the program ends. Loaded before the program, by `--import`. */
 import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import vm from "node:vm"
@@ -17,10 +17,10 @@ syncBuiltinESMExports()
 process.on("exit", () => {
   for (const [file, script] of scripts) {
     const cache = file.replace(/cjs$/, "cache")
-    // The first run of a script decides.
+    // A script may run twice; its first run fills the cache.
     if (existsSync(cache)) continue
     writeFileSync(cache, script.createCachedData())
-    // Whoever may read the script: the server creates files for itself alone.
+    // As readable as the script. The server's umask would make the cache private.
     chmodSync(cache, statSync(file).mode)
   }
 })

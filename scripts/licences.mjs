@@ -1,7 +1,6 @@
 /**
- * Writes docs/licences.md: the licence of every package that is installed beside the programs when they run, from the
- * lockfile and the packages themselves. With `--check` it writes nothing, and fails when the page is stale. It always fails
- * on a licence that is not on the list.
+ * Writes docs/licences.md: the licence of every production dependency, from the lockfile and the packages. With `--check`,
+ * it only fails if the page is stale. It always fails on a licence that is not on the list.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { format, resolveConfig } from "prettier"
@@ -9,7 +8,7 @@ import { format, resolveConfig } from "prettier"
 const root = new URL("../", import.meta.url)
 const page = new URL("docs/licences.md", root)
 
-/** Licences that ask for no more than to be named, and do not reach over to other code. */
+/** Permissive licences: they require only attribution. */
 const allowed = new Set([
   "0BSD",
   "Apache-2.0",
@@ -22,7 +21,7 @@ const allowed = new Set([
   "Unlicense"
 ])
 
-/** An SPDX expression, as far as packages use one: `(MIT OR WTFPL)`, `(BSD-2-Clause OR MIT OR Apache-2.0)`. */
+/** Checks an SPDX expression of the forms in use: `(MIT OR WTFPL)`, `(BSD-2-Clause OR MIT OR Apache-2.0)`. */
 const isAllowed = (licence) =>
   licence
     .replace(/^\(|\)$/g, "")

@@ -1,6 +1,6 @@
 /**
- * Writes docs/cli.md: every command of the client, run against a server of its own, with what it answered. What differs
- * from run to run (ids, times, keys) is replaced. With `--print` the page goes to standard output, for a test to compare.
+ * Writes docs/cli.md: every command of the client with its output, recorded against a new server. Values that differ
+ * between runs (ids, times, keys) are replaced. With `--print`, it prints the page, for a test to compare.
  */
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url"
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url))
 
-/** What is run: `#` begins a chapter, plain text is prose, `$` is a command. */
+/** The recorded session: `#` starts a chapter, `$` is a command, other lines are prose. */
 const session = `
 # At the beginning
 The server's address comes from \`--server-url\`, from \`SERVICE_SERVER_URL\` or from \`service.yml\`.
@@ -26,7 +26,7 @@ $ coffer org create acme
 $ coffer project create webshop --org acme
 $ coffer init --org acme --project webshop --env dev
 $ cat service.yml
-From here on nothing needs to say where it works.
+The commands below take organization, project and environment from \`service.yml\`.
 
 # Secrets
 $ coffer secret set API_KEY first
@@ -39,7 +39,7 @@ $ coffer secret get DATABASE_URL
 $ coffer secret get NOT_THERE
 
 # Run a command with the secrets
-Everything behind \`run\` and its options is the command's; it sees the secrets as environment variables.
+Everything after \`run\` and its options is the command. It gets the secrets as environment variables.
 $ coffer run -- sh -c 'echo "the key is $API_KEY"'
 $ coffer run --only API_KEY -- printenv DATABASE_URL
 
@@ -54,7 +54,7 @@ $ coffer secret delete DATABASE_URL --yes
 $ coffer secret undelete DATABASE_URL
 
 # Files
-What \`export\` writes, \`import\` and the format's own readers read back to the same bytes. At a terminal, \`secret import\`, \`environment copy\` and \`environment revert\` show what they would change and ask. Elsewhere they create secrets without a question, and need \`--yes\` to overwrite or delete any. The last line says how to take the change back.
+\`import\`, and other readers of each format, read the exact bytes that \`export\` wrote. On a terminal, \`secret import\`, \`environment copy\` and \`environment revert\` show their changes and ask for confirmation. Otherwise they create secrets without asking, and need \`--yes\` to overwrite or delete any. The last line says how to revert the change.
 $ coffer secret export --output dev.env
 $ cat dev.env
 $ printf 'API_KEY=fourth\\nMOTD="Hello\\nworld"\\n' > new.env
@@ -93,7 +93,7 @@ $ coffer acl list
 $ coffer acl explain --email grace@example.com
 $ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
 $ coffer member remove grace@example.com --yes
-Service accounts that somebody made go on when they are removed or disabled: the client names them, for the person may know their keys.
+When a person is removed or disabled, the service accounts that they created stay valid. The client lists them, because the person may know their keys.
 
 # Service accounts
 $ coffer service-account create ci --project webshop --expires-in-days 90
@@ -136,7 +136,7 @@ $ coffer backup restore --latest --yes
 $ coffer master-key rotate --db service.db --generate
 
 # Help
-\`coffer --help\` lists the commands, and each command has \`--help\`. The tab key learns them by \`coffer completions SHELL\`, for bash, zsh and fish:
+\`coffer --help\` lists the commands, and each command has \`--help\`. \`coffer completions SHELL\` prints a completion script for bash, zsh or fish:
 $ coffer completions bash | tail -n 1
 $ coffer acl grant --help
 $ coffer --help
@@ -188,7 +188,7 @@ const ready = async () => {
   throw new Error(`the server did not start: ${log}`)
 }
 
-/** What a command says on both streams, in order. */
+/** Returns the output of a command on both streams, in order. */
 const run = async (command) => {
   const child = spawn("/bin/sh", ["-c", `{ ${command}\n} 2>&1`], {
     cwd: home,
@@ -223,9 +223,9 @@ const record = async () => {
   await ready()
   let page = `# \`coffer\`, command by command
 
-Every command of the client, with what it prints. This page is recorded by \`scripts/record-cli.mjs\`, which runs what stands here; ids, times and keys are replaced. Standard output is not a terminal in it: there, lists are aligned and have titles, and destructive commands ask instead of needing \`--yes\`. Errors, warnings and sums go to standard error.
+Every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and destructive commands ask instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
 
-Exit codes: 0 done, 1 the server said no or something failed, 2 wrong usage, 3 not authenticated, 4 not found.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 4 not found.
 `
   let block = ""
   const close = () => {

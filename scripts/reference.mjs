@@ -1,6 +1,6 @@
 /**
- * Writes docs/api.md from the contract, docs/configuration.md and the settings of docs/observability.md from the settings'
- * own rules and descriptions. With `--check` it writes nothing and says which page is stale. Runs after the build.
+ * Writes docs/api.md from the contract, and docs/configuration.md and the settings table of docs/observability.md from the
+ * settings. With `--check`, it only reports stale pages. Runs after the build.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import { HttpApi } from "@effect/platform"
@@ -22,7 +22,7 @@ const cell = (text) => String(text).replaceAll("|", "\\|").replaceAll("\n", " ")
 const table = (titles, rows) =>
   [titles, titles.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n")
 
-/** What a call asks of its caller, in words. */
+/** Returns the requirement of an endpoint in words. */
 const requirement = (requires) => {
   if (requires === "nothing") return "nothing"
   if (requires === "credential") return "a credential"
@@ -102,7 +102,7 @@ const callSection = (operation) => {
     answers
       .map(([status, { content, description }]) => {
         const media = content?.["application/json"]
-        return `Answers ${status}: ${description}.${media?.example === undefined ? "" : `\n\n${json(media.example)}`}`
+        return `Returns ${status}: ${description}.${media?.example === undefined ? "" : `\n\n${json(media.example)}`}`
       })
       .filter((text, index, all) => all.findIndex((other) => other.slice(12) === text.slice(12)) === index)
       .join("\n\n")
@@ -117,11 +117,11 @@ const isRecord = ([, schema]) =>
 const api = () =>
   [
     "# The HTTP API",
-    "Every call, record and error of the REST API, in tables made from the contract itself.",
+    "Every endpoint, record and error of the REST API, generated from the contract.",
     generated("the contract in packages/domain"),
-    'Bodies are JSON, in UTF-8, with `Content-Type: application/json`; an unknown field is refused. Lists are `{"data":[…]}`. Times are ISO 8601 in UTC. The same contract is served as [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.0) at `/openapi.json`, and as a page at `/docs`. Clients must live with fields, words and error codes that are new to them.',
-    `A credential is a person's session token (\`Authorization: Bearer svc_st_…\`) or a service account's key (\`X-API-Key: svc_sa_…\`). "\`read\` here" means: owners and admins of the organization, and whoever an access rule gives that permission for this project and environment. A superadmin may do everything. See [concepts](concepts.md).`,
-    "A body has at most 1 MiB unless its call says otherwise. Every answer bears `X-Request-Id`, under which the server's log has it.",
+    'Bodies are JSON in UTF-8, with `Content-Type: application/json`; unknown fields are rejected. Lists are `{"data":[…]}`. Times are ISO 8601 in UTC. The server also serves this contract as [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.0) at `/openapi.json`, and as a page at `/docs`. Clients must accept unknown fields, enum values and error codes.',
+    `A credential is a person's session token (\`Authorization: Bearer svc_st_…\`) or a service account's key (\`X-API-Key: svc_sa_…\`). "\`read\` here" means: owners and admins of the organization, and subjects with an access rule of that permission for this project and environment. A superadmin may do everything. See [concepts](concepts.md).`,
+    "A body has at most 1 MiB unless stated otherwise. Every response has the header `X-Request-Id`, the id of the request in the server's log.",
     "## The calls",
     table(
       ["call", "does", "needs"],
@@ -146,7 +146,7 @@ const api = () =>
         table(["field", "type", "meaning"], fieldRows(schema))
       ]),
     "## Errors",
-    'Every answer that is not 2xx or 304 is `{"error":{"code","message"}}`. The message is for people and may change; it never holds a value.',
+    'Every response other than 2xx and 304 is `{"error":{"code","message"}}`. The message is for people and may change; it never contains a value.',
     table(
       ["code", "status", "when"],
       errors.map(({ code, status }) => {
@@ -166,7 +166,7 @@ const everything = {
   BACKUP_S3_SECRET_KEY: "secret"
 }
 
-/** The rule that a variable is read by: what the server says of a value that breaks every rule. */
+/** Returns the format of a variable, from the server's error for a value that is always invalid. */
 const ruleOf = async (variable) => {
   const attempts = ["\u0000", ":memory:"].map((wrong) =>
     Effect.runPromise(
@@ -187,7 +187,7 @@ const clients = [
   ["SERVICE_ENV", "the environment; flag `--env`, key `env`", ""],
   [
     "SERVICE_API_KEY",
-    "a service account's key; goes before a session. `SERVICE_API_KEY_FILE` names a file that holds it",
+    "a service account's key; takes precedence over a session. `SERVICE_API_KEY_FILE` names a file with the key",
     ""
   ]
 ]
@@ -213,24 +213,24 @@ const configuration = async () => {
     "Every setting of the server and of the clients is an environment variable.",
     generated("the settings in packages/server/src/config"),
     "## The server",
-    "`coffer-server` reads environment variables alone; `npm start` reads `.env` beside them. All are checked at once when it starts, and what is wrong is named without its value. A variable that is set to nothing counts as not set. A variable that begins with `SERVICE_`, `BACKUP_`, `SMTP_`, `SUPERADMIN_` or `CORS_` and is no setting is named on standard error, with the setting that is nearest, and ignored. Half of a feature, such as a bucket without an endpoint, stops the start. `coffer-server check` prints every setting with its source, and tries what the settings lead to: see [operations](operations.md#check). `…_FILE` names a file that holds the value, less one newline at its end; giving both forms is an error.",
+    "`coffer-server` reads only environment variables; `npm start` also reads `.env`. At its start the server checks all settings, and names the invalid ones without their values. An empty variable counts as unset. An unknown variable that begins with `SERVICE_`, `BACKUP_`, `SMTP_`, `SUPERADMIN_` or `CORS_` is ignored; a warning on standard error suggests the nearest setting. With an incomplete feature, such as a bucket without an endpoint, the server does not start. `coffer-server check` prints every setting with its source, and tests the services that they name: see [operations](operations.md#check). `…_FILE` names a file with the value (one trailing newline is removed); setting both forms is an error.",
     ...groups,
     "### For the offline commands",
-    "`coffer-server session` and `coffer-server restore` need `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH` alone. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE`), or from standard input; `--out` names a new file for the new key: see [operations](operations.md#rotate-the-master-key).",
+    "`coffer-server session` and `coffer-server restore` need only `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH`. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE`), or from standard input. `--out` names a new file for the new key: see [operations](operations.md#rotate-the-master-key).",
     "## The clients",
-    "`coffer` and `coffer-mcp` take each setting from the first that has it: the flag or the tool's parameter, the variable, `service.yml` in the working directory.",
+    "Precedence of each setting of `coffer` and `coffer-mcp`: the flag or the tool's parameter, the variable, `service.yml` in the working directory.",
     table(
       ["variable", "meaning", "default"],
       clients.map(([name, meaning, fallback]) => [`\`${name}\``, meaning, fallback || "none"])
     ),
-    "Those of `coffer-mcp` alone (`SERVICE_MCP_READ_ONLY`, `SERVICE_MCP_REVEAL`, `SERVICE_MCP_PIN`) are on [its page](mcp.md#configuration). The session of `coffer login` is in `${XDG_CONFIG_HOME:-~/.config}/coffer/session`, for each server its own.",
-    "`service.yml` may hold these keys and no other:",
+    "[The tool server](mcp.md#configuration) has three more: `SERVICE_MCP_READ_ONLY`, `SERVICE_MCP_REVEAL` and `SERVICE_MCP_PIN`. `coffer login` stores its sessions in `${XDG_CONFIG_HOME:-~/.config}/coffer/session`, one per server.",
+    "`service.yml` may contain only these keys:",
     '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\n```',
-    "An API key goes to a server that only `service.yml` names when that is this machine or was trusted before, by `coffer login`, `coffer init` or `coffer trust URL`: a cloned repository does not choose who gets the key."
+    "A cloned repository must not choose who gets your API key. So a server that comes from `service.yml` gets the key only if it is this machine or trusted, by `coffer login`, `coffer init` or `coffer trust URL`."
   ].join("\n\n")
 }
 
-/** A page that is written by hand, but for the table of settings in it. */
+/** A handwritten page with a generated table of settings. */
 const observability = async () => {
   const text = await readFile(new URL("../docs/observability.md", import.meta.url), "utf8")
   const variables = described.flatMap(({ title, variables }) =>

@@ -1,6 +1,6 @@
 /**
- * Prints a CycloneDX bill of materials of what runs with Coffer: npm's own, less what only builds and tests it. (npm's
- * `--omit dev` also leaves out packages that run and are needed for tests too, such as `effect`.)
+ * Prints a CycloneDX bill of materials of the production dependencies: npm's own, without development packages. (npm's
+ * `--omit dev` also omits production packages that tests need too, such as `effect`.)
  */
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
@@ -17,7 +17,7 @@ const bill = JSON.parse(
   })
 )
 
-/** npm calls our own packages by the folder that they are in. */
+/** npm names our own packages after their folders. */
 const ownName = (component) => {
   const ref = component["bom-ref"]
   return /^(@coffer\/|coffer@)/.test(ref) ? { ...component, name: ref.slice(0, ref.lastIndexOf("@")) } : component

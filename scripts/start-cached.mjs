@@ -1,6 +1,6 @@
 /**
- * What bundle.mjs puts in the place of a module that starts a program: the module is a script beside this one, and V8 takes
- * its code from the cache beside that. V8 itself refuses the cache of another version of V8, and compiles the script.
+ * The loader that bundle.mjs emits instead of a program's entry module. It runs the module's script with its V8 code cache.
+ * V8 rejects a cache from another version and compiles the script.
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"

@@ -1,6 +1,6 @@
 /**
- * `npm start`: runs the server for a newcomer. Without any configuration it makes one, in `.env`. The server itself
- * reads environment variables alone.
+ * `npm start`: runs the server, and creates a configuration in `.env` if there is none. The server itself reads only
+ * environment variables.
  */
 import { randomBytes } from "node:crypto"
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { parseEnv } from "node:util"
 
 const file = fileURLToPath(new URL("../.env", import.meta.url))
 
-/** Makes `.env`, unless it is there. */
+/** Creates `.env`, unless it exists. */
 const create = () => {
   const key = randomBytes(32).toString("hex")
   try {
@@ -20,11 +20,11 @@ const create = () => {
   }
   process.stderr.write(
     `Created .env with a fresh master key and SMTP_HOST=log: login codes appear in this log and are not mailed.\n` +
-      `Keep a copy of .env in a safe place: without its key, what the server stores cannot be read again.\n`
+      `Keep a copy of .env in a safe place: without its master key, the stored secrets cannot be decrypted.\n`
   )
 }
 
-/** The variables of `.env`; nothing where it is missing. */
+/** Returns the variables of `.env`; none if it does not exist. */
 const read = () => {
   let descriptor
   try {
@@ -47,7 +47,7 @@ const read = () => {
   }
 }
 
-/** Every setting has a second form that names a file; whichever of the two the environment has wins. */
+/** Returns the other form of a setting, with or without `_FILE`. A form in the environment overrides both in `.env`. */
 const otherForm = (name) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`)
 
 try {

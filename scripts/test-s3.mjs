@@ -1,6 +1,6 @@
 /**
- * Runs the tests of backups against a real object store: the one that the BACKUP_S3_ variables name, as a server would be
- * told. What they store is below prefixes of their own, and is removed at the end.
+ * Runs the backup tests against a real object store, which the BACKUP_S3_ variables name. The tests store objects only
+ * under their own prefixes, and remove them at the end.
  */
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"

@@ -1,11 +1,11 @@
-/** Which module imports which, read from the sources of all packages. */
+/** The import graph of the modules, read from the sources of all packages. */
 import { readdir, readFile } from "node:fs/promises"
 import { dirname, join, normalize } from "node:path"
 import ts from "typescript"
 
 const root = new URL("../../packages/", import.meta.url)
 
-/** The specifiers that a module imports when it runs. Imports of types alone are left out. */
+/** Returns the import specifiers of a module, without type-only imports. */
 const specifiersOf = (text) => {
   const found = []
   const visit = (node) => {
@@ -26,8 +26,8 @@ const specifiersOf = (text) => {
 }
 
 /**
- * The modules of a package by path, each with its room (its folder), what it imports of its package, and which packages it
- * imports. Migrations are left out: they are history, and import what they needed at their time.
+ * Returns the modules of a package by path: each module's room (folder), its imports within the package, and the packages
+ * that it imports. Without migrations, whose imports are history.
  */
 export const modulesOf = async (name) => {
   const source = new URL(`${name}/src/`, root)

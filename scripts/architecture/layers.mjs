@@ -1,16 +1,16 @@
 /** The rooms of a package in layers: a room stands above the rooms that it imports. */
 
-/** The room of modules that belong to no folder. They put the others together, or are used by all of them. */
+/** The room of modules outside of folders. */
 const top = "."
 
-/** Whether only the program itself imports a module: a handler, a worker or another program. */
+/** Whether a module is an entry point: a handler, a worker or a program. */
 const entriesOf = (modules) => {
   const importers = new Map([...modules.keys()].map((path) => [path, []]))
   for (const { imports, room } of modules.values()) for (const path of imports) importers.get(path)?.push(room)
   return new Set([...importers].filter(([, rooms]) => rooms.every((room) => room === top)).map(([path]) => path))
 }
 
-/** How many rooms lie below each module, at most. */
+/** Returns the depth of each module: the longest chain of rooms below it. */
 const depthsOf = (modules) => {
   const depths = new Map()
   const depthOf = (path) => {
@@ -29,10 +29,10 @@ const depthsOf = (modules) => {
 }
 
 /**
- * - `features`: rooms with handlers, which only other features import
+ * - `features`: rooms with handlers, imported only by other features
  * - `beside`: other rooms that no room imports
- * - `rows`: the rest from the top down; a single room stands beside those above it
- * - `edges`: which room imports which, but for handlers and programs of a room that others build on
+ * - `rows`: the rest, from the top down; a row of one room is merged into the row above
+ * - `edges`: imports between rooms, without those of entry points in a room that others import
  */
 export const layersOf = (modules) => {
   const entries = entriesOf(modules)
@@ -47,7 +47,7 @@ export const layersOf = (modules) => {
       [...targetsOf(pathsOf(room).filter((path) => !entries.has(path)))].filter((one) => one !== room)
     )
   )
-  /** What counts of a room: all of it where no room builds on it. */
+  /** The imports of a room that count: all of them if no room imports it, else those outside of entry points. */
   const countedOf = (room) => {
     const shared = pathsOf(room).filter((path) => !entries.has(path))
     return shared.length === 0 || !imported.has(room) ? pathsOf(room) : shared
@@ -75,7 +75,7 @@ export const layersOf = (modules) => {
   }
   const levels = new Map(inner.map((room) => [room, levelOf(room)]))
   const rows = []
-  /** Where the rooms above stand that import a room, so that it is drawn below them. */
+  /** The positions of the importers of a room, so that it is drawn below them. */
   const positionOf = (room) => {
     const above = importersOf(room).flatMap((one) =>
       rows.filter((row) => row.includes(one)).map((row) => row.indexOf(one))
@@ -86,14 +86,14 @@ export const layersOf = (modules) => {
     const row = inner.filter((room) => levels.get(room) === level)
     row.sort((a, b) => positionOf(a) - positionOf(b))
     const above = rows.at(-1) ?? []
-    // A row of its own for one room would say no more than an arrow to its neighbour.
+    // A row with one room adds nothing to an arrow between neighbours.
     if (row.length === 1 && level > 0 && above.length > 0 && above.length < 4) {
       const importer = above.findLastIndex((one) => counted.get(one).has(row[0]))
       above.splice(importer === -1 ? above.length : importer + 1, 0, ...row)
     } else rows.push(row)
   }
 
-  /** Whether a room imports one above it, one inside of it, or one that stands beside it and imports it too. */
+  /** Whether an import is against the layers: upwards, into a nested room, or mutual within a row. */
   const isUp = (from, to) => {
     if (levels.get(from) !== levels.get(to)) return levels.get(from) < levels.get(to)
     if (to.startsWith(`${from}/`)) return true

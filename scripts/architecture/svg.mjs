@@ -1,4 +1,4 @@
-/** The shapes of the picture of the architecture, and their colours on light and on dark pages. */
+/** Shapes of the architecture diagram, and their colours in light and dark mode. */
 
 const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 
@@ -8,7 +8,7 @@ export const text = (x, y, style, words, anchor = "start") =>
 export const box = ({ height, width, x, y }, style, radius = 8) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${radius}" class="${style}"/>`
 
-/** A room: its name, and below it what it is about. */
+/** A room: its name, with a caption below. */
 export const room = (area, style, name, about) => {
   const middle = area.x + area.width / 2
   return [
@@ -23,7 +23,7 @@ export const arrow = (path, style = "edge") => `<path d="${path}" class="${style
 
 const between = (from, to, part) => from + (to - from) * part
 
-/** A curve down (or up) from one area to another, from and to a part of their widths. */
+/** A curve down (or up) between two areas. Its ends are fractions of their widths. */
 export const curve = (from, to, style, start = 0.5, end = 0.5) => {
   const isDown = from.y < to.y
   const [x1, y1] = [between(from.x, from.x + from.width, start), isDown ? from.y + from.height : from.y]
@@ -32,7 +32,7 @@ export const curve = (from, to, style, start = 0.5, end = 0.5) => {
   return arrow([`M${x1} ${y1}C${x1} ${y1 + bend}`, `${x2} ${y2 - bend}`, `${x2} ${y2}`].join(" "), style)
 }
 
-/** A straight line to a neighbour in the same row; lower where it is the way back. */
+/** A straight line to a neighbour in the same row. Drawn lower in the reverse direction. */
 export const across = (from, to, style) => {
   const y = from.y + from.height / 2 + (style === "up" ? 12 : 0)
   return from.x < to.x
@@ -40,7 +40,7 @@ export const across = (from, to, style) => {
     : arrow(`M${from.x} ${y}H${to.x + to.width + 3}`, style)
 }
 
-/** An arc over the areas between two of a row. */
+/** An arc over the areas between two areas of a row. */
 export const over = (from, to, style) => {
   const [x1, x2] = [from.x + from.width / 2, to.x + to.width / 2]
   const top = from.y - 22

@@ -137,7 +137,7 @@ describe("service.yml", () => {
       env: { SERVICE_SERVER_URL: "", SERVICE_API_KEY: "svc_sa_x" }
     })
     assert.strictEqual(result.code, 1)
-    assert.match(result.stderr, /only service\.yml names https:\/\/evil\.example.*coffer trust/)
+    assert.match(result.stderr, /https:\/\/evil\.example comes from service\.yml and is not trusted.*coffer trust/)
     thief.remove()
   })
 })

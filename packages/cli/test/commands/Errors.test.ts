@@ -220,7 +220,7 @@ const cases: ReadonlyArray<Case> = [
     env: () => ({ SERVICE_API_KEY: "hunter2" }),
     code: 2,
     names: /SERVICE_API_KEY does not hold an API key/,
-    says: /those start with svc_sa_/
+    says: /API keys start with svc_sa_/
   },
   {
     what: "a session of another server",
@@ -244,7 +244,7 @@ const cases: ReadonlyArray<Case> = [
     env: () => ({ SERVICE_SERVER_URL: "", SERVICE_API_KEY: key }),
     cwd: () => place("server_url: https://coffer.evil.example\n"),
     code: 1,
-    names: /only service\.yml names https:\/\/coffer\.evil\.example, so your API key is not sent there/,
+    names: /https:\/\/coffer\.evil\.example comes from service\.yml and is not trusted, so your API key is not sent there/,
     says: /set SERVICE_SERVER_URL=.* or run: coffer trust/
   },
   {
