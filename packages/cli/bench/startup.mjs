@@ -1,9 +1,9 @@
 /**
- * How long the client takes to start, as a multiple of what Node itself takes:
+ * Measures the client's start time as a multiple of Node's own:
  *
  *   node packages/cli/bench/startup.mjs [DOTENVX] [--runs N]
  *
- * DOTENVX is the path of a `dotenvx` from npm (the file of its `bin`), to compare with.
+ * DOTENVX is the path of a `dotenvx` executable from npm, for comparison.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -22,7 +22,7 @@ const { positionals, values } = parseArgs({
 const [dotenvx] = positionals
 const runs = Number(values.runs)
 
-/** The Node that is measured: another one by COFFER_TEST_NODE. The server runs on the one that it was built for. */
+/** The measured Node; COFFER_TEST_NODE names another one. The server runs on the Node that it was built for. */
 const node = process.env.COFFER_TEST_NODE ?? process.execPath
 
 const coffer = fileURLToPath(new URL("../bin/coffer.js", import.meta.url))
@@ -65,7 +65,7 @@ const time = (args) => {
   return performance.now() - begin
 }
 
-/** The middle of several runs of each, in milliseconds; in turn, so that a busy moment of the machine is everybody's. */
+/** Returns the median time of each command in milliseconds. Interleaves the runs, so that noise affects all commands alike. */
 const measure = (rows) => {
   const times = rows.map(() => [])
   for (let turn = 0; turn < runs; turn++) rows.forEach(([, args], at) => times[at].push(time(args)))
@@ -78,7 +78,7 @@ try {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   run("login", "--email", "ada@example.com")
-  // The code is in the server's log a moment after the answer.
+  // The server logs the code shortly after its response.
   await new Promise((resolve) => setTimeout(resolve, 200))
   run("login", "--email", "ada@example.com", "--code", /login code for \S+: (\d{6})/.exec(log)?.[1] ?? "")
   run("org", "create", "acme")
@@ -97,7 +97,7 @@ try {
       ? []
       : [["dotenvx run -- true (100 secrets)", [dotenvx, "run", "--quiet", "--", "true"], undefined]])
   ]
-  // Once each first, for the caches of files and of compiled code.
+  // Warm-up, to fill the file and code caches.
   for (const [, args] of rows) start(...args)
   process.stdout.write(`Node ${start("--version").stdout.trim()}, the middle of ${runs} runs\n`)
   const times = measure(rows)

@@ -1,7 +1,6 @@
 /**
- * From the start of the program to the answer of `tools/list`, against the start of Node alone: `node -e 0`. Prints the
- * ratio, and ends with 1 when it is above the ceiling. The two take turns, and the fastest of each counts: what else a
- * machine does only ever makes them slower.
+ * Measures the time from process start to the response of `tools/list`, compared with `node -e 0`. Prints the ratio, with
+ * exit code 1 if it exceeds the limit. Runs alternate, and the fastest of each counts, because noise only slows runs down.
  *
  *     node packages/mcp/bench/startup.mjs [rounds]
  */

@@ -1,12 +1,11 @@
 /**
- * Coffer's benchmarks, each against its ceiling and with a target. Every figure is a ratio of two things measured in turn
- * in one run: absolute times differ between machines.
+ * Coffer's benchmarks, each with a reference and a target. Every figure is a ratio of two alternating measurements in one
+ * run, because absolute times differ between machines.
  *
  *     npm run bench -- [--quick] [--only ROW]... [--json FILE] [--openbao PATH]
  *
- * --quick takes under two minutes, leaves out what needs large data, and ends with 1 only when a ratio is worse than half of
- * its target: a tripwire. Without it, the run ends with 1 when a target is missed. --openbao names a built OpenBao, for one
- * more row.
+ * --quick takes under two minutes, skips rows with large data, and fails (exit code 1) only if a ratio is worse than half
+ * of its target. Without it, the run fails if a target is missed. --openbao names a built OpenBao, to compare with it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -53,9 +52,9 @@ const context = {
   quick: options.quick,
   openbao: options.openbao,
   pace: { ...pace, rounds: Number(options.rounds ?? pace.rounds), seconds: Number(options.seconds ?? pace.seconds) },
-  /** A folder of its own for files that are gone with the run. */
+  /** Creates a temporary folder, removed after the run. */
   folder: (name) => mkdtempSync(join(root, `${name}-`)),
-  /** What several rows use, made by the first. */
+  /** Fixtures that rows share. The first row that needs one creates it. */
   share: (name, make) => {
     if (!shared.has(name)) shared.set(name, make(context))
     return shared.get(name)
@@ -73,7 +72,7 @@ try {
   for (const row of chosen) {
     const begun = performance.now()
     const first = await row.run(context)
-    // What else the machine did in one of the few short rounds is no reason to fail.
+    // Measure once more: with few short rounds, noise may cause a failure.
     const again = options.quick && first.some(isMissed) ? await row.run(context) : first
     const found = first.map((result, index) => better(result, again[index]))
     process.stderr.write(`${row.name}: ${((performance.now() - begun) / 1000).toFixed(0)} s\n`)

@@ -1,9 +1,9 @@
 /**
- * Writes the figures of runs into docs/performance.md, between its marks:
+ * Writes the figures of runs into docs/performance.md, between its markers:
  *
  *     node packages/server/bench/page.mjs bench.json [MORE.json]...
  *
- * Of a row that is in several files, the last counts.
+ * If a row is in several files, the last one counts.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 
@@ -18,7 +18,7 @@ for (const { results } of files) {
   for (const result of results) found.set(`${result.row} / ${result.against}`, result)
 }
 
-/** The pages of the audit log are many: the slowest of each kind of log stands for them. */
+/** Reduces the many pages of the audit log to the slowest of each kind of log. */
 const slowest = (prefix) => {
   const pages = [...found.entries()].filter(([, { row }]) => row.startsWith(prefix))
   for (const [name] of pages) found.delete(name)

@@ -1,10 +1,10 @@
 /**
- * A long mixed load on one server: reads, writes, bundles, the audit log, logins by mail and a backup every minute, everything
- * that is answered checked against what was written. At the end its memory has not grown, and what it leaves is whole.
+ * Soak test: a long mixed load of reads, writes, bundles, the audit log, logins by mail and a backup every minute. Checks
+ * each response against what was written, and at the end the memory growth and the integrity of the database.
  *
  *     npm run soak -- [--minutes 10] [--json FILE]
  *
- * Ends with 1 when anything failed.
+ * Exit code 1 if anything failed.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -60,7 +60,7 @@ const sample = async () => {
   const counts = Object.entries(done).map(([name, count]) => `${count} ${name}`)
   process.stdout.write(`${told(memory.at(-1))}, ${failures.length} failures: ${counts.join(", ")}\n`)
 }
-// The first third warms up: code is compiled, caches are filled.
+// The first third is warm-up.
 await sleep(millis / 3)
 while (performance.now() < end) {
   await sample()

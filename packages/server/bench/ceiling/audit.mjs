@@ -4,7 +4,7 @@ const genesis = "0".repeat(64)
 const batchMillis = 25
 const batchSize = 200
 
-/** Coffer's audit trail: entries chained by HMAC, a head for each log, counters; those of reads in batches. */
+/** Coffer's audit log: entries chained by HMAC, a head per log, counters, and batched entries of reads. */
 export const openAudit = (database, key) => {
   const head = database.prepare("SELECT seq, chain FROM audit_heads WHERE log = ?")
   const insert = database.prepare(`

@@ -12,7 +12,7 @@ const pragmas = [
   "mmap_size = 0"
 ]
 
-/** Opens Coffer's database with the settings that Coffer opens it with. */
+/** Opens Coffer's database with Coffer's own settings. */
 export const openDatabase = (path, { readonly = false } = {}) => {
   const database = new Sqlite(path, { readonly, fileMustExist: true })
   for (const pragma of pragmas.slice(readonly ? 2 : 0)) database.pragma(pragma)
@@ -22,7 +22,7 @@ export const openDatabase = (path, { readonly = false } = {}) => {
 const sealedColumns = `v.format AS format, v.kek_id AS kek_id, v.wrapped_key AS wrapped_key,
   v.ciphertext AS ciphertext`
 
-/** The statements that Coffer makes for the same calls. */
+/** The statements that Coffer runs for the same requests. */
 export const statements = {
   read: (database) => ({
     actor: database.prepare(`

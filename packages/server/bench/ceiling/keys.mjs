@@ -31,7 +31,7 @@ const decrypt = (key, data, sealed) => {
 
 const valueData = ({ secret_id, version }) => prefixed("1", "coffer/value", secret_id, String(version))
 
-/** Coffer's keys and its form of sealed values. */
+/** Coffer's key derivation and its format of sealed values. */
 export const openKeys = (masterKey) => {
   const derive = (label, length) => Buffer.from(hkdfSync("sha256", Buffer.from(masterKey, "hex"), "", label, length))
   const kek = createSecretKey(derive("coffer/v1/key-encryption", 32))

@@ -1,7 +1,7 @@
 /**
- * What Coffer is measured against: a server written by hand on `node:http`, better-sqlite3 and `node:crypto` that does the
- * same work for three calls (the same statements, decryption, chained audit in batches, a commit on disk for each write)
- * and nothing else: no router, no schemas, no limits, no log, no errors but 401, 403 and 404. It works on Coffer's database:
+ * The performance ceiling: a hand-written server on `node:http`, better-sqlite3 and `node:crypto`. For three endpoints it
+ * does the same work as Coffer: statements, decryption, batched hash-chained audit log, and a commit on disk per write.
+ * It has no router, schemas, limits or log, and only the errors 401, 403 and 404. It uses Coffer's database:
  *
  *     CEILING_DB=service.db CEILING_MASTER_KEY=… node server.mjs
  */
@@ -32,7 +32,7 @@ const matches = (pattern, name) => {
 
 const levels = { read: 0, write: 1, admin: 2 }
 
-/** The place that a request is for and who asks, when the rules allow it; else the status of the refusal. */
+/** Returns the place and the caller of a request, or the status of the error if the rules deny it. */
 const enter = (request, [, , , org, , project, , env], permission) => {
   const key = request.headers["x-api-key"]
   const actor = key === undefined ? undefined : read.actor.get(hash("sha256", key, "hex"), new Date().toISOString())

@@ -1,6 +1,6 @@
 /**
- * An empty endpoint as the toolkit itself serves one: an HttpApi of one call, its answer encoded by a schema, no tracing, no
- * log, nothing of Coffer's. What the toolkit costs over `node:http` shows here.
+ * An empty endpoint on the toolkit's own HTTP server: an HttpApi with one endpoint and a schema, without tracing, log or
+ * code of Coffer. It shows the cost of the toolkit over `node:http`.
  */
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpMiddleware, HttpServer } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
@@ -21,7 +21,7 @@ const announce = Layer.effectDiscard(
 )
 
 HttpApiBuilder.serve().pipe(
-  // The toolkit's HTTP tracer is a middleware: it reads the URL and the headers even when tracing is off.
+  // The toolkit's HTTP tracer middleware reads the URL and the headers even if tracing is off.
   HttpMiddleware.withTracerDisabledWhen(() => true),
   Layer.merge(announce),
   Layer.provide(HttpApiBuilder.api(api).pipe(Layer.provide(handlers))),

@@ -4,7 +4,7 @@ import { median } from "../support/load.mjs"
 
 const small = 1_000
 
-/** A server whose one organization has so many audit entries. */
+/** Starts a server with one organization that has this number of audit entries. */
 const serverWith = async ({ folder }, entries) => {
   const files = folder(`audit-${entries}`)
   const env = { SUPERADMIN_EMAIL_0: "ada@example.com" }
@@ -49,7 +49,7 @@ const pages = {
   }
 }
 
-/** The moments of the entries that are so many from the newest, as parameters. */
+/** Query parameters for the times of the entries at these distances from the newest. */
 const timesOf = async (side, newest, oldest) => {
   const momentOf = async (number) => {
     const base = `/api/orgs/${side.scene.org}/audit-logs`
@@ -69,13 +69,13 @@ const pathOf = async ({ scene, server }, { deep, newest, oldest, ...filters }, g
   const times = await timesOf({ scene, server }, newest, oldest)
   const path = `${base}?${new URLSearchParams({ limit: "20", ...filters, ...times })}`
   if (!deep) return path
-  // To the middle of the small log, and as far below the top in the large one as half of it.
+  // Half of the small log deep, in both logs.
   const { body } = await ask(server, "GET", path, { token: scene.owner })
   const number = Math.floor(body.pagination.total / 2)
   return `${path}&after=${body.pagination.next_cursor.replace(/\d+$/, number)}`
 }
 
-/** The middle time of a page on each of the servers, asked in turn. */
+/** Returns the median time of a page on each server, measured alternately. */
 const compare = async (sides, filters, global, turns) => {
   const paths = await Promise.all(sides.map((side) => pathOf(side, filters, global)))
   const times = sides.map(() => [])

@@ -4,7 +4,7 @@ import { load } from "../support/load.mjs"
 import { startSink } from "../support/sink.mjs"
 import { bulk } from "./startup.mjs"
 
-/** What a team's programs ask for: reads, now and then a bundle or a write. */
+/** The load of a team's programs: reads, and occasional bundles and writes. */
 const mixed = ({ env, key, keys }) => {
   const headers = { "x-api-key": key }
   return keys.slice(0, 50).map((name, index) => {
@@ -26,7 +26,7 @@ const row = {
   run: async (context) => {
     const { files, scene } = await context.share("bulk", bulk)
     const sink = await startSink()
-    // The server's threads share its core, the snapshot's too: the load and the store have the other one.
+    // All threads of the server, including the snapshot's, share one core. Load and store run on the other.
     const server = await startCoffer(files, { env: { SUPERADMIN_EMAIL_0: "ada@example.com", ...sink.env } })
     const traffic = { requests: mixed(scene), connections: 8, rate: 200 }
     await load(server, { ...traffic, seconds: 10 })

@@ -13,7 +13,7 @@ const result = (row, ours, theirs, times, target) => ({
   atLeast: true
 })
 
-/** The peer that operators would pick instead. Needs `--openbao PATH`, a built `bao`. */
+/** Comparison with OpenBao. Needs `--openbao PATH`, a built `bao`. */
 const row = {
   name: "openbao",
   quick: false,

@@ -14,7 +14,7 @@ const nodeAlone = () => {
   return performance.now() - begun
 }
 
-/** From the start of the process to the first answer of `/health`, in milliseconds. */
+/** Returns the time from process start to the first response of `/health`, in milliseconds. */
 const toHealth = async (files) => {
   const port = await freePort()
   const begun = performance.now()
@@ -62,7 +62,7 @@ const serverRow = {
   }
 }
 
-/** The folder of a server whose database has 1 GiB, and what is in it. */
+/** Creates a server's folder with a database of 1 GiB, and returns its contents. */
 export const bulk = async ({ folder }) => {
   const files = folder("bulk")
   const env = { SUPERADMIN_EMAIL_0: "ada@example.com" }
@@ -70,7 +70,7 @@ export const bulk = async ({ folder }) => {
   const scene = await settle(server)
   await server.stop()
   fill(files, (database) => addBulk(database, 1024))
-  // It would go to the disk in the midst of what is measured.
+  // Flush now: later the write-back would disturb the measurement.
   spawnSync("sync")
   return { files, scene }
 }
@@ -80,13 +80,13 @@ const own = (path, ...args) =>
     encoding: "utf8"
   })
 
-/** What the clients' own benchmarks say. */
+/** The results of the clients' own benchmarks. */
 const clientRow = {
   name: "clients",
   quick: true,
   run: ({ quick }) => {
     const runs = quick ? "5" : "20"
-    // They start a server of their own beside the client.
+    // These benchmarks start their own server beside the client, so they need both cores.
     useEveryCore()
     const cli = own("cli/bench/startup.mjs", "--runs", runs)
     const mcp = own("mcp/bench/startup.mjs", runs)

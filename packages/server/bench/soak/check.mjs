@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { openDatabase } from "../ceiling/database.mjs"
 
-/** What must hold of a database that no server has any more, as queries that find what is wrong. */
+/** Invariants of the database after the server has stopped: queries that return violations. */
 const wrong = {
   "a version without an audit entry": `
     SELECT secret_id, version FROM secret_versions
@@ -30,11 +30,11 @@ const wrong = {
 }
 
 /**
- * What is wrong with the database of a server that has ended.
+ * Returns the problems in the database of a stopped server.
  *
- * @param written the version of each key that the server acknowledged last
- * @param reads how many reads it answered
- * @param bundles how many bundles
+ * @param written the last acknowledged version of each key
+ * @param reads the number of successful reads
+ * @param bundles the number of successful bundles
  */
 export const faultsOf = (folder, { bundles, reads, written }) => {
   const database = openDatabase(join(folder, "service.db"), { readonly: true })

@@ -7,12 +7,12 @@ const expect = (what, holds) => {
 
 const pick = (list) => list[Math.floor(Math.random() * list.length)]
 
-/** What a version of a key holds: whoever reads one can tell whether it is what was written. */
+/** Returns the value of a version, derived from key and version, so that readers can verify it. */
 export const valueOf = (key, version) => `${key} at version ${version} `.padEnd(64, "x")
 
 /**
- * What people and programs ask for, each a loop of its own. Every key has one writer, so what a read must answer is known: no
- * version older than the last that was acknowledged before it, and that version's value.
+ * The load of people and programs, each a loop. Every key has one writer, so the result of a read is known: at least the
+ * last version that was acknowledged before the read, with its value.
  */
 export const trafficOf = ({ backupMillis, done, mail, scene, server, written }) => {
   const { env, key, keys, org, owner } = scene

@@ -9,7 +9,7 @@ const probe = fileURLToPath(new URL("probe.mjs", import.meta.url))
 
 export const masterKey = "c0ffee".padEnd(64, "0")
 
-/** Settings of a server whose files are in a folder. */
+/** Settings of a server with its files in this folder. */
 export const settings = (folder) => ({
   PATH: process.env.PATH,
   HOME: folder,
@@ -26,7 +26,7 @@ const question = (child, name) =>
     child.send(name)
   })
 
-/** Starts `coffer-server` from the build, alone on its core, with a probe in it that tells about its event loop. */
+/** Starts the built `coffer-server` on its own core, with a probe that reports event-loop stalls and memory. */
 export const startCoffer = async (folder, { env = {}, nodeArgs = [] } = {}) => {
   const command = [process.execPath, ...nodeArgs, "--import", probe, program]
   const server = start(onServerCore(command), {
@@ -39,9 +39,9 @@ export const startCoffer = async (folder, { env = {}, nodeArgs = [] } = {}) => {
   return {
     ...server,
     url,
-    /** The longest stall of the event loop since the last question, in milliseconds. */
+    /** The longest event-loop stall since the last query, in milliseconds. */
     longestStall: () => question(server.child, "stall"),
-    /** Its memory once garbage has been collected and given back, and what of it is used by JavaScript, in MiB. */
+    /** The resident memory and the JavaScript heap after garbage collection, in MiB. */
     settledMemory: async () => {
       const heap = await question(server.child, "collect")
       await sleep(1000)
@@ -54,7 +54,7 @@ export const startCoffer = async (folder, { env = {}, nodeArgs = [] } = {}) => {
   }
 }
 
-/** Asks a server; fails unless it agrees. */
+/** Sends a request. Throws unless the response is 2xx. */
 export const ask = async (server, method, path, { body, headers = {}, key, token } = {}) => {
   const answer = await fetch(server.url + path, {
     method,
@@ -71,7 +71,7 @@ export const ask = async (server, method, path, { body, headers = {}, key, token
   return { headers: answer.headers, body: text === "" ? undefined : JSON.parse(text) }
 }
 
-/** The login code in the log of a server without mail. */
+/** Returns the login code from the log of a server without mail. */
 const codeInLog = (server) => async (email) => {
   const [, code] = await server.said(
     new RegExp(`login code for ${email.replace(/\./g, "\\.")}: (\\d{6})(?![^]*login code for ${email})`)
@@ -79,7 +79,7 @@ const codeInLog = (server) => async (email) => {
   return code
 }
 
-/** Logs someone in with the code that was sent. */
+/** Logs a user in with a login code. */
 export const logIn = async (server, email, codeFor = codeInLog(server)) => {
   await ask(server, "POST", "/api/auth/login", { body: { email } })
   const code = await codeFor(email)
@@ -87,13 +87,13 @@ export const logIn = async (server, email, codeFor = codeInLog(server)) => {
   return body.token
 }
 
-/** The secrets of a scene, by key. */
+/** The secrets of a scenario, by key. */
 export const valuesOf = (count, value = (key) => `value of ${key} `.padEnd(32, "abcdefgh")) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`KEY_${index}`, value(`KEY_${index}`)]))
 
 /**
- * An organization with an owner and a service account that reads and writes the 100 secrets of one environment: what most
- * programs that use Coffer look like.
+ * A typical scenario: an organization with an owner, and a service account that reads and writes the 100 secrets of one
+ * environment.
  */
 export const settle = async (server, { code, org = "acme", owner = "ada@example.com", secrets = 100, value } = {}) => {
   const token = await logIn(server, owner, code)

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { placeKey, placesOf } from "../../dist/audit/Places.js"
 
-/** Opens the database of a server that is stopped, to fill it faster than the server would. Nothing here is for safety. */
+/** Opens the database of a stopped server, to fill it fast and without durability. */
 export const fill = (folder, work) => {
   const database = new Sqlite(join(folder, "service.db"))
   database.pragma("synchronous = OFF")
@@ -18,7 +18,7 @@ const one = (database, statement, ...parameters) => database.prepare(statement).
 
 const orgId = (database, org) => one(database, "SELECT id FROM organizations WHERE name = ?", org).id
 
-/** Posts the entries of a log behind a number at their places and names their actors, as an append does. */
+/** Indexes the entries of a log above a number and records their actors, as an append does. */
 const postAuditEntries = (database, log, behind) => {
   const place = database.prepare(
     "INSERT INTO audit_places (log, project, env, keys, actor_name) VALUES (?, ?, ?, ?, ?) RETURNING id"
@@ -73,10 +73,10 @@ const postAuditEntries = (database, log, behind) => {
 }
 
 /**
- * Audit entries of an organization, up to a number, a second apart: mostly reads by 50 actors, of 20 keys in two projects with
- * three environments; one in 100 is of a whole environment. Of a rare action, a rare resource type and a rare project there are
- * 20 each, among the oldest, however many there are in all. Their links are not valid, which a page does not look at; heads,
- * counters and what the filters read agree with them.
+ * Adds audit entries to an organization, up to a number, one per second: mostly reads by 50 actors, of 20 keys in two
+ * projects with three environments. One in 100 is a read of a whole environment. A rare action, resource type and project
+ * have 20 entries each, among the oldest. Heads, counters and filter columns are consistent; the hash chain is not valid,
+ * which pages do not check.
  */
 export const addAuditEntries = (database, org, upTo) => {
   const log = orgId(database, org)
@@ -115,7 +115,7 @@ export const addAuditEntries = (database, org, upTo) => {
     .run(upTo, upTo, log, upTo, log)
 }
 
-/** Members, projects with an environment each, and access rules, spread evenly over the members. */
+/** Adds members, projects with one environment each, and access rules, spread evenly over the members. */
 export const addPeople = (database, org, { members, projects, rules }) => {
   const id = orgId(database, org)
   const at = "2026-01-01T00:00:00.000Z"
@@ -150,7 +150,7 @@ export const addPeople = (database, org, { members, projects, rules }) => {
   }
 }
 
-/** Secrets of 60,000 bytes in new environments, until the database has a size in MiB. Their ciphertext is noise. */
+/** Adds secrets of 60,000 bytes in new environments, up to a database size in MiB. Their ciphertext is random. */
 export const addBulk = (database, mebibytes) => {
   const { kek_id, project_id } = one(
     database,

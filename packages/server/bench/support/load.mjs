@@ -8,7 +8,7 @@ export const median = (values) =>
     0.5
   )
 
-/** What a load was answered: requests a second, latencies in milliseconds, the server's processor time for each in µs. */
+/** Runs a load. Returns requests per second, latencies in milliseconds, and the server's processor time per request in µs. */
 export const load = (server, { amount, connections = 16, rate, requests, seconds = 3 }) =>
   new Promise((resolve, reject) => {
     const latencies = []
@@ -18,7 +18,7 @@ export const load = (server, { amount, connections = 16, rate, requests, seconds
       {
         url: server.url,
         connections,
-        // It looks this often, in milliseconds, whether its time is over.
+        // How often autocannon checks its duration, in milliseconds.
         sampleInt: 100,
         ...(amount === undefined ? { duration: seconds } : { amount }),
         ...(rate !== undefined && { overallRate: rate }),
@@ -48,8 +48,8 @@ export const load = (server, { amount, connections = 16, rate, requests, seconds
   })
 
 /**
- * Several loads in turn, each warmed up until its code is compiled; of each the middle of its rounds, and all rounds. These are
- * short: what else the machine does comes and goes within seconds, and is to meet all alike.
+ * Runs several loads alternately, after a warm-up. Returns the median and all rounds of each. Rounds are short, so that
+ * noise, which comes and goes within seconds, affects all loads alike.
  */
 export const interleave = async (targets, { rounds, seconds, warmUp }) => {
   for (const { server, ...options } of targets) await load(server, { ...options, seconds: warmUp })
@@ -65,6 +65,6 @@ export const interleave = async (targets, { rounds, seconds, warmUp }) => {
   }))
 }
 
-/** How two loads that were interleaved compare: the middle of what each round says. */
+/** Returns the median of the ratios of two alternating loads, round by round. */
 export const ratioOf = (ours, theirs, field = "rate") =>
   median(ours.rounds.map((round, index) => round[field] / theirs.rounds[index][field]))

@@ -2,24 +2,24 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { arch, availableParallelism, cpus, release, totalmem, type } from "node:os"
 
-/** All of the machine's: asked before this process keeps to one of them. */
+/** All cores of the machine, read before this process is pinned to one. */
 const coreCount = availableParallelism()
 
 const hasTaskset = spawnSync("taskset", ["--version"]).status === 0
 
-/** The cores of the server and of the load, where the system lets us choose and has two. */
+/** The cores of server and load, if there are two and `taskset` is available. */
 export const cores = hasTaskset && coreCount >= 2 ? { server: 0, load: 1 } : null
 
-/** A command line that keeps to the server's core. */
+/** Returns a command line that is pinned to the server's core. */
 export const onServerCore = (command) =>
   cores === null ? command : ["taskset", "-c", String(cores.server), ...command]
 
-/** Keeps this process, which makes the load, off the server's core. */
+/** Pins this process, which generates the load, to the load's core. */
 export const keepToLoadCore = () => {
   if (cores !== null) spawnSync("taskset", ["-a", "-c", "-p", String(cores.load), String(process.pid)])
 }
 
-/** The opposite of `keepToLoadCore`. */
+/** Reverts `keepToLoadCore`. */
 export const useEveryCore = () => {
   if (cores !== null) spawnSync("taskset", ["-a", "-c", "-p", `0-${coreCount - 1}`, String(process.pid)])
 }

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
 import { SMTPServer } from "smtp-server"
 
-/** A mail server on a free port that keeps the login codes it is given. */
+/** Starts a mail server on a free port, which stores the login codes that it receives. */
 export const startMail = async () => {
   const codes = new Map()
   const server = new SMTPServer({
@@ -26,7 +26,7 @@ export const startMail = async () => {
       SMTP_FROM: "coffer@example.com",
       SMTP_TLS: "none"
     },
-    /** The code that was mailed to an address, once. */
+    /** Returns and removes the code that was mailed to an address. */
     code: async (address, seconds = 10) => {
       for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(5)) {
         const code = codes.get(address)

@@ -31,8 +31,8 @@ audit "file" "file" {
 const policy = `path "secret/data/prod/*" { capabilities = ["create", "update", "read"] }`
 
 /**
- * OpenBao as an operator would run it in Coffer's place: one node, raft storage, a file audit device, secrets with versions
- * (KV 2), and a token that one policy lets read and write them. Alone on the server's core.
+ * Starts OpenBao in a setup comparable to Coffer: one node, raft storage, a file audit device, versioned secrets (KV 2), and
+ * a token with a policy to read and write them. It runs on the server's core.
  */
 export const startOpenBao = async (program, folder, secrets) => {
   const [port, clusterPort] = [await freePort(), await freePort()]

@@ -1,4 +1,4 @@
-/** Loaded into a server that is measured: answers questions about its event loop and memory. Nothing of Coffer's. */
+/** Loaded into the measured server: reports event-loop stalls and memory. */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -15,7 +15,7 @@ if (process.send !== undefined) {
     }
     if (name === "collect") {
       setFlagsFromString("--expose-gc")
-      // What the first finds unreachable may be freed by finalizers only: the second collects the rest.
+      // Twice: finalizers that run after the first collection may free more memory.
       const collect = runInNewContext("gc")
       collect()
       collect()

@@ -6,14 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises"
 
 const clockTicks = 100
 
-/** The processes that still run: none outlives this one. */
+/** Running child processes, killed when this process exits. */
 const running = new Set()
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
 })
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130))
 
-/** A port of this machine that nobody has. */
+/** Returns a free port. */
 export const freePort = async () => {
   const probe = createServer().listen(0, "127.0.0.1")
   await once(probe, "listening")
@@ -22,7 +22,7 @@ export const freePort = async () => {
   return port
 }
 
-/** Starts a command with its output going to a file, so that reading it costs this process nothing. */
+/** Starts a command. Its output goes to a file, so that this process does not spend time on reading it. */
 export const start = ([command, ...args], { cwd, env, logFile, messages = false }) => {
   const log = openSync(logFile, "w", 0o600)
   const child = spawn(command, args, { cwd, env, stdio: ["ignore", log, log, ...(messages ? ["ipc"] : [])] })
@@ -49,7 +49,7 @@ export const start = ([command, ...args], { cwd, env, logFile, messages = false 
     child,
     readLog,
     said,
-    /** Processor time that it has used so far, in microseconds. */
+    /** Processor time used so far, in microseconds. */
     cpuMicros: () => {
       const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8")
         .replace(/^.*\) /, "")

@@ -1,8 +1,8 @@
-/** A read of each secret of a scene. */
+/** One read per secret of a scenario. */
 export const readsOf = ({ env, key, keys }) =>
   keys.map((name) => ({ path: `${env}/secrets/${name}`, headers: { "x-api-key": key } }))
 
-/** A write of each. */
+/** One write per secret. */
 export const writesOf = (scene) =>
   readsOf(scene).map(({ headers, path }, index) => ({
     method: "PUT",
@@ -11,5 +11,5 @@ export const writesOf = (scene) =>
     body: JSON.stringify({ value: `another value ${index}`.padEnd(32, "x") })
   }))
 
-/** What a load was answered, for the table. */
+/** Formats the result of a load for the table. */
 export const perSecond = ({ cpu, p99, rate }) => `${rate.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, ${cpu.toFixed(0)} µs`

@@ -6,7 +6,7 @@ const xml = (response, text, headers = {}) => {
   response.end(`<?xml version="1.0" encoding="UTF-8"?>${text}`)
 }
 
-/** Speaks as much of S3 as a backup needs, on a free port, and keeps nothing of what it is given. */
+/** Starts a minimal S3 server for backups on a free port. It discards all data. */
 export const startSink = async () => {
   let bytes = 0
   const server = createServer((request, response) => {

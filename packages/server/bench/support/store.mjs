@@ -1,6 +1,6 @@
 import S3rver from "s3rver"
 
-/** An object store on a free port, whose objects are files in a folder. */
+/** Starts an object store on a free port, with objects as files in a folder. */
 export const startStore = async (directory) => {
   const bucket = "coffer"
   const server = new S3rver({

@@ -11,7 +11,7 @@ const cells = ({ against, atLeast, base, measured, ratio, row, target }) => [
     : `${atLeast ? "≥" : "≤"} ${target}${(atLeast ? ratio >= target : ratio <= target) ? "" : "  missed"}`
 ]
 
-/** Prints the results as a table in Markdown, below what they were measured on. */
+/** Prints the machine and the results, as a Markdown table. */
 export const print = (results, machine) => {
   const { versions, ...rest } = machine
   for (const [name, value] of Object.entries({ ...rest, ...versions })) process.stdout.write(`${name}: ${value}\n`)
