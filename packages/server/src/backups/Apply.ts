@@ -9,6 +9,7 @@ import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
 import { lock } from "../database/sqlite/Lock.js"
 import { query } from "../database/Query.js"
+import { reasonOf } from "../database/Reason.js"
 import {
   checkSound,
   countsAt,
@@ -29,8 +30,6 @@ import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
 
 const refused = (message: string) => new StartupError({ message: `${message}; nothing was changed` })
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 const step = <A>(work: () => Promise<A>) =>
   Effect.tryPromise({ try: work, catch: (error) => refused(`the database cannot be swapped: ${reasonOf(error)}`) })
 
@@ -39,13 +38,13 @@ const flushed = (path: string) =>
     refused(`the database cannot be swapped: ${reason}`)
   )
 
-const look = (path: string) => lstatSync(path, { throwIfNoEntry: false })
+const statOf = (path: string) => lstatSync(path, { throwIfNoEntry: false })
 
-/** Refuses what is no restored file, or lacks a part of itself. */
-const guard = (file: string, dbPath: string) =>
+/** Checks that both files may be swapped. Returns whether there is a database to replace. */
+const checkFiles = (file: string, dbPath: string) =>
   Effect.gen(function* () {
     const { replaced, restored, wal } = yield* Effect.try({
-      try: () => ({ restored: look(file), replaced: look(dbPath), wal: look(logOf(file)) }),
+      try: () => ({ restored: statOf(file), replaced: statOf(dbPath), wal: statOf(logOf(file)) }),
       catch: (error) => refused(reasonOf(error))
     })
     if (restored === undefined) return yield* refused(`${file} is not there`)
@@ -55,7 +54,7 @@ const guard = (file: string, dbPath: string) =>
       return yield* refused(`${file} is the database itself`)
     }
     if (wal !== undefined && wal.size > 0) {
-      return yield* refused(`${file} has a write-ahead log beside it, so it is not whole without it`)
+      return yield* refused(`${file} has a write-ahead log beside it, so it is incomplete without it`)
     }
     return replaced !== undefined
   })
@@ -64,10 +63,10 @@ const IdRow = Schema.Struct({ id: Schema.String })
 const MomentRow = Schema.Struct({ moment: Schema.NullOr(Schema.String) })
 
 /**
- * Notes in the copy that it is the live database from now on, so that the retention spares what is newer. A file that no
- * restore has made, such as a database that was replaced by mistake, is as old as its newest audit entry.
+ * Records in the copy that it becomes the live database, because retention keeps the backups that are newer. A file that is not
+ * from a restore, such as a replaced database, dates from its newest audit entry.
  */
-const noteRestore = (current: string) =>
+const recordRestore = (current: string) =>
   Effect.gen(function* () {
     const repo = yield* BackupsRepo
     const { one } = yield* query
@@ -81,7 +80,7 @@ const noteRestore = (current: string) =>
     return made
   })
 
-/** Ends every session and pending code of the database, gives it a new epoch, and records that and the restore. */
+/** Ends all sessions and pending codes, starts a new epoch, and records the restore. */
 const prepare = (file: string, current: string) =>
   Effect.gen(function* () {
     const { returning, write } = yield* query
@@ -96,7 +95,7 @@ const prepare = (file: string, current: string) =>
         const codes = yield* endCodes({})
         yield* beginEpoch({ epoch: randomBytes(8).toString("hex") })
         const ended = { sessions: sessions.length, codes: codes.length }
-        const { backup_created_at, backup_id } = yield* noteRestore(current)
+        const { backup_created_at, backup_id } = yield* recordRestore(current)
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },
           {
@@ -116,10 +115,10 @@ const prepare = (file: string, current: string) =>
     )
   })
 
-const holds = ({ environments, organizations, projects, secrets, versions }: BackupCounts): string =>
+const describeCounts = ({ environments, organizations, projects, secrets, versions }: BackupCounts): string =>
   `organizations: ${organizations}, projects: ${projects}, environments: ${environments}, secrets: ${secrets}, versions: ${versions}`
 
-/** The services that `prepare` needs, on the copy: a wrong master key and a newer schema are refused as at a start. */
+/** The services of `prepare`. As at a start, they fail for a wrong master key or a newer schema. */
 const ServicesLive = Layer.merge(AuditLog.Default, BackupsRepo.Default).pipe(
   Layer.provide(InstanceLive),
   Layer.provideMerge(DatabaseLive),
@@ -127,21 +126,21 @@ const ServicesLive = Layer.merge(AuditLog.Default, BackupsRepo.Default).pipe(
 )
 
 /**
- * Puts the copy in the database's place. There is a database at every moment: the old one gets a second name first, its
- * write-ahead log goes before the new one comes, and the new one takes the name by one rename.
+ * Replaces the database by the copy. A crash at any point leaves a database: the old file gets a second name first, its
+ * write-ahead log is removed, and one rename replaces the file.
  */
 const swap = (dbPath: string, copy: string, replaced: string | null) =>
   Effect.gen(function* () {
-    const rest = look(logOf(copy))
+    const rest = statOf(logOf(copy))
     if (rest !== undefined && rest.size > 0) return yield* refused("the restored database could not be written whole")
     yield* flushed(copy)
     if (replaced !== null) {
-      // A damaged one keeps its log beside it.
+      // The log of a damaged database cannot be merged; it is moved below.
       yield* settleLog(dbPath)
       yield* step(() => link(dbPath, replaced))
       yield* step(() => chmod(replaced, 0o600))
     }
-    const wal = look(logOf(dbPath))
+    const wal = statOf(logOf(dbPath))
     if (replaced !== null && wal !== undefined && wal.size > 0) {
       yield* step(() => rename(logOf(dbPath), logOf(replaced)))
     }
@@ -151,9 +150,9 @@ const swap = (dbPath: string, copy: string, replaced: string | null) =>
   }).pipe(Effect.uninterruptible)
 
 /**
- * Swaps the database for a restored file, offline: `coffer-server restore --apply FILE`. Says on standard output what was
- * done, and on standard error which API keys are good again. FILE stays as it is. Fails, with nothing changed, while a
- * server runs, and when the file is not a sound database under the configured master key.
+ * `coffer-server restore --apply FILE`: replaces the database by a copy of a restored file, offline. Prints what was done, and to
+ * standard error the API keys that are valid again. Fails without a change while a server runs, or if the file is not an intact
+ * database of the configured master key.
  */
 export const applyRestore = (file: string) =>
   Effect.gen(function* () {
@@ -161,16 +160,14 @@ export const applyRestore = (file: string) =>
     const { dbPath } = settings
     const millis = yield* Clock.currentTimeMillis
     const now = timestamp(millis)
-    const isReplacing = yield* guard(file, dbPath)
+    const isReplacing = yield* checkFiles(file, dbPath)
     yield* lock(dbPath)
     yield* removeLeftovers(dbPath)
 
     const copy = yield* temporaryFile(dbPath, "apply")
     yield* step(() => copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE))
     yield* step(() => chmod(copy, 0o600))
-    yield* Effect.mapError(checkSound(copy), (reason) =>
-      refused(`${file} is not a database of this server's: ${reason}`)
-    )
+    yield* Effect.mapError(checkSound(copy), (reason) => refused(`${file} is not a Coffer database: ${reason}`))
     const ended = yield* prepare(file, now).pipe(
       Effect.provide(ServicesLive),
       Effect.provideService(ServerConfig, { ...settings, dbPath: copy })
@@ -182,15 +179,15 @@ export const applyRestore = (file: string) =>
     const replaced = isReplacing ? `${dbPath}.replaced-${now.replace(/[-:]/g, "")}` : null
     yield* swap(dbPath, copy, replaced)
 
-    yield* Console.log(`${dbPath} is now the database of ${file}, which is still there: remove it when all is well`)
-    yield* Console.log(`it is as of ${ended.asOf}${counts === null ? "" : `, with ${holds(counts)}`}`)
+    yield* Console.log(`${dbPath} is now the database of ${file}: remove that file once everything works`)
+    yield* Console.log(`its data is from ${ended.asOf}${counts === null ? "" : `, with ${describeCounts(counts)}`}`)
     yield* Console.log(`${ended.sessions} sessions and ${ended.codes} pending login codes were ended`)
     if (replaced !== null) {
       yield* Console.log(`the database that it replaces is kept as ${replaced}`)
       yield* Console.log(
-        look(logOf(replaced)) === undefined
-          ? `to take this back, with the server stopped: coffer-server restore --apply ${replaced}`
-          : "it is damaged: its write-ahead log is kept beside it"
+        statOf(logOf(replaced)) === undefined
+          ? `to undo this, with the server stopped: coffer-server restore --apply ${replaced}`
+          : "that database is damaged, and its write-ahead log is beside it"
       )
     }
     const good = new Set(Option.getOrElse(before, (): ReadonlyArray<GoodKey> => []).map((key) => key.token_hash))
@@ -198,8 +195,8 @@ export const applyRestore = (file: string) =>
     if (revived.length === 0) return
     yield* Console.error(
       Option.isSome(before)
-        ? "these API keys are good again, and were not in the database that was replaced: rotate or revoke them"
-        : "these API keys are good, and there was no database that could tell whether they had been revoked"
+        ? "these API keys are valid again, but were not valid in the replaced database: rotate or revoke them"
+        : "these API keys are valid; there is no previous database to tell whether they were revoked"
     )
     for (const { account, hint, org } of revived) yield* Console.error(`  ${org}: ${account} (…${hint})`)
   }).pipe(Effect.scoped)

@@ -8,12 +8,12 @@ const version = 1
 const headerBytes = magic.length + 1 + nonceBytes
 const cipher = "aes-256-gcm"
 
-/** How many bytes a backup file has beyond what it holds. */
+/** How many bytes a backup file is larger than its content. */
 export const overheadBytes = headerBytes + tagBytes
 
 /**
- * A backup file: the magic `CFRB`, a version of 1 byte, a nonce of 12 bytes that is used once, then AES-256-GCM (NIST SP
- * 800-38D) ciphertext without additional data, and its tag of 16 bytes. It goes by in pieces as they are asked for.
+ * Streams a backup file: the magic `CFRB`, 1 byte version, 12 bytes nonce (used once), then AES-256-GCM ciphertext (NIST SP
+ * 800-38D) without additional data, and a tag of 16 bytes.
  */
 export async function* sealBackup(
   key: KeyObject,
@@ -31,8 +31,8 @@ const refused = new DecryptionFailed({
 })
 
 /**
- * Opens a backup file that comes in pieces. `push` answers what can be decrypted so far, which is not to be trusted, or
- * shown to anyone, before `end` has found the tag right. The last 16 bytes that came are kept back as the tag.
+ * Decrypts a backup file chunk by chunk. `push` returns plaintext that must not be used before `end` has verified the tag. The
+ * last 16 bytes are held back, because they may be the tag.
  */
 export class BackupOpener {
   #header = Buffer.alloc(0)
@@ -42,8 +42,8 @@ export class BackupOpener {
   constructor(readonly key: KeyObject) {}
 
   push(piece: Uint8Array): Either.Either<Uint8Array, DecryptionFailed> {
-    const missing = headerBytes - this.#header.length
-    if (missing > 0) this.#header = Buffer.concat([this.#header, piece.subarray(0, missing)])
+    const wanted = headerBytes - this.#header.length
+    if (wanted > 0) this.#header = Buffer.concat([this.#header, piece.subarray(0, wanted)])
     if (this.#header.length < headerBytes) return Either.right(Buffer.alloc(0))
     if (this.#gcm === null) {
       if (!this.#header.subarray(0, magic.length).equals(magic) || this.#header[magic.length] !== version) {
@@ -52,7 +52,7 @@ export class BackupOpener {
       const nonce = this.#header.subarray(magic.length + 1)
       this.#gcm = createDecipheriv(cipher, this.key, nonce, { authTagLength: tagBytes })
     }
-    const pending = Buffer.concat([this.#held, piece.subarray(Math.max(0, missing))])
+    const pending = Buffer.concat([this.#held, piece.subarray(Math.max(0, wanted))])
     const ready = Math.max(0, pending.length - tagBytes)
     this.#held = pending.subarray(ready)
     return Either.right(this.#gcm.update(pending.subarray(0, ready)))

@@ -4,19 +4,19 @@ import { Cause, Effect, Exit, Metric } from "effect"
 export const backupsMade = Metric.counter("coffer_backups_made_total", { incremental: true })
 export const backupsFailed = Metric.counter("coffer_backups_failed_total", { incremental: true })
 
-/** When the newest good backup of this instance was made, in milliseconds since 1970; 0 while that is not known. */
+/** When the newest backup of this instance was made, in milliseconds since 1970; 0 if unknown. */
 export const newestBackup = Metric.gauge("coffer_newest_backup_millis")
 
-/** How the last backup that this process tried ended: 1 well, -1 badly; 0 when it has tried none. */
+/** Whether the last backup of this process succeeded (1) or failed (-1); 0 before the first. */
 export const lastResult = Metric.gauge("coffer_backup_last_result")
 
 export const noteNewest = (backup: Backup | undefined): Effect.Effect<void> =>
   backup === undefined ? Effect.void : Metric.set(newestBackup, Date.parse(backup.created_at))
 
-/** Failures that say nothing about backups: they are off, or whoever asked may not have one made. */
+/** Failures that are not failed backups: backups are off, or the caller has no right. */
 const unrelated: ReadonlyArray<string> = ["BackupsDisabled", "Forbidden", "Unauthorized"]
 
-/** Counts how a backup ended. One that was not tried, or is nobody's, is none. */
+/** Counts a finished backup. Unrelated failures and interruptions are not counted. */
 export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>): Effect.Effect<void> => {
   if (Exit.isSuccess(exit)) {
     return Effect.all([Metric.increment(backupsMade), Metric.set(lastResult, 1), noteNewest(exit.value)], {
@@ -31,13 +31,13 @@ export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>):
     : Effect.all([Metric.increment(backupsFailed), Metric.set(lastResult, -1)], { discard: true })
 }
 
-/** When the last good drill ended, in milliseconds since 1970, by this process or one before; 0 when there was none. */
+/** When the last successful drill ended, in milliseconds since 1970, also by earlier processes; 0 if there was none. */
 export const drillTime = Metric.gauge("coffer_backup_drill_millis")
 
-/** How the last drill that this process tried ended: 1 well, -1 badly; 0 when it has tried none. */
+/** Whether the last drill found a good backup (1) or a damaged one (-1); 0 before the first. */
 export const drillResult = Metric.gauge("coffer_backup_drill_last_result")
 
-/** How long the last drill took, in seconds; 0 when there was none. */
+/** The duration of the last drill in seconds; 0 before the first. */
 export const drillSeconds = Metric.gauge("coffer_backup_drill_seconds")
 
 interface DrillNote {

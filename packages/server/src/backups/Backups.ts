@@ -31,7 +31,7 @@ import { forEachInSlices } from "../EventLoop.js"
 
 const pieceBytes = 256 * 1024
 
-/** Where an audit log ended when a backup was made, as a line of JSON. */
+/** The head of an audit log in a backup, as a line of JSON. */
 const Head = Schema.parseJson(Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String }))
 const decodeHead = Schema.decodeUnknown(Head)
 
@@ -46,16 +46,16 @@ const event = (
 ) => ({ action, resource_type: "backup", resource_id: id, metadata: { id, size_bytes, trigger, ...more } }) as const
 
 /**
- * Runs what records a long work: one transaction with the decision that the caller still may. Where not, what was made is
- * removed again.
+ * Runs the transaction that records a finished operation. It checks the caller's right again, because a backup takes long; if
+ * that fails, the caller of `Recording` removes the result.
  */
 export type Recording = (
   record: Effect.Effect<void, never, Transaction>
 ) => Effect.Effect<void, Forbidden | Unauthorized>
 
 /**
- * Backups of the whole database in an object store, each encrypted under the backup key. The store is the only record of
- * them, so that a fresh machine with the same master key finds and restores them.
+ * Encrypted backups of the whole database in an object store. The store is the only record of them, so that a new machine with
+ * the same master key can list and restore them.
  */
 export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups", {
   scoped: Effect.gen(function* () {
@@ -70,16 +70,16 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     const oneRestore = yield* Effect.makeSemaphore(1)
     const oneDrill = yield* Effect.makeSemaphore(1)
     yield* removeLeftovers(dbPath)
-    // A restored file that was moved into place by hand.
+    // A restored file may have been moved into place by hand.
     yield* transaction(repo.noteApplied({ now: yield* now }))
     const drills = settings === null ? [] : yield* repo.drills({})
     for (const drill of [drills.find(({ valid }) => valid === 1), drills[0]]) {
       if (drill !== undefined) yield* noteDrill({ ...drill, valid: drill.valid === 1 })
     }
-    const made = settings === null ? null : yield* makeObjectStore(settings)
-    const configured = made === null ? disabled : Effect.succeed(made)
+    const objectStore = settings === null ? null : yield* makeObjectStore(settings)
+    const configured = objectStore === null ? disabled : Effect.succeed(objectStore)
 
-    /** Goes on when the caller hangs up, as a proxy does after a minute, and ends with the server. */
+    /** Runs in the server's scope: a proxy may close the request after a minute, which must not end the backup. */
     const detached = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Effect.forkIn(work, scope), Fiber.join)
 
     const make = (source: AuditSource, trigger: "manual" | "scheduled", recording: Recording) =>
@@ -103,7 +103,9 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
         yield* Effect.tapError(recording(audit.write(source, event("backup.create", backup))), () => store.remove(name))
         yield* store
           .abandonUploads(`${instance.id}/`)
-          .pipe(Effect.catchAll(({ message }) => Effect.logDebug(`unfinished uploads were not looked for: ${message}`)))
+          .pipe(
+            Effect.catchAll(({ message }) => Effect.logDebug(`unfinished uploads could not be removed: ${message}`))
+          )
         return backup
       }).pipe(
         Effect.scoped,
@@ -121,12 +123,12 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       Effect.tap(([newest]) => noteNewest(newest))
     )
 
-    /** Backs the database up now. A second call waits for the first. */
+    /** Makes a backup now, after any that is already running. */
     const create = traced("Backups.create")((everywhere: Everywhere, recording: Recording) =>
       detached(make(superadminSource(everywhere.actor), "manual", recording))
     )
 
-    /** Every backup in the store, of other instances too, newest first; and what this server is. */
+    /** Lists all backups in the store, also of other instances, newest first. */
     const list = traced("Backups.list")((_everywhere: Everywhere) =>
       Effect.zipWith(all, repo.organizations({}), (data, { count: organizations }): BackupList => ({
         data,
@@ -135,8 +137,8 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     )
 
     /**
-     * Decrypts a backup into a file beside the database; the live database is untouched. Fails with NotFound, with Conflict
-     * when the backup is under another master key (before anything is downloaded), and with DecryptionFailed.
+     * Decrypts a backup into a file beside the database; the live database is not changed. Fails with NotFound, with Conflict
+     * for a backup of another master key (before the download), and with DecryptionFailed.
      */
     const restore = traced("Backups.restore")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: BackupId, recording: Recording) {
@@ -154,7 +156,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
             size: backup.size_bytes,
             content: store.read(name)
           }).pipe(
-            // Whoever restores can hold the live logs against them, and knows from where on kept heads are of other entries.
+            // With these heads, an operator can compare the live logs, and knows which recorded heads the restore invalidates.
             Effect.tap(({ heads }) =>
               forEachInSlices(heads, (line) =>
                 Effect.flatMap(Effect.orDie(decodeHead(line)), ({ chain, log, seq }) =>
@@ -173,7 +175,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
             Effect.tapErrorTag("DecryptionFailed", () =>
               Effect.all([
                 Metric.increment(decryptionFailures),
-                Effect.logError(`backup ${id} does not decrypt: the object in the store is not what was put there`),
+                Effect.logError(`backup ${id} does not decrypt: the object in the store was changed`),
                 transaction(
                   audit.write(superadminSource(everywhere.actor), {
                     action: "secret.decryption_failed",
@@ -191,8 +193,8 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     )
 
     /**
-     * Fetches a backup, the newest one of this instance unless an id is given, opens it in a scratch file and checks all of it.
-     * Fails with NotFound and with Conflict as `restore` does; a damaged backup is a result.
+     * Restores a backup (by default the newest one of this instance) into a scratch file and verifies it. Fails with NotFound and
+     * Conflict like `restore`. A damaged backup is a result, not a failure.
      */
     const drill = traced("Backups.drill")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: BackupId | undefined, recording: Recording) {
@@ -234,8 +236,8 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     )
 
     /**
-     * When the newest scheduled backup of this instance was made, in milliseconds since 1970. A store that cannot tell is a
-     * backup that failed.
+     * When the newest scheduled backup of this instance was made, in milliseconds since 1970. If the store cannot be listed, that
+     * counts as a failed backup.
      */
     const lastScheduled = Effect.map(own, (backups) =>
       Option.map(Option.fromNullable(backups.find(({ trigger }) => trigger === "scheduled")), ({ created_at }) =>
@@ -243,15 +245,15 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       )
     ).pipe(Effect.onError((cause) => noteOutcome(Exit.failCause(cause))))
 
-    /** Deletes what the retention rule no longer keeps, of this instance alone, and logs the rule that each object fell under. */
+    /** Deletes the backups of this instance that the retention rule does not keep, and logs the reason for each. */
     const tidy = Effect.gen(function* () {
       const store = yield* configured
       if (settings === null) return
       const { retainDailyDays: days, retainWeeklyWeeks: weeks, scheduleHours } = settings
       const damaged = (yield* repo.drills({})).filter(({ valid }) => valid === 0).map(({ backup_id }) => backup_id)
-      const restores = (yield* repo.restores({})).map(({ at, backup_created_at }): RestoreMark => ({
+      const restores = (yield* repo.restores({})).map(({ applied_at, backup_created_at }): RestoreMark => ({
         from: Date.parse(backup_created_at),
-        at: Date.parse(at)
+        appliedAt: Date.parse(applied_at)
       }))
       const known = { instance: instance.id, restores, damaged: new Set(damaged) }
       const { held, removed } = retain(
@@ -268,10 +270,10 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       }
     }).pipe(Effect.catchTag("StoreFailure", storeFailed("the retention of backups")), Effect.withSpan("Backups.tidy"))
 
-    /** Backs the database up as the schedule asks for, then deletes what is older than the retention. */
+    /** Makes a scheduled backup, then applies the retention rule. */
     const scheduled = Effect.zipLeft(
       make(schedule, "scheduled", transaction),
-      // It has been logged, and the next backup tries again.
+      // The failure was logged, and the next backup tries again.
       Effect.catchTag(tidy, "BackupFailed", () => Effect.void)
     )
 

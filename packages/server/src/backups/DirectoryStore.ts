@@ -7,7 +7,7 @@ import { StartupError } from "../StartupError.js"
 import { type ObjectStore, StoreFailure, type StoredObject } from "./ObjectStore.js"
 
 const pieceBytes = 256 * 1024
-/** How much is written between two flushes: one flush of a whole backup would delay the database's commits. */
+/** How much is written between two flushes. A single flush of a whole backup would delay commits of the database. */
 const flushBytes = 4 * 1024 * 1024
 
 const codeOf = (error: unknown): string =>
@@ -33,7 +33,7 @@ const opened = (doing: string, path: string, flags: number) =>
     (file) => Effect.promise(() => file.close())
   )
 
-/** Makes a rename or a removal in a directory survive a loss of power. */
+/** Flushes a directory, so that a rename or removal in it survives a power loss. */
 const flushed = (doing: string, path: string) =>
   Effect.scoped(
     Effect.flatMap(opened(doing, path, constants.O_RDONLY | constants.O_DIRECTORY), (directory) =>
@@ -43,15 +43,15 @@ const flushed = (doing: string, path: string) =>
 
 const refused = (path: string, reason: string) => new StartupError({ message: `BACKUP_DIR: ${path} ${reason}` })
 
-/** Checks that the server can keep backups in a directory, and that nobody else can replace them. */
-const guard = (path: string) =>
+/** Checks that the server can write to the directory, and that no other user can. */
+const checkDirectory = (path: string) =>
   Effect.gen(function* () {
     const stats = yield* Effect.tryPromise({
       try: () => lstat(path),
       catch: (error) =>
         codeOf(error) === "ENOENT"
           ? refused(path, `is not there: create it with install -d -m 700 -o USER ${path}`)
-          : refused(path, `cannot be looked at (${codeOf(error)})`)
+          : refused(path, `cannot be accessed (${codeOf(error)})`)
     })
     if (stats.isSymbolicLink()) return yield* refused(path, "is a symbolic link: name the directory itself")
     if (!stats.isDirectory()) return yield* refused(path, "is not a directory")
@@ -65,20 +65,20 @@ const guard = (path: string) =>
     })
   })
 
-/** The directories of instances. Anything else there, such as `lost+found`, is not ours. */
+/** The name of an instance's directory. Others, such as `lost+found`, are ignored. */
 const instance = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The name of a backup while it is written. */
+/** The name of an incomplete backup. */
 const partOf = (name: string): string => `.${name}.part`
 const isPart = (name: string): boolean => /^\..*\.part$/.test(name)
 
 /**
- * A directory as the object store: each backup is a file (0600) below a directory of its instance (0700), under the name
- * that it would have in S3. A file has its name only once all of it is on the disk. Symbolic links are not followed.
+ * An object store in a directory. A backup is a file (0600) in the directory of its instance (0700), with the same name as in S3.
+ * A file is renamed to its final name after it was flushed. Symbolic links are not followed.
  */
 export const makeDirectoryStore = ({ path: root }: DirectorySettings): Effect.Effect<ObjectStore, StartupError> =>
   Effect.gen(function* () {
-    yield* guard(root)
+    yield* checkDirectory(root)
 
     const ensureFolder = (doing: string, folder: string) =>
       Effect.gen(function* () {
@@ -90,7 +90,7 @@ export const makeDirectoryStore = ({ path: root }: DirectorySettings): Effect.Ef
           )
         )
         if (isNew) yield* flushed(doing, root)
-        // Fails for a link, and for a file.
+        // Fails if it is a link or a file.
         else yield* Effect.scoped(opened(doing, folder, constants.O_RDONLY | constants.O_DIRECTORY))
       })
 
@@ -111,7 +111,7 @@ export const makeDirectoryStore = ({ path: root }: DirectorySettings): Effect.Ef
           })
         )
         if (written !== size) {
-          const reason = `it has ${written} bytes, and not ${size}`
+          const reason = `it has ${written} bytes instead of ${size}`
           return yield* new StoreFailure({ store: "backup directory", doing, reason })
         }
         yield* call(doing, () => file.sync())
@@ -143,7 +143,7 @@ export const makeDirectoryStore = ({ path: root }: DirectorySettings): Effect.Ef
             ({ name }) =>
               call(doing, () => lstat(join(root, folder, name))).pipe(
                 Effect.map(({ size }) => Option.some<StoredObject>({ name: `${folder}/${name}`, size })),
-                // Removed since it was listed.
+                // It was removed after the listing.
                 Effect.catchIf(
                   ({ reason }) => reason === "ENOENT",
                   () => Effect.succeedNone

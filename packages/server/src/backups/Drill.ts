@@ -9,23 +9,22 @@ import { runThread } from "./Thread.js"
 
 const Checked = Schema.Struct({ problems: Schema.Array(Schema.String), counts: Schema.NullOr(BackupCounts) })
 
-/** Counts what a restored file holds, in a thread: some of its tables are large. */
+/** Counts the rows of a restored file, in a thread because its tables may be large. */
 export const countBackup = (path: string): Effect.Effect<BackupCounts, LocalFailure> =>
   Effect.flatMap(runThread("count", [path]), (posted) => Effect.orDie(Schema.decodeUnknown(BackupCounts)(posted)))
 
 interface DrillRequest {
   readonly backup: Backup
   readonly store: ObjectStore
-  /** The scratch file is beside it. */
+  /** The scratch file is created beside it. */
   readonly dbPath: string
   readonly masterKey: Redacted.Redacted
   readonly backupKey: KeyObject
 }
 
 /**
- * Fetches a backup into a scratch file, checks there all that a server would need of it, and removes the file: the pages, the
- * references, the schema, the master key, the chain of each audit log, and every version of every secret. A thread does the
- * checks. A backup that does not pass is a result, and no failure.
+ * Restores a backup into a scratch file and verifies it in a thread: pages, references, schema, master key, the chain of each
+ * audit log, and every version of every secret. A damaged backup is a result, not a failure.
  */
 export const drillBackup = ({
   backup,
@@ -61,7 +60,6 @@ export const drillBackup = ({
     }
   })
 
-/** One line about a drill, for the log and the operator. */
 export const drillLine = ({ age_seconds, backup, counts, problems, seconds, valid }: Drill): string => {
   const facts = `${Math.round(age_seconds / 3600)} hours old, checked in ${seconds} s`
   return valid && counts !== null

@@ -14,13 +14,13 @@ import { eachVersion } from "../keys/Versions.js"
 
 const Request = Schema.Struct({ path: Schema.String, masterKey: Schema.Redacted(Schema.String) })
 
-/** So many problems tell enough: a file that is damaged throughout has one for each row. */
+/** Reported problems are limited: a file that is damaged throughout has one for each row. */
 const maxProblems = 20
 
 const LogRow = Schema.Struct({ log: Schema.String })
 const PointerRow = Schema.Struct({ id: Schema.String })
 
-/** The secrets whose current version is not the newest one that is stored. */
+/** Finds secrets whose current version is not their newest stored one. */
 const pointers = Effect.gen(function* () {
   const { all } = yield* query
   const astray = all(PointerRow)`
@@ -54,7 +54,7 @@ const versions = Effect.gen(function* () {
   return problems
 })
 
-/** The services of a server on this file. They check its schema and the master key as at a start. */
+/** The services of a server on this file. They check its schema and master key like at a start. */
 const servicesAt = (path: string, masterKey: Redacted.Redacted) =>
   Trail.Default.pipe(
     Layer.provide(InstanceLive),
@@ -75,13 +75,13 @@ const check = Effect.gen(function* () {
   const problems = yield* Effect.all([pointers, logs, versions]).pipe(
     Effect.map((all) => all.flat()),
     Effect.provide(servicesAt(path, masterKey)),
-    // A database that no server would start with.
+    // A server would not start with this database.
     Effect.catchTag("StartupError", ({ message }) => Effect.succeed([message]))
   )
   return { ...found, problems: problems.slice(0, maxProblems) }
 })
 
-// On Linux, 0 is this thread and not the whole process: a request goes before a check.
+// Lower the priority below that of requests. On Linux, 0 means this thread, not the process.
 if (process.platform === "linux") setPriority(0, 10)
 
 void Effect.runPromise(

@@ -8,7 +8,7 @@ export const disabled = new BackupsDisabled({
   message: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store"
 })
 
-/** The store's own code helps whoever set it up; what went wrong on this machine is for the log alone. */
+/** The response includes the store's error code, which helps its operator. Local failures are only logged. */
 export const storeFailed = (what: string) => (failure: StoreFailure) =>
   Effect.zipRight(
     Effect.logError(`${what} failed: ${failure.message}`),

@@ -9,7 +9,7 @@ export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const backups = yield* Backups
-    /** It takes long, and whoever asked may have lost the right meanwhile. */
+    /** Authorizes the caller again, who may have lost the right during a long operation. */
     const recordingBy =
       ({ action, actor }: Everywhere): Recording =>
       (record) =>

@@ -1,10 +1,10 @@
 import { Data } from "effect"
 import { isDiskFull } from "../database/Reason.js"
 
-/** What goes wrong on this machine: the disk, or a copy that is not sound. The reason is for the log. */
+/** A failure on this machine, such as a full disk or a damaged copy. The reason is for the log only. */
 export class LocalFailure extends Data.TaggedError("LocalFailure")<{
   readonly reason: string
-  /** Whether it is that the disk is full. */
+  /** Whether the disk is full. */
   readonly full: boolean
 }> {}
 

@@ -10,16 +10,16 @@ const form = new RegExp(
 const decodeId = Schema.decodeOption(BackupId)
 
 /**
- * The name of a backup's object, without the configured prefix: `{instance}/{time}_{trigger}_{key fingerprint}_{id}.bak`,
- * the time in the basic form of ISO 8601, so that names sort by it.
+ * The object name of a backup without the configured prefix: `{instance}/{time}_{trigger}_{key fingerprint}_{id}.bak`. The time
+ * is in the basic format of ISO 8601, so that names sort by time.
  */
 export const objectName = (backup: Omit<Backup, "size_bytes">): string =>
   `${backup.instance}/${backup.created_at.replace(/[-:]/g, "")}_${backup.trigger}_${backup.key_fingerprint}_${backup.id}.bak`
 
-/** Orders backups by the time they were made, the oldest first. */
+/** Orders backups by time, oldest first. */
 export const byTime = Order.mapInput(Order.string, ({ created_at, id }: Backup) => `${created_at} ${id}`)
 
-/** What the name and size of an object tell about the backup in it; nothing when it is no backup's. */
+/** Parses the name of a backup's object; None for other objects. */
 export const backupOf = (name: string, size_bytes: number): Option.Option<Backup> =>
   Option.gen(function* () {
     const match = yield* Option.fromNullable(form.exec(name))

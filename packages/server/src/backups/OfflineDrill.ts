@@ -10,16 +10,16 @@ import { backupOf, byTime } from "./ObjectName.js"
 
 const failed = (message: string) => new StartupError({ message })
 
-/** The backup of an id, else the newest one of the database's instance, else the newest of all. */
+/** Returns the backup with the id; without an id the newest one of the instance, or of all if there is no database. */
 const choose = (backups: ReadonlyArray<Backup>, id: string | undefined, instance: Option.Option<string>) => {
   if (id !== undefined) return backups.find((backup) => backup.id === id)
-  const meant = backups.filter((backup) => Option.isNone(instance) || backup.instance === instance.value)
-  return Array.isNonEmptyReadonlyArray(meant) ? Array.max(meant, byTime) : undefined
+  const candidates = backups.filter((backup) => Option.isNone(instance) || backup.instance === instance.value)
+  return Array.isNonEmptyReadonlyArray(candidates) ? Array.max(candidates, byTime) : undefined
 }
 
 /**
- * Checks a backup without a session, also while the server runs: `coffer-server drill [ID]`. It reads the store, and writes
- * nothing but a scratch file beside the database. Fails when the backup is damaged, or is not under the configured key.
+ * `coffer-server drill [ID]`: verifies a backup, also while a server runs. Writes only a scratch file beside the database. Fails
+ * if the backup is damaged or encrypted under another key.
  */
 export const offlineDrill = (id: string | undefined) =>
   Effect.gen(function* () {
@@ -37,7 +37,7 @@ export const offlineDrill = (id: string | undefined) =>
     }
     if (backup.key_fingerprint !== fingerprint) {
       return yield* failed(
-        `backup ${backup.id} is under another master key: its fingerprint is ${backup.key_fingerprint}, and this key's is ${fingerprint}`
+        `backup ${backup.id} is under another master key: its fingerprint is ${backup.key_fingerprint}, this key's is ${fingerprint}`
       )
     }
     const result = yield* drillBackup({ backup, store, dbPath, masterKey, backupKey }).pipe(

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
 
-const RestoreRow = Schema.Struct({ backup_created_at: Schema.String, at: Schema.String })
+const RestoreRow = Schema.Struct({ backup_created_at: Schema.String, applied_at: Schema.String })
 const MarkRow = Schema.Struct({ backup_id: Schema.NullOr(Schema.String), backup_created_at: Schema.String })
 const DrillRow = Schema.Struct({
   backup_id: Schema.String,
@@ -11,15 +11,17 @@ const DrillRow = Schema.Struct({
 })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
-/** What the database knows about its backups beside the store's list. */
+/** Restores and drills. The backups themselves are only in the store. */
 export class BackupsRepo extends Effect.Service<BackupsRepo>()("@coffer/server/BackupsRepo", {
   effect: Effect.gen(function* () {
     const { all, first, one, write } = yield* query
 
     return {
-      restores: all(RestoreRow)`SELECT backup_created_at, coalesce(applied_at, restored_at) AS at FROM restores`,
+      restores: all(
+        RestoreRow
+      )`SELECT backup_created_at, coalesce(applied_at, restored_at) AS applied_at FROM restores`,
 
-      /** The backup that a file was restored from which has not been the live database yet. */
+      /** The newest restore whose file has not become the live database yet. */
       newestRestore: first(MarkRow)`
         SELECT backup_id, backup_created_at FROM restores WHERE applied_at IS NULL ORDER BY restored_at DESC LIMIT 1`,
 
@@ -28,12 +30,12 @@ export class BackupsRepo extends Effect.Service<BackupsRepo>()("@coffer/server/B
         VALUES (NULL, ${"backupCreatedAt"}, ${"now"}, ${"now"})`,
 
       /**
-       * Notes that a restored file is the live database now, where nothing has noted it yet. Call it before the first backup: the
-       * retention then spares what is newer than the backup that was restored.
+       * Marks pending restores as applied. Call it before the first backup, so that retention keeps the backups that are newer
+       * than the restored one.
        */
       noteApplied: write`UPDATE restores SET applied_at = ${"now"} WHERE applied_at IS NULL`,
 
-      /** The last drill of each backup, the newest first. */
+      /** The last drill of each backup, newest first. */
       drills: all(DrillRow)`SELECT backup_id, drilled_at, seconds, valid FROM drills ORDER BY drilled_at DESC`,
 
       noteDrill: write`
@@ -42,7 +44,6 @@ export class BackupsRepo extends Effect.Service<BackupsRepo>()("@coffer/server/B
         ON CONFLICT (backup_id) DO UPDATE
           SET drilled_at = excluded.drilled_at, seconds = excluded.seconds, valid = excluded.valid`,
 
-      /** The number of live organizations. */
       organizations: one(CountRow)`SELECT count(*) AS count FROM organizations WHERE removed_at IS NULL`
     } as const
   })

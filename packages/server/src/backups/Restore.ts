@@ -20,7 +20,7 @@ const opened = (path: string, flags: string) =>
     (file) => Effect.promise(() => file.close())
   )
 
-/** Makes what was written, or renamed inside a folder, survive a loss of power. */
+/** Flushes a file, or the renames in a directory, so that they survive a power loss. */
 export const flushToDisk = (path: string): Effect.Effect<void, LocalFailure> =>
   Effect.scoped(Effect.flatMap(opened(path, "r"), (file) => local(() => file.sync())))
 
@@ -39,7 +39,7 @@ const decrypt = (key: KeyObject, content: Stream.Stream<Uint8Array, StoreFailure
     yield* opener.end()
   })
 
-const otherThanItsName = new DecryptionFailed({
+const otherBackup = new DecryptionFailed({
   message: "what is in the object is not the backup that its name says: objects were renamed or swapped"
 })
 
@@ -47,18 +47,17 @@ export interface RestoreRequest {
   readonly dbPath: string
   readonly key: KeyObject
   readonly mark: Mark
-  /** When the backup was made. */
   readonly created_at: string
-  /** Of the backup file, in bytes. */
+  /** The size of the backup file in bytes. */
   readonly size: number
   readonly content: Stream.Stream<Uint8Array, StoreFailure>
 }
 
-/** Makes a snapshot a database of its own, in a thread. Returns where its audit logs end, each a line of JSON. */
+/** Turns a snapshot into a standalone database, in a thread. Returns the heads of its audit logs, as lines of JSON. */
 const settle = (path: string, { created_at, mark: { id, name } }: RestoreRequest) =>
   Effect.gen(function* () {
     const posted = yield* runThread("settle", [], { path, id, name, created_at, restored_at: yield* now })
-    if (posted === null) return yield* otherThanItsName
+    if (posted === null) return yield* otherBackup
     const lines = yield* Effect.orDie(Schema.decodeUnknown(Schema.String)(posted))
     return lines === "" ? [] : lines.split("\n")
   })
@@ -71,9 +70,8 @@ const fetchInto = (path: string, request: RestoreRequest) =>
   })
 
 /**
- * Decrypts a backup into `{dbPath}.restore.{id}` (0600): whole and checked, or not there. Returns its path, its size in
- * bytes, and where its audit logs end. Fails with `DecryptionFailed` when the backup was edited, cut short or swapped with
- * another.
+ * Decrypts a backup into `{dbPath}.restore.{id}` (0600), which exists only if it is complete and verified. Returns its path, its
+ * size in bytes, and the heads of its audit logs. Fails with `DecryptionFailed` if the backup was edited, truncated or swapped.
  */
 export const restoreBeside = (request: RestoreRequest) =>
   Effect.gen(function* () {
@@ -88,7 +86,7 @@ export const restoreBeside = (request: RestoreRequest) =>
     return { path: target, size_bytes, heads }
   }).pipe(Effect.scoped)
 
-/** Decrypts a backup into a scratch file beside the database, which goes with the scope. Returns the path of the file. */
+/** Decrypts a backup into a scratch file beside the database, which the scope removes. Returns its path. */
 export const restoreScratch = (request: RestoreRequest) =>
   Effect.gen(function* () {
     const path = yield* temporaryFile(request.dbPath, "drill")

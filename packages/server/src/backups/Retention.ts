@@ -3,10 +3,10 @@ import { Array, Order } from "effect"
 
 const dayMillis = 24 * 60 * 60 * 1000
 
-/** The number of a moment's day, in UTC. */
+/** The number of the UTC day since 1970. */
 const dayOf = (millis: number): number => Math.floor(millis / dayMillis)
 
-/** The number of a day's week. ISO 8601 weeks begin on Monday, and the first day of 1970 was a Thursday. */
+/** The number of the ISO 8601 week of a day. Weeks begin on Monday, and 1970 began on a Thursday. */
 const weekOf = (day: number): number => Math.floor((day + 3) / 7)
 
 const newestFirst = Order.reverse(
@@ -17,45 +17,43 @@ const newestFirst = Order.reverse(
 )
 
 export interface RetentionRule {
-  /** The number of days, the last ones with a backup, whose newest backup is kept. */
+  /** For how many days, of those with a backup, the newest backup of the day is kept. */
   readonly days: number
-  /** The number of ISO weeks, the last ones with a backup, whose newest backup is kept. */
+  /** For how many ISO weeks, of those with a backup, the newest backup of the week is kept. */
   readonly weeks: number
-  /** How often a backup is scheduled, in hours. */
+  /** The interval of scheduled backups, in hours. */
   readonly scheduleHours: number
 }
 
-/** A restore that this database went through. */
+/** A restore of this database. */
 export interface RestoreMark {
-  /** When the backup was made that was restored, in milliseconds since 1970. */
+  /** When the restored backup was made, in milliseconds since 1970. */
   readonly from: number
-  /** When it became the live database. */
-  readonly at: number
+  /** When the restored file became the live database. */
+  readonly appliedAt: number
 }
 
-export interface Known {
-  /** The instance whose backups these are; those of others are never removed. */
+export interface RetentionFacts {
+  /** Backups of other instances are never removed. */
   readonly instance: string
   readonly restores: ReadonlyArray<RestoreMark>
-  /** The ids of the backups that a drill found damaged. */
+  /** The ids of backups that a drill found damaged. */
   readonly damaged: ReadonlySet<string>
 }
 
-/** Why a backup is removed. */
 const removals = {
   day: "a newer backup of its day is kept",
   week: "a newer backup of its week is kept",
   age: "it is older than every day and week that the retention keeps"
 } as const
 
-/** Why a backup is kept. */
 const keeps = {
   instance: "it belongs to another instance",
-  future: "it is of the future",
+  future: "its time is in the future",
   restore: "a restore was less than 7 days ago",
-  clock: "the clock looks wrong, or no backup was made for long",
+  clock: "the clock looks wrong, or no backup was made for a long time",
   newest: "it is the newest good one",
-  restored: "it is not older than a backup that was restored since",
+  restored: "it is not older than a backup that was restored later",
   day: "it is the newest of its day",
   week: "it is the newest of its week",
   manual: "a person made it, and it is not too old",
@@ -68,23 +66,23 @@ export type KeptBy = keyof typeof keeps
 export interface Retention {
   readonly removed: ReadonlyArray<{ readonly backup: Backup; readonly by: RemovedBy }>
   readonly kept: ReadonlyArray<{ readonly backup: Backup; readonly by: KeptBy }>
-  /** What holds everything back at this moment; null when the rules apply. */
+  /** Why nothing is removed at present; null if the rules apply. */
   readonly held: "restore" | "clock" | null
 }
 
 export const removalReason = (by: RemovedBy): string => removals[by]
 export const keepReason = (by: KeptBy): string => keeps[by]
 
-/** For so long after a restore nothing is removed: somebody may yet find that it was the wrong backup. */
+/** Nothing is removed for this long after a restore: it may turn out that the wrong backup was restored. */
 const graceMillis = 7 * dayMillis
 
-/** The first value of the last `count` distinct ones; every value counts while there are fewer. */
+/** The lowest of the `count` highest distinct values; -Infinity if there are fewer. */
 const limitOf = (descending: ReadonlyArray<number>, count: number): number => {
   const distinct = Array.dedupe(descending)
   return count === 0 ? Infinity : distinct.length < count ? -Infinity : (distinct[count - 1] ?? -Infinity)
 }
 
-/** The backups that are the first of their period, in a list that begins with the newest. */
+/** The newest backup of each period, from a list sorted newest first. */
 const firstOfEach = (backups: ReadonlyArray<Backup>, periodOf: (backup: Backup) => number): ReadonlySet<Backup> => {
   const first = new Map<number, Backup>()
   for (const backup of backups) if (!first.has(periodOf(backup))) first.set(periodOf(backup), backup)
@@ -92,17 +90,16 @@ const firstOfEach = (backups: ReadonlyArray<Backup>, periodOf: (backup: Backup) 
 }
 
 /**
- * Decides which backups the rule keeps at a moment (milliseconds since 1970).
+ * Decides which backups the rule keeps at `now` (milliseconds since 1970).
  *
- * Days and weeks are UTC days and ISO weeks. Those without a backup do not count, so that neither a wrong clock nor a long
- * pause uses them up: with a clock that is ahead, as many backups stay as with one that is right. A backup that a person made
- * takes the place of its day like any other, but is removed only once it is older than every day and week that is kept.
+ * Days (UTC) and ISO weeks without a backup do not count, so a wrong clock or a long pause does not reduce the number of kept
+ * backups. A manual backup can be the newest of its day, and is removed only after all kept days and weeks.
  */
 export const retain = (
   backups: ReadonlyArray<Backup>,
   now: number,
   { days, scheduleHours, weeks }: RetentionRule,
-  { damaged, instance, restores }: Known
+  { damaged, instance, restores }: RetentionFacts
 ): Retention => {
   const made = (backup: Backup) => Date.parse(backup.created_at)
   const day = (backup: Backup) => dayOf(made(backup))
@@ -115,7 +112,7 @@ export const retain = (
 
   const explained = Math.max(days * dayMillis, 2 * dayMillis, (2 * scheduleHours * dayMillis) / 24)
   const [last = now, before = last] = past.map(made)
-  const held = restores.some(({ at }) => now < at + graceMillis)
+  const held = restores.some(({ appliedAt }) => now < appliedAt + graceMillis)
     ? "restore"
     : now - last > explained || last - before > explained
       ? "clock"
@@ -126,12 +123,13 @@ export const retain = (
   const ofDay = firstOfEach(good, day)
   const ofWeek = firstOfEach(good, week)
 
-  const judge = (backup: Backup): { readonly keep: KeptBy } | { readonly remove: RemovedBy } => {
+  const decide = (backup: Backup): { readonly keep: KeptBy } | { readonly remove: RemovedBy } => {
     if (backup.instance !== instance) return { keep: "instance" }
     if (made(backup) > now) return { keep: "future" }
     if (held !== null) return { keep: held }
     if (backup === good[0]) return { keep: "newest" }
-    if (restores.some(({ at, from }) => from <= made(backup) && made(backup) <= at)) return { keep: "restored" }
+    if (restores.some(({ appliedAt, from }) => from <= made(backup) && made(backup) <= appliedAt))
+      return { keep: "restored" }
     const inDays = day(backup) >= oldestDay
     const inWeeks = week(backup) >= oldestWeek
     if (inDays && ofDay.has(backup)) return { keep: "day" }
@@ -142,10 +140,10 @@ export const retain = (
     return { remove: inDays ? "day" : "week" }
   }
 
-  const judged = sorted.map((backup) => ({ backup, verdict: judge(backup) }))
+  const decided = sorted.map((backup) => ({ backup, decision: decide(backup) }))
   return {
-    removed: judged.flatMap(({ backup, verdict }) => ("remove" in verdict ? [{ backup, by: verdict.remove }] : [])),
-    kept: judged.flatMap(({ backup, verdict }) => ("keep" in verdict ? [{ backup, by: verdict.keep }] : [])),
+    removed: decided.flatMap(({ backup, decision }) => ("remove" in decision ? [{ backup, by: decision.remove }] : [])),
+    kept: decided.flatMap(({ backup, decision }) => ("keep" in decision ? [{ backup, by: decision.keep }] : [])),
     held
   }
 }

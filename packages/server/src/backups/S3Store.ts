@@ -5,23 +5,23 @@ import type { S3Settings } from "../Config.js"
 import { type ObjectStore, type StoredObject, StoreFailure } from "./ObjectStore.js"
 import { SlicedSha256 } from "./SlicedSha256.js"
 
-/** How long the store may take for a small call, and for anything to move in a large one. */
-const patience = "60 seconds"
-/** The same, for taking back what a failure left. */
-const undoPatience = "10 seconds"
+/** The timeout of a small call, and of a large one without progress. */
+const timeout = "60 seconds"
+/** The timeout for cleaning up after a failure. */
+const cleanupTimeout = "10 seconds"
 const connectionMillis = 10_000
 const attempts = 3
 
 const mebibyte = 1024 * 1024
-/** S3 takes parts from 5 MiB, and at most 10,000 of them. */
+/** S3 requires parts of at least 5 MiB, and allows 10,000. */
 const minPartBytes = 5 * mebibyte
 const maxParts = 10_000
 
 const word = (value: unknown): ReadonlyArray<string> =>
   typeof value === "string" && /^[A-Za-z0-9_.-]{1,64}$/.test(value) && value !== "Error" ? [value] : []
 
-/** The code and status that the store or the network gave: its sentences may repeat parts of a request. */
-const reasonOf = (error: unknown): string => {
+/** The error code and status, without the message, which may repeat parts of a request. */
+const failureCode = (error: unknown): string => {
   const code = Predicate.hasProperty(error, "code") ? word(error.code) : []
   const name = Predicate.hasProperty(error, "name") ? word(error.name) : []
   const status =
@@ -36,30 +36,30 @@ const secondsOf = (duration: Duration.DurationInput): string => `${Duration.toSe
 const silent = (doing: string, limit: Duration.DurationInput) =>
   new StoreFailure({ store: "object store", doing, reason: `no answer within ${secondsOf(limit)}` })
 
-/** One call to the store; interrupting it ends the request. */
+/** A call to the store. Interruption aborts the request. */
 const call = <A>(doing: string, send: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StoreFailure> =>
   Effect.tryPromise({
     try: send,
-    catch: (error) => new StoreFailure({ store: "object store", doing, reason: reasonOf(error) })
+    catch: (error) => new StoreFailure({ store: "object store", doing, reason: failureCode(error) })
   })
 
 const within = (doing: string, limit: Duration.DurationInput) =>
   Effect.timeoutFail({ duration: limit, onTimeout: () => silent(doing, limit) })
 
-/** Fails once nothing has moved for as long as our patience lasts. */
+/** Fails once there was no progress for the timeout. */
 const stalled = (doing: string, moved: () => number) =>
   Effect.gen(function* () {
     let seen = -1
     while (moved() !== seen) {
       seen = moved()
-      yield* Effect.sleep(patience)
+      yield* Effect.sleep(timeout)
     }
-    return yield* silent(doing, patience)
+    return yield* silent(doing, timeout)
   })
 
 /**
- * An S3-compatible store, addressed by path. The SDK is loaded here, which nothing else can happen beside: a server that makes
- * no backups does not pay for it, and one that does pays before anybody waits. Each method fails with `StoreFailure`, and within bounded time when nothing moves.
+ * An S3-compatible store with path-style addresses. The SDK is loaded here, at startup: loading blocks the event loop, and servers
+ * without backups do not need it.
  */
 export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -72,11 +72,11 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
       credentials: { accessKeyId: settings.accessKey, secretAccessKey: Redacted.value(settings.secretKey) },
       maxAttempts: attempts,
       retryMode: "standard",
-      // Other vendors refuse the checksums that AWS would like; each part's SHA-256 is in its signature anyway.
+      // Other vendors reject AWS's checksums. The signature of each part covers its SHA-256 anyway.
       requestChecksumCalculation: "WHEN_REQUIRED",
       responseChecksumValidation: "WHEN_REQUIRED",
       sha256: SlicedSha256,
-      // For each of these that is missing, the SDK reads ~/.aws/config, which fails for a user without a home directory.
+      // The SDK reads ~/.aws/config for each of these that is unset, which fails for a user without a home directory.
       authSchemePreference: [],
       defaultsMode: "standard",
       disableClockSkewCorrection: false,
@@ -91,14 +91,14 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
     const [s3, { Upload }] = yield* Effect.promise(() =>
       Promise.all([import("@aws-sdk/client-s3"), import("@aws-sdk/lib-storage")])
     )
-    // Made before anything that uses it, so that it is closed after all of that has been interrupted and cleaned up.
+    // Acquired first, so that it is closed after everything that uses it.
     const client = yield* Effect.acquireRelease(
       Effect.sync(() => new s3.S3Client({ ...base, requestHandler: { connectionTimeout: connectionMillis } })),
       (open) => Effect.sync(() => open.destroy())
     )
 
-    /** A client whose every request ends with the signal: an `Upload` by itself lets the part in flight go on. */
-    const endingWith = (signal: AbortSignal): S3Client => {
+    /** A client whose requests are aborted by the signal. `Upload` alone does not abort the part in flight. */
+    const abortableClient = (signal: AbortSignal): S3Client => {
       const { requestHandler } = client.config
       return new s3.S3Client({
         ...base,
@@ -111,36 +111,38 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
       })
     }
 
-    const remove = (name: string, limit: Duration.DurationInput = patience) =>
+    const remove = (name: string, limit: Duration.DurationInput = timeout) =>
       Effect.gen(function* () {
         const doing = "delete an object"
         const command = new s3.DeleteObjectCommand({ Bucket, Key: prefix + name })
         yield* call(doing, (abortSignal) => client.send(command, { abortSignal })).pipe(within(doing, limit))
       })
 
-    const abort = (Key: string, UploadId: string, limit: Duration.DurationInput = patience) =>
+    const abort = (Key: string, UploadId: string, limit: Duration.DurationInput = timeout) =>
       Effect.gen(function* () {
         const doing = "abort an upload"
         const command = new s3.AbortMultipartUploadCommand({ Bucket, Key, UploadId })
         yield* call(doing, (abortSignal) => client.send(command, { abortSignal })).pipe(within(doing, limit))
       })
 
-    /** Takes back what a failed upload left: its parts, or the object where only the store's answer was lost. */
-    const undo = (name: string, uploadId: string | undefined) =>
+    /** Removes the parts of a failed upload, and the object, which exists if only the response was lost. */
+    const cleanUp = (name: string, uploadId: string | undefined) =>
       Effect.all(
         [
-          ...(uploadId === undefined ? [] : [abort(prefix + name, uploadId, undoPatience)]),
-          remove(name, undoPatience)
+          ...(uploadId === undefined ? [] : [abort(prefix + name, uploadId, cleanupTimeout)]),
+          remove(name, cleanupTimeout)
         ].map((step) =>
           Effect.catchAll(step, (failure) =>
-            Effect.logWarning(`an upload failed, and ${failure.message}; the next backup tries again`)
+            Effect.logWarning(
+              `a failed upload could not be cleaned up: ${failure.message}; the next backup tries again`
+            )
           )
         ),
         { concurrency: "unbounded", discard: true }
-        // A fiber of its own: in one that is interrupted, nothing could be given up when its time is over.
+        // A new fiber, because timeouts do not work in a fiber that is being interrupted.
       ).pipe(Effect.interruptible, Effect.forkDaemon, Effect.flatMap(Fiber.await))
 
-    /** Stores `size` bytes under a name, in parts of bounded size, one at a time: all of it, or nothing. */
+    /** Uploads in parts, one at a time, so that memory is bounded. */
     const put = (name: string, size: number, content: () => AsyncIterable<Uint8Array>) =>
       Effect.gen(function* () {
         const doing = "take the backup"
@@ -157,11 +159,11 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
           const Body = Readable.from(counted(), { objectMode: false })
           signal.addEventListener("abort", () => Body.destroy())
           upload = new Upload({
-            client: endingWith(signal),
+            client: abortableClient(signal),
             params: { Bucket, Key, Body, ContentLength: size, ContentType: "application/octet-stream" },
             partSize: Math.max(minPartBytes, Math.ceil(size / maxParts)),
             queueSize: 1,
-            // That is for `undo`, which the signal does not end.
+            // `cleanUp` removes them; the SDK would use the aborted client.
             leavePartsOnError: true
           })
           upload.on("httpUploadProgress", () => (moved += 1))
@@ -169,17 +171,16 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
         }
         yield* call(doing, send).pipe(
           Effect.raceFirst(stalled(doing, () => moved)),
-          Effect.onError(() => undo(name, upload?.uploadId))
+          Effect.onError(() => cleanUp(name, upload?.uploadId))
         )
       })
 
-    /** The objects whose names begin so, page by page. */
     const list = Effect.gen(function* () {
       const doing = "list its objects"
       const page = (ContinuationToken: string | undefined) =>
         call(doing, (abortSignal) =>
           client.send(new s3.ListObjectsV2Command({ Bucket, Prefix: prefix, ContinuationToken }), { abortSignal })
-        ).pipe(within(doing, patience))
+        ).pipe(within(doing, timeout))
       return yield* Stream.paginateChunkEffect(undefined, (token: string | undefined) =>
         Effect.map(page(token), ({ Contents = [], IsTruncated, NextContinuationToken }) => [
           Chunk.fromIterable(Contents),
@@ -194,7 +195,6 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
       )
     })
 
-    /** An object's bytes, as they come. */
     const read = (name: string): Stream.Stream<Uint8Array, StoreFailure> =>
       Effect.gen(function* () {
         const doing = "give the backup"
@@ -202,7 +202,7 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
           call(doing, (abortSignal) =>
             client.send(new s3.GetObjectCommand({ Bucket, Key: prefix + name }), { abortSignal })
           ).pipe(
-            within(doing, patience),
+            within(doing, timeout),
             Effect.interruptible,
             Effect.map(({ Body }) => (Body instanceof Readable ? Body : Readable.from([])))
           ),
@@ -211,24 +211,23 @@ export const makeS3Store = (settings: S3Settings): Effect.Effect<ObjectStore, ne
         const pieces: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]()
         return Stream.repeatEffectOption(
           call(doing, (signal) => {
-            // The iterator would not end while it waits for the next piece.
+            // Destroying the body ends an iterator that waits for data.
             signal.addEventListener("abort", () => body.destroy())
             return pieces.next()
           }).pipe(
-            within(doing, patience),
+            within(doing, timeout),
             Effect.mapError(Option.some),
             Effect.flatMap((step) => (step.done === true ? Effect.fail(Option.none()) : Effect.succeed(step.value)))
           )
         )
       }).pipe(Stream.unwrapScoped)
 
-    /** Ends the uploads below a path that a killed process has left; their parts take room, and no list shows them. */
     const abandonUploads = (path: string) =>
       Effect.gen(function* () {
         const doing = "list its unfinished uploads"
         const { Uploads = [] } = yield* call(doing, (abortSignal) =>
           client.send(new s3.ListMultipartUploadsCommand({ Bucket, Prefix: prefix + path }), { abortSignal })
-        ).pipe(within(doing, patience))
+        ).pipe(within(doing, timeout))
         for (const { Key = "", UploadId = "" } of Uploads) yield* abort(Key, UploadId)
       })
 

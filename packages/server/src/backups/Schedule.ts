@@ -5,8 +5,8 @@ import { Backups } from "./Backups.js"
 const retryMillis = Duration.toMillis("15 minutes")
 
 /**
- * Makes a backup whenever the newest scheduled one in the store is older than the configured interval: a restart neither
- * skips nor repeats one. After a failure, which is logged, it tries again in 15 minutes.
+ * Makes a backup when the newest scheduled one in the store is older than the interval, so that a restart neither skips nor
+ * repeats one. Retries 15 minutes after a failure.
  */
 export const BackupScheduleLive = Layer.scopedDiscard(
   Effect.gen(function* () {
@@ -14,17 +14,17 @@ export const BackupScheduleLive = Layer.scopedDiscard(
     if (settings === null) return
     const backups = yield* Backups
     if (settings.scheduleHours === 0) {
-      // Nobody else asks the store at the start, and whoever watches wants to know how old the newest backup is.
+      // Without a schedule, nothing else lists the store, and the metric of the newest backup's age would be missing.
       if (metricsPort !== null) yield* Effect.forkScoped(Effect.ignore(backups.lastScheduled))
       return
     }
     const interval = Duration.toMillis(Duration.hours(settings.scheduleHours))
 
-    /** Answers how many milliseconds it is until the next turn. */
-    const turn = Effect.gen(function* () {
+    /** Makes a backup if one is due. Returns the milliseconds until the next check. */
+    const backUpIfDue = Effect.gen(function* () {
       const current = yield* Clock.currentTimeMillis
       const last = Option.getOrElse(yield* backups.lastScheduled, () => current - interval)
-      // One of the future tells that a clock was wrong; waiting for it could take years.
+      // A backup from the future means that the clock was wrong. Do not wait for that time.
       if (last <= current && last + interval > current) return last + interval - current
       yield* backups.scheduled
       return interval
@@ -34,13 +34,13 @@ export const BackupScheduleLive = Layer.scopedDiscard(
           ? Effect.failCause(cause)
           : Effect.as(
               Effect.logError(
-                "a scheduled backup was not made; the next try is in 15 minutes",
+                "a scheduled backup failed; retrying in 15 minutes",
                 ...(Cause.isFailure(cause) ? [] : [cause])
               ),
               retryMillis
             )
       )
     )
-    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(turn, (millis) => Effect.sleep(millis))))
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(backUpIfDue, (millis) => Effect.sleep(millis))))
   })
 )

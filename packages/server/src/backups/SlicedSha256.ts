@@ -13,8 +13,8 @@ const bytesOf = (data: Data): Uint8Array =>
       : new Uint8Array(data)
 
 /**
- * SHA-256, or HMAC under a secret, as the AWS SDK asks for it: in slices, between which the event loop gets to its other
- * work. A part of an upload at once would hold every request up for milliseconds.
+ * SHA-256, or HMAC with a secret, with the interface of the AWS SDK. It yields to the event loop between slices, because hashing
+ * a part of an upload at once would delay requests by milliseconds.
  */
 export class SlicedSha256 {
   readonly #hash
@@ -30,9 +30,9 @@ export class SlicedSha256 {
 
   async digest(): Promise<Uint8Array> {
     for (const piece of this.#pieces) {
-      for (let at = 0; at < piece.length; at += sliceBytes) {
-        if (at > 0) await setImmediate()
-        this.#hash.update(piece.subarray(at, at + sliceBytes))
+      for (let start = 0; start < piece.length; start += sliceBytes) {
+        if (start > 0) await setImmediate()
+        this.#hash.update(piece.subarray(start, start + sliceBytes))
       }
     }
     return this.#hash.digest()

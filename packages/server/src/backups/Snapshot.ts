@@ -5,10 +5,7 @@ import { runThread } from "./Thread.js"
 
 const flushEvery = "10 millis"
 
-/**
- * Sees to it that what is written to a file reaches the disk little by little. A commit of the database waits for the disk, and
- * would wait behind all of it.
- */
+/** Flushes a file regularly while it is written. Otherwise a commit of the database would wait for the flush of the whole file. */
 const flushing = (path: string): Effect.Effect<never, LocalFailure, Scope.Scope> =>
   Effect.acquireRelease(Effect.tryPromise({ try: () => open(path, "r+"), catch: localFailure }), (file) =>
     Effect.promise(() => file.close())
@@ -21,7 +18,7 @@ const flushing = (path: string): Effect.Effect<never, LocalFailure, Scope.Scope>
     )
   )
 
-/** What a snapshot tells about itself, so that backups whose objects were swapped are found. */
+/** Identifies a backup inside its snapshot, so that swapped objects are detected. */
 export interface Mark {
   readonly id: string
   /** The object's name without the prefix. */
@@ -29,12 +26,12 @@ export interface Mark {
 }
 
 /**
- * Writes a consistent copy of the database at `dbPath` to `path` (made here, 0600) without stopping writers or holding up
- * this thread, marks it, opens it again and checks it: integrity, references, counts, the ends of the audit logs.
+ * Writes a consistent, marked copy of the database to `path` (created with 0600) in a thread, without blocking writers. Then
+ * checks the copy: integrity, references, counts, and the ends of the audit logs.
  */
 export const takeSnapshot = (dbPath: string, path: string, { id, name }: Mark): Effect.Effect<void, LocalFailure> =>
   Effect.gen(function* () {
-    // SQLite writes into a file that is there and empty, and leaves its mode as it is.
+    // SQLite accepts an existing empty file and keeps its mode.
     yield* Effect.tryPromise({ try: () => writeFile(path, "", { flag: "wx", mode: 0o600 }), catch: localFailure })
     const posted = yield* Effect.raceFirst(
       runThread("snapshot", [dbPath, path, id, name]),

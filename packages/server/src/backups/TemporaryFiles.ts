@@ -10,7 +10,7 @@ const purposes: ReadonlyArray<Purpose> = ["backup", "restore", "apply", "drill"]
 
 const stem = (dbPath: string, purpose: Purpose): string => `.${basename(dbPath)}.${purpose}-`
 
-/** Removes the files beside a database whose names begin so: SQLite puts its own beside the one that it works on. */
+/** Removes the files beside a database with these prefixes, which includes SQLite's own files beside a temporary database. */
 const removeAll = (dbPath: string, ...stems: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const folder = dirname(dbPath)
@@ -24,7 +24,7 @@ const removeAll = (dbPath: string, ...stems: ReadonlyArray<string>) =>
     )
   )
 
-/** The path of a file beside the database, not there yet; it goes with the scope unless it was renamed. */
+/** Returns the path of a new file beside the database. The scope removes the file unless it was renamed. */
 export const temporaryFile = (dbPath: string, purpose: Purpose): Effect.Effect<string, never, Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -34,6 +34,6 @@ export const temporaryFile = (dbPath: string, purpose: Purpose): Effect.Effect<s
     (name) => join(dirname(dbPath), name)
   )
 
-/** Removes what a killed process left beside its database. Only for who owns the database: nobody else has such files. */
+/** Removes temporary files of a killed process. Call it only with the database's lock, or it removes files in use. */
 export const removeLeftovers = (dbPath: string): Effect.Effect<void> =>
   removeAll(dbPath, ...purposes.map((purpose) => stem(dbPath, purpose)))

@@ -13,8 +13,8 @@ const modules = {
 } as const
 
 /**
- * Runs a module in a thread to its end, and returns what it posts. An interruption ends the thread, and with
- * it its connections. The thread has no environment variables: they hold the master key.
+ * Runs a module in a thread and returns the message that it posts. Interruption terminates the thread and its connections. The
+ * thread gets no environment variables, because they hold the master key.
  */
 export const runThread = (
   work: keyof typeof modules,
@@ -22,7 +22,7 @@ export const runThread = (
   workerData?: unknown
 ): Effect.Effect<unknown, LocalFailure> =>
   Effect.async<unknown, LocalFailure>((resume) => {
-    // The build, also where this module runs from its source: a thread is started from JavaScript.
+    // The built file, even if this module runs from source: a worker needs JavaScript.
     const path = require.resolve(`@coffer/server/${modules[work]}`)
     const thread = new Worker(path, { argv: [...argv], workerData, env: {}, execArgv: [] })
     thread.once("message", (message: unknown) => {

@@ -33,7 +33,7 @@ const checks = (environment: Environment, mailTo: Email | null) =>
       { concurrency: "unbounded" }
     ).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
     return [
-      ok("settings", "every setting follows its rule"),
+      ok("settings", "all settings are valid"),
       ...database,
       ...fileChecks(settings.dbPath, environment),
       mail,
@@ -61,8 +61,8 @@ const report = (settings: ReadonlyArray<ShownSetting>, findings: ReadonlyArray<F
 }
 
 /**
- * `coffer-server check`: prints every setting with its source and never a secret, tries what the server needs, and says
- * what to do about each failure. It works while a server runs and while none does. Returns whether no check failed.
+ * `coffer-server check`: prints all settings with their sources, without secrets, and checks what the server needs. It works
+ * whether or not a server runs. Returns whether no check failed.
  */
 export const check = (environment: Environment, { json, mailTo }: CheckOptions): Effect.Effect<boolean> =>
   Effect.gen(function* () {

@@ -15,14 +15,14 @@ const isBusy = (cause: unknown): boolean => cause instanceof Sqlite.SqliteError 
 const attempt = <A>(read: () => A): Effect.Effect<A, CannotRead> =>
   Effect.try({ try: read, catch: (cause) => new CannotRead({ reason: reasonOf(cause), busy: isBusy(cause) }) })
 
-/** A connection that changes nothing and takes no lock that a server would wait for. */
+/** Opens a read-only connection that takes no lock a server would wait for. */
 const opened = (path: string) =>
   Effect.acquireRelease(
     attempt(() => new Sqlite(path, { readonly: true, fileMustExist: true, timeout: 0 })),
     (database) => Effect.sync(() => database.close())
   )
 
-/** Whether a server or an offline command owns the database: its lock is held exclusively then. */
+/** Whether a server or an offline command uses the database, which holds its lock file exclusively. */
 const isOwned = (dbPath: string) =>
   existsSync(`${dbPath}.lock`)
     ? Effect.scoped(
@@ -49,11 +49,15 @@ const schemaFinding = (schema: number): Finding | null => {
   const known = newestMigration
   if (schema === known) return null
   return schema > known
-    ? failed("database", `it has schema ${schema}, and this program knows ${known}`, "run the newer coffer-server")
+    ? failed(
+        "database",
+        `its schema is version ${schema}, but this program supports ${known}`,
+        "run the newer coffer-server"
+      )
     : warning(
         "database",
-        `it has schema ${schema}, and this program has ${known}`,
-        "the next start migrates it and keeps a copy: see that the disk has room for one"
+        `its schema is version ${schema}, and this program's is ${known}`,
+        "the next start migrates it and keeps a copy: make sure that the disk has room for one"
       )
 }
 
@@ -76,7 +80,7 @@ const keyFinding = (database: Sqlite.Database, settings: Settings) =>
       Effect.flatMap(Schema.decodeUnknown(Schema.Array(WrappedRow)))
     )
     if (!rows.some(({ name }) => name === "check")) {
-      return failed("key", "the database has lost the item that the master key is checked by", restore)
+      return failed("key", "the database has no entry to check the master key with", restore)
     }
     for (const row of rows) {
       if (Either.isRight(yield* Effect.either(unwrapBytes(keyring, row.name, row)))) continue
@@ -84,7 +88,7 @@ const keyFinding = (database: Sqlite.Database, settings: Settings) =>
         ? failed(
             "key",
             `the master key (fingerprint ${keyring.fingerprint}) does not open the database`,
-            "give the key of this database: docs/operations.md, When the key is lost"
+            "set the key of this database: docs/operations.md, When the key is lost"
           )
         : failed("key", `the database's wrapped key "${row.name}" is damaged`, restore)
     }
@@ -94,14 +98,14 @@ const keyFinding = (database: Sqlite.Database, settings: Settings) =>
   )
 
 const tolerance = Duration.toMillis("5 minutes")
-/** No clock of a machine that is set is before this program was written. */
+/** This program was written later, so an earlier clock is wrong. */
 const earliest = Date.UTC(2025, 0, 1)
 
 const clockFinding = (now: number, newest: string | null): Finding => {
-  const setIt = "set the clock (timedatectl status) before the server starts: codes, sessions and backups go by it"
+  const setIt = "set the clock (timedatectl status) before the server starts: codes, sessions and backups depend on it"
   if (now < earliest) return failed("clock", `the clock says ${timestamp(now)}`, setIt)
   return newest !== null && Date.parse(newest) > now + tolerance
-    ? failed("clock", `the clock says ${timestamp(now)}, and the newest audit entry is of ${newest}`, setIt)
+    ? failed("clock", `the clock says ${timestamp(now)}, but the newest audit entry is from ${newest}`, setIt)
     : ok("clock", `the clock says ${timestamp(now)}${newest === null ? "" : `, after the newest audit entry`}`)
 }
 
@@ -110,7 +114,7 @@ const newestEntry = (database: Sqlite.Database) =>
     database.prepare<[], string>("SELECT created_at FROM audit_entries ORDER BY position DESC LIMIT 1").pluck().get()
   )
 
-/** Checks the database, the key and the clock, also while a server runs: everything is read, and nothing written. */
+/** Checks the database, the key and the clock by reading only, so it works while a server runs. */
 export const databaseChecks = (settings: Settings): Effect.Effect<ReadonlyArray<Finding>> =>
   Effect.gen(function* () {
     const { dbPath } = settings
@@ -119,7 +123,7 @@ export const databaseChecks = (settings: Settings): Effect.Effect<ReadonlyArray<
       const absent = warning(
         "database",
         `there is no database at ${dbPath}`,
-        "the server makes one when it starts; if there should be one, correct SERVICE_DB_PATH"
+        "the server creates one when it starts; if there should be one, correct SERVICE_DB_PATH"
       )
       return [absent, clockFinding(now, null)]
     }
@@ -137,7 +141,7 @@ export const databaseChecks = (settings: Settings): Effect.Effect<ReadonlyArray<
         failed(
           "database",
           `${settings.dbPath} cannot be read: ${reason ?? message}`,
-          `run the check as the server's user; when the file is damaged, ${restore}`
+          `run the check as the server's user; if the file is damaged, ${restore}`
         )
       ])
     )

@@ -29,12 +29,12 @@ const modes = (dbPath: string, environment: Environment): ReadonlyArray<Finding>
     ...exposedSecrets(environment).map((variable) =>
       warning(
         "files",
-        `everybody on this machine may read the file of ${variable}`,
+        `every user of this machine can read the file of ${variable}`,
         "chmod o-rwx that file, unless a container mounts it for the server alone"
       )
     )
   ]
-  return findings.length > 0 ? findings : [ok("files", "the database and the files of secrets are not for others")]
+  return findings.length > 0 ? findings : [ok("files", "no other user can access the database or the files of secrets")]
 }
 
 const access = (folder: string): ReadonlyArray<Finding> =>
@@ -44,18 +44,18 @@ const access = (folder: string): ReadonlyArray<Finding> =>
     }),
     {
       onLeft: () => [
-        failed("files", `${folder} cannot be written by this user`, "run the check, and the server, as the owner of it")
+        failed("files", `${folder} cannot be written by this user`, "run the check and the server as its owner")
       ],
       onRight: () => []
     }
   )
 
-/** A backup needs room for a copy of the database beside it; a rotation and a migration do too. */
+/** A backup, a rotation and a migration each need room for a copy of the database. */
 const space = (dbPath: string): Finding => {
   const { bavail, blocks, bsize } = statfsSync(dirname(dbPath))
   const free = bavail * bsize
   const size = existsSync(dbPath) ? statSync(dbPath).size : 0
-  const message = `${Math.floor(free / mebibyte)} MiB of the disk are free, and the database has ${Math.ceil(size / mebibyte)} MiB`
+  const message = `the disk has ${Math.floor(free / mebibyte)} MiB free, and the database is ${Math.ceil(size / mebibyte)} MiB large`
   if (free < size + 16 * mebibyte) {
     return failed("disk", message, "make room: docs/operations.md, When the disk is full")
   }
@@ -64,7 +64,7 @@ const space = (dbPath: string): Finding => {
     : ok("disk", message)
 }
 
-/** Checks the modes of files and the free room. */
+/** Checks file modes and disk space. */
 export const fileChecks = (dbPath: string, environment: Environment): ReadonlyArray<Finding> => {
   const folder = dirname(dbPath)
   return Either.getOrElse(
@@ -73,7 +73,7 @@ export const fileChecks = (dbPath: string, environment: Environment): ReadonlyAr
       catch: reasonOf
     }),
     (reason) => [
-      failed("files", `${folder} cannot be looked at: ${reason}`, "correct SERVICE_DB_PATH, or create its directory")
+      failed("files", `${folder} cannot be accessed: ${reason}`, "correct SERVICE_DB_PATH, or create its directory")
     ]
   )
 }

@@ -1,7 +1,7 @@
 /** The result of one check. */
 export interface Finding {
   readonly name: string
-  /** `off`: the settings leave the feature out. */
+  /** `off`: the feature is not configured. */
   readonly status: "ok" | "warning" | "failed" | "off"
   readonly message: string
   /** What to do about a warning or a failure. */

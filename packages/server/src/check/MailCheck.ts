@@ -5,13 +5,12 @@ import { smtpFailure, type SmtpFailure, transportOptions } from "../mail/Mailer.
 import { failed, type Finding, off, ok } from "./Finding.js"
 
 const nextOf = ({ code, responseCode }: SmtpFailure): string => {
-  if (code === "EAUTH")
-    return "correct SMTP_USERNAME and SMTP_PASSWORD; some providers want a password for each program"
+  if (code === "EAUTH") return "correct SMTP_USERNAME and SMTP_PASSWORD; some providers require an app password"
   if (code === "ETLS")
-    return "the server offers no good TLS on this port: try SMTP_PORT=465, and see that its certificate is for SMTP_HOST"
+    return "TLS failed: try SMTP_PORT=465, and check that the server's certificate is valid for SMTP_HOST"
   if (code === "EDNS" || code === "ENOTFOUND") return "correct SMTP_HOST, or this machine's DNS"
   if (responseCode !== null) return "the mail server's log says why; SMTP_FROM must be an address that it may send from"
-  return "correct SMTP_HOST and SMTP_PORT, and see that this machine may connect there"
+  return "correct SMTP_HOST and SMTP_PORT, and check that no firewall blocks the connection"
 }
 
 const probe = (smtp: SmtpSettings, to: Email | null) =>
@@ -37,7 +36,7 @@ const probe = (smtp: SmtpSettings, to: Email | null) =>
     })
   }).pipe(Effect.scoped)
 
-/** Connects to the mail server, upgrades to TLS, logs in and quits; with an address, it sends a mail there. */
+/** Connects to the mail server with TLS and logs in; sends a test mail if there is an address. */
 export const mailCheck = ({ mail }: Settings, to: Email | null): Effect.Effect<Finding> => {
   if (mail._tag === "Log") {
     return Effect.succeed(
@@ -58,8 +57,8 @@ export const mailCheck = ({ mail }: Settings, to: Email | null): Effect.Effect<F
       ok(
         "mail",
         to === null
-          ? `${server} answers${mail.username === null ? "" : " and takes the login"}; --mail-to ADDRESS sends a test mail`
-          : `${server} took a test mail to ${to}`
+          ? `${server} responds${mail.username === null ? "" : " and accepts the login"}; --mail-to ADDRESS sends a test mail`
+          : `${server} accepted a test mail to ${to}`
       )
   })
 }

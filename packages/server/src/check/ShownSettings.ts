@@ -4,17 +4,17 @@ import type { ConfigProblem } from "../config/Problems.js"
 import { superadminVariable } from "../config/Unknown.js"
 import type { Environment } from "../config/Variables.js"
 
-/** A setting as `coffer-server check` prints it: never with the value of a secret, nor with one that breaks its rule. */
+/** A setting as `coffer-server check` prints it. Secrets and invalid values are not shown. */
 export interface ShownSetting {
   readonly variable: string
   readonly value: string | null
-  /** The variable that the value is from, or that names the file that it is in; `default`, or `unset`. */
+  /** The variable with the value, or with the name of its file; `default`, or `unset`. */
   readonly source: string
 }
 
 const masterKey = "SERVICE_MASTER_KEY"
 
-/** Every setting, in the order of the documentation. */
+/** All settings, in the order of the documentation. */
 export const shownSettings = (
   environment: Environment,
   problems: ReadonlyArray<ConfigProblem>
@@ -35,7 +35,7 @@ export const shownSettings = (
         return { variable, value: fallback ?? null, source: fallback === undefined ? "unset" : "default" }
       }
       const value = isWrong(source)
-        ? "not shown, because it breaks its rule"
+        ? "not shown, because it is invalid"
         : secret
           ? variable === masterKey
             ? "set (64 hexadecimal digits)"

@@ -5,7 +5,7 @@ import { makeObjectStore, type ObjectStore } from "../backups/ObjectStore.js"
 import type { BackupSettings, Settings } from "../Config.js"
 import { failed, type Finding, off, ok, warning } from "./Finding.js"
 
-/** Writes an object, reads it back and removes it. No list of backups shows it. */
+/** Writes an object, reads it back and removes it. Its name is not that of a backup, so lists skip it. */
 const roundTrip = (store: ObjectStore) =>
   Effect.gen(function* () {
     const name = `check-${randomBytes(8).toString("hex")}`
@@ -20,7 +20,7 @@ const roundTrip = (store: ObjectStore) =>
     return content.equals(Buffer.concat(Chunk.toReadonlyArray(pieces)))
   })
 
-/** How old the newest backup in the store is, in milliseconds. */
+/** The age of the newest backup in milliseconds; null if there is none. */
 const newestAge = (store: ObjectStore) =>
   Effect.gen(function* () {
     const times = (yield* store.list).flatMap(({ name, size }) =>
@@ -31,29 +31,33 @@ const newestAge = (store: ObjectStore) =>
 
 const hours = (millis: number): string => `${Math.max(0, Math.floor(Duration.toHours(millis)))} hours`
 
-const judge = ({ scheduleHours }: BackupSettings, age: number | null): Finding => {
-  const works = "the store takes, returns and deletes objects"
+const ageFinding = ({ scheduleHours }: BackupSettings, age: number | null): Finding => {
+  const works = "the store writes, returns and deletes objects"
   if (age === null) return warning("backups", `${works}; there is no backup in it`, "make one: coffer backup create")
   const newest = `${works}; the newest backup is ${hours(age)} old`
   return scheduleHours > 0 && age > 2 * Duration.toMillis(Duration.hours(scheduleHours))
-    ? warning("backups", newest, "backups are scheduled, and two were missed: the server's log says why")
+    ? warning("backups", newest, "two scheduled backups are missing: see the server's log")
     : ok("backups", newest)
 }
 
-/** Writes to the backups' store, reads back, deletes, and sees how old the newest backup is. */
+/** Checks that the store works, and the age of the newest backup. */
 export const storeCheck = ({ backups }: Settings): Effect.Effect<Finding> => {
-  if (backups === null) return Effect.succeed(off("backups", "no store is configured: what is lost is lost"))
+  if (backups === null) return Effect.succeed(off("backups", "no store is configured, so lost data cannot be restored"))
   return Effect.gen(function* () {
     const store = yield* makeObjectStore(backups)
     if (!(yield* roundTrip(store))) {
-      return failed("backups", "the store gave other bytes than it took", "ask whoever runs the store: it loses data")
+      return failed(
+        "backups",
+        "the store returned other bytes than were written",
+        "contact the store's operator: it corrupts data"
+      )
     }
-    return judge(backups, yield* newestAge(store))
+    return ageFinding(backups, yield* newestAge(store))
   }).pipe(
     Effect.scoped,
     Effect.catchAll(({ message }) =>
       Effect.succeed(
-        failed("backups", message, "correct the settings BACKUP_…, or the rights of the server in the store")
+        failed("backups", message, "correct the settings BACKUP_…, or the server's permissions in the store")
       )
     )
   )

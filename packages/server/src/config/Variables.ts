@@ -15,7 +15,8 @@ export const reader = (environment: Environment) => {
       onSome: (value) => Effect.succeed(value)
     })
 
-  const missing = (variable: string, format: Format<unknown>) => problem(variable, `is required and ${format.rule}`)
+  const requiredProblem = (variable: string, format: Format<unknown>) =>
+    problem(variable, `is required and ${format.rule}`)
 
   const optional = <A>(variable: string, format: Format<A>): Setting<A | null> => {
     const text = given(variable)
@@ -24,7 +25,7 @@ export const reader = (environment: Environment) => {
 
   const required = <A>(variable: string, format: Format<A>): Setting<A> => {
     const text = given(variable)
-    return text === null ? missing(variable, format) : decode(variable, format, text)
+    return text === null ? requiredProblem(variable, format) : decode(variable, format, text)
   }
 
   const withDefault = <A, B>(variable: string, format: Format<A>, fallback: B): Setting<A | B> =>
@@ -58,7 +59,7 @@ export const reader = (environment: Environment) => {
 
   const requiredSecret = (variable: string, format: Format<string>): Setting<Redacted.Redacted> =>
     Effect.flatMap(secret(variable, format), (value) =>
-      value === null ? missing(variable, format) : Effect.succeed(value)
+      value === null ? requiredProblem(variable, format) : Effect.succeed(value)
     )
 
   return { given, optional, required, withDefault, hasSecret, secret, requiredSecret }

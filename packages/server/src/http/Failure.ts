@@ -14,7 +14,7 @@ const fieldOf = (path: ReadonlyArray<PropertyKey>): string =>
 type Issue = HttpApiError.HttpApiDecodeError["issues"][number]
 
 /** The reason of a decoding failure. The toolkit's messages may contain the rejected value, so they are replaced. */
-const reasonOf = (issue: Issue): string => {
+const decodingReason = (issue: Issue): string => {
   if (isOwnMessage(issue.message)) return issue.message
   switch (issue._tag) {
     case "Missing":
@@ -37,7 +37,9 @@ const fromDecoding = (error: HttpApiError.HttpApiDecodeError): ValidationError =
   const issue = error.issues[0]
   return new ValidationError({
     message:
-      issue === undefined ? "the request is malformed" : `${fieldOf(issue.path) || "the body"}: ${reasonOf(issue)}`
+      issue === undefined
+        ? "the request is malformed"
+        : `${fieldOf(issue.path) || "the body"}: ${decodingReason(issue)}`
   })
 }
 

@@ -146,7 +146,7 @@ describe("restore --apply", () => {
       yield* at(path, setSecret(owner, "OTHER", "written after the wrong restore"))
 
       const [, command, replaced = ""] =
-        /to take this back, with the server stopped: (coffer-server restore --apply (.*))$/m.exec(out.join("\n")) ?? []
+        /to undo this, with the server stopped: (coffer-server restore --apply (.*))$/m.exec(out.join("\n")) ?? []
       assert.isDefined(command)
       yield* apply(replaced, path)
       assert.strictEqual((yield* at(path, readSecret(owner, "KEY"))).value, "as it is")
@@ -175,7 +175,7 @@ describe("restore --apply", () => {
         })
       )
       const { err, out } = yield* apply(file, path)
-      assert.match(err[0] ?? "", /good again/)
+      assert.match(err[0] ?? "", /valid again/)
       assert.deepStrictEqual(err.slice(1), ["  acme: revoked-since (…bbbb)", "  acme: rotated-since (…cccc)"])
       assert.notInclude([...err, ...out].join("\n"), "hash of")
       // Once more: by now they are good in what is replaced, too.
@@ -231,11 +231,11 @@ describe("restore --apply", () => {
       symlinkSync(file, join(folder, "soft.db"))
       yield* refused(join(folder, "soft.db"), /is not a regular file/)
       writeFileSync(join(folder, "text.db"), "text ".repeat(1000))
-      yield* refused(join(folder, "text.db"), /is not a database of this server's/)
+      yield* refused(join(folder, "text.db"), /is not a Coffer database/)
       writeFileSync(join(folder, "empty.db"), "")
-      yield* refused(join(folder, "empty.db"), /is not a database of this server's/)
+      yield* refused(join(folder, "empty.db"), /is not a Coffer database/)
       new Sqlite(join(folder, "foreign.db")).exec("CREATE TABLE t (a)").close()
-      yield* refused(join(folder, "foreign.db"), /is not a database of this server's/)
+      yield* refused(join(folder, "foreign.db"), /is not a Coffer database/)
       copyFileSync(file, join(folder, "logged.db"))
       writeFileSync(join(folder, "logged.db-wal"), "a log")
       yield* refused(join(folder, "logged.db"), /write-ahead log/)

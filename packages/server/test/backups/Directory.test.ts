@@ -94,7 +94,7 @@ describe("backups in a directory", () => {
         })
         assert.deepStrictEqual(
           lines.filter((line) => line.startsWith("ERROR")),
-          [`ERROR backup ${id} does not decrypt: the object in the store is not what was put there`]
+          [`ERROR backup ${id} does not decrypt: the object in the store was changed`]
         )
       })
     ).pipe(Effect.provide(layer))

@@ -124,7 +124,7 @@ describe("backups of a real server", () => {
     const applied = await command(machine.folder, ["restore", "--apply", path])
     assert.strictEqual(applied.code, 0, applied.err)
     assert.match(applied.out, new RegExp(`service\\.db is now the database of ${path.replaceAll(".", "\\.")}`))
-    assert.match(applied.err, /^these API keys are good again.*\n {2}acme: ci \(…\w{4}\)\n$/)
+    assert.match(applied.err, /^these API keys are valid again.*\n {2}acme: ci \(…\w{4}\)\n$/)
     assert.notInclude(applied.err, first.key)
 
     const again = await Program.start({ ...superadmin, ...settings }, machine.folder)
@@ -167,7 +167,7 @@ describe("backups of a real server", () => {
     )
     const wrongKey = await command(program.folder, ["drill"], { ...settings, SERVICE_MASTER_KEY: "ab".repeat(32) })
     assert.strictEqual(wrongKey.code, 1)
-    assert.match(wrongKey.err, /is under another master key: its fingerprint is [0-9a-f]{16}, and this key's is/)
+    assert.match(wrongKey.err, /is under another master key: its fingerprint is [0-9a-f]{16}, this key's is/)
     // On another machine, without a database.
     const elsewhere = await command(freshFolder(), ["drill", backup.id], settings)
     assert.strictEqual(elsewhere.code, 0, elsewhere.err)
@@ -247,7 +247,7 @@ describe("backups of a real server", () => {
       BACKUP_S3_ENDPOINT: "http://127.0.0.1:1",
       BACKUP_SCHEDULE_HOURS: "1"
     })
-    await program.said(/a scheduled backup was not made; the next try is in 15 minutes/)
+    await program.said(/a scheduled backup failed; retrying in 15 minutes/)
     const token = await program.login("root@example.com")
     assertRefused(await program.call("GET", "/api/backups", { token }), 502, "BACKUP_FAILED", /ECONNREFUSED/)
     assertRefused(await program.call("POST", "/api/backups", { token }), 502, "BACKUP_FAILED", /ECONNREFUSED/)

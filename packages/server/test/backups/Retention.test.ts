@@ -1,6 +1,6 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Ids"
-import { type Known, retain, type RetentionRule } from "@coffer/server/backups/Retention"
+import { retain, type RetentionFacts, type RetentionRule } from "@coffer/server/backups/Retention"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 
@@ -33,7 +33,7 @@ const isoWeek = (moment: number): string => {
   return `${thursday.getUTCFullYear()}-W${Math.floor(ordinal / 7) + 1}`
 }
 
-const nothingKnown: Known = { instance, restores: [], damaged: new Set() }
+const nothingKnown: RetentionFacts = { instance, restores: [], damaged: new Set() }
 
 const moment = fc.integer({ min: Date.UTC(2019, 10, 1), max: Date.UTC(2021, 2, 1) })
 
@@ -41,7 +41,7 @@ interface Case {
   readonly now: number
   readonly backups: ReadonlyArray<Backup>
   readonly rule: RetentionRule
-  readonly known: Known
+  readonly known: RetentionFacts
 }
 
 /** Any backups at all: of several instances, of the future, damaged, before and after restores. */
@@ -80,7 +80,7 @@ const cases: fc.Arbitrary<Case> = fc
       known: {
         instance,
         damaged: new Set(backups.flatMap(({ backup, damaged }) => (damaged ? [backup.id] : []))),
-        restores: restores.map(({ after, from }) => ({ from: now - from, at: now - from + after }))
+        restores: restores.map(({ after, from }) => ({ from: now - from, appliedAt: now - from + after }))
       }
     }
   })
@@ -129,14 +129,16 @@ describe("the retention", () => {
   it("never removes what is newer than a backup that was restored since", () => {
     holds((given) => {
       for (const { backup } of removedOf(given)) {
-        for (const { at, from } of given.known.restores) assert.isFalse(from <= made(backup) && made(backup) <= at)
+        for (const { appliedAt, from } of given.known.restores)
+          assert.isFalse(from <= made(backup) && made(backup) <= appliedAt)
       }
     })
   })
 
   it("removes nothing for 7 days after a restore", () => {
     holds((given) => {
-      if (given.known.restores.some(({ at }) => given.now < at + 7 * day)) assert.deepStrictEqual(removedOf(given), [])
+      if (given.known.restores.some(({ appliedAt }) => given.now < appliedAt + 7 * day))
+        assert.deepStrictEqual(removedOf(given), [])
     })
   })
 
@@ -231,7 +233,7 @@ describe("the retention", () => {
 
   it("keeps what was made since a backup that was restored, also once its 7 days are over", () => {
     const today = Array.from({ length: 8 }, (_, index) => at(now - index * hour))
-    const restores = [{ from: now - 7 * hour, at: now }]
+    const restores = [{ from: now - 7 * hour, appliedAt: now }]
     const after = at(now + hour)
     const known = { ...nothingKnown, restores }
     assert.strictEqual(retain([...today, after], made(after), rule, known).held, "restore")

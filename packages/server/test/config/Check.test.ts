@@ -142,7 +142,7 @@ describe("coffer-server check", () => {
       /^ {2}SMTP_FROM +- \(unset\)$/m,
       /^ {2}SUPERADMIN_EMAIL_3 +root@example\.com$/m,
       /^ {2}warning {2}settings {2}SMTP_USER is not a setting and is ignored: did you mean SMTP_USERNAME\?$/m,
-      /^ {2}warning {2}database {2}there is no database at service\.db\n +do: the server makes one/m
+      /^ {2}warning {2}database {2}there is no database at service\.db\n +do: the server creates one/m
     ]) {
       assert.match(out, line)
     }
@@ -188,7 +188,7 @@ describe("coffer-server check", () => {
     database.close()
     const late = await found(folder)
     assert.strictEqual(late.code, 1)
-    assert.match(late.named("clock").message, /newest audit entry is of 2999-01-01/)
+    assert.match(late.named("clock").message, /newest audit entry is from 2999-01-01/)
 
     writeFileSync(path, Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 7)]))
     const damaged = await found(folder)
@@ -204,7 +204,7 @@ describe("coffer-server check", () => {
     assert.deepStrictEqual([connected.code, connected.named("mail").status], [0, "ok"], connected.out)
     assert.deepStrictEqual(mail.mails, [])
     const sent = await found(folder, mail.settings, ["--mail-to", "ada@example.com"])
-    assert.include(sent.named("mail").message, "took a test mail to ada@example.com")
+    assert.include(sent.named("mail").message, "accepted a test mail to ada@example.com")
     assert.lengthOf(mail.mails, 1)
     assert.match(mail.mails.join(), /^ada@example\.com\n[\s\S]*Subject: A test mail of Coffer/)
     const refused = await found(folder, { ...mail.settings, SMTP_PASSWORD: "hunter2-wrong" })
@@ -222,7 +222,7 @@ describe("coffer-server check", () => {
     const folder = freshFolder()
     const { code, named } = await found(folder, store.settings)
     assert.strictEqual(code, 0)
-    assert.match(named("backups").message, /takes, returns and deletes objects; there is no backup in it/)
+    assert.match(named("backups").message, /writes, returns and deletes objects; there is no backup in it/)
     assert.deepStrictEqual([...store.objects.keys()], [])
     store.fault = (operation) => (operation === "put" ? 403 : "none")
     const refused = await found(folder, store.settings)
@@ -238,7 +238,7 @@ describe("coffer-server check", () => {
     const kept = freshFolder()
     const { code, named } = await found(folder, { BACKUP_DIR: kept })
     assert.strictEqual(code, 0)
-    assert.match(named("backups").message, /takes, returns and deletes objects/)
+    assert.match(named("backups").message, /writes, returns and deletes objects/)
     assert.deepStrictEqual(readdirSync(kept), [])
     const absent = await found(folder, { BACKUP_DIR: join(kept, "unmounted") })
     assert.strictEqual(absent.code, 1)

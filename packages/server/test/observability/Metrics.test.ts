@@ -275,7 +275,7 @@ describe.concurrent("a server", () => {
       SMTP_FROM: "coffer@example.com"
     })
     await failing.call("POST", "/api/auth/login", { body: { email: "ada@example.com" } })
-    await failing.said(/a scheduled backup was not made/)
+    await failing.said(/a scheduled backup failed/)
     await failing.said(/a login code was not mailed/)
     const samples = parseExposition(await (await fetch(await metricsOf(failing))).text())
     assert.strictEqual(valueOf(samples, "coffer_mail_failures_total"), 1)
