@@ -1,9 +1,8 @@
 import type { SecretKey } from "@coffer/domain/Names"
 import { maxSecretValueBytes, RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect, Either, Option, Redacted, Schema } from "effect"
-import { createReadStream } from "node:fs"
-import type { Readable } from "node:stream"
 import { CannotDo, WrongUsage } from "./Failures.js"
+import { readBytes, type Source, sourceOf, standardInput } from "./Input.js"
 import { note } from "./Output.js"
 import { askHidden, canAsk } from "./Prompts.js"
 import { hasMangledArgument } from "./run/Mangled.js"
@@ -11,27 +10,7 @@ import { unmark } from "./Verbatim.js"
 
 const tooLarge = new CannotDo({ message: "the value is larger than 64 KB, which is the most that a secret can hold" })
 
-/** Everything that comes out of a stream, up to what a secret can hold. */
-const readAll = (stream: Readable, name: string): Effect.Effect<Buffer, CannotDo> =>
-  Effect.tryPromise({
-    try: async () => {
-      const chunks: Array<Uint8Array> = []
-      let size = 0
-      const source: AsyncIterable<Uint8Array> = stream
-      for await (const bytes of source) {
-        chunks.push(bytes)
-        size += bytes.length
-        if (size > maxSecretValueBytes) break
-      }
-      return Buffer.concat(chunks)
-    },
-    catch: () => new CannotDo({ message: `${name} cannot be read; check that it is there and yours to read` })
-  }).pipe(
-    Effect.filterOrFail(
-      (bytes) => bytes.length <= maxSecretValueBytes,
-      () => tooLarge
-    )
-  )
+const readAll = (source: Source) => readBytes(source, maxSecretValueBytes, tooLarge)
 
 const notText = (name: string) => new CannotDo({ message: `${name} is not UTF-8 text; store binary values as base64` })
 
@@ -44,7 +23,7 @@ const decodeText = (bytes: Buffer, name: string) =>
 
 const fromArgument = Effect.fnUntraced(function* (key: SecretKey, value: Redacted.Redacted) {
   const word = Redacted.value(value)
-  if (word.startsWith("-") && word !== "-") {
+  if (word.startsWith("-")) {
     return yield* new WrongUsage({
       message: `the value begins with a hyphen and may be a mistyped option; to store it as it is: coffer secret set ${key} -- VALUE`
     })
@@ -54,8 +33,10 @@ const fromArgument = Effect.fnUntraced(function* (key: SecretKey, value: Redacte
   return Redacted.make(unmark(word))
 })
 
+const fromFile = (path: string) => Effect.flatMap(readAll(sourceOf(path)), (bytes) => decodeText(bytes, path))
+
 const fromStandardInput = Effect.fnUntraced(function* (key: SecretKey, allowEmpty: boolean) {
-  const bytes = yield* readAll(process.stdin, "standard input")
+  const bytes = yield* readAll(standardInput)
   if (bytes.length === 0 && !allowEmpty) {
     return yield* new WrongUsage({
       message: `standard input is empty; to store the empty text: coffer secret set ${key} ""`
@@ -82,7 +63,8 @@ const typed = (key: SecretKey, allowEmpty: boolean): Effect.Effect<Redacted.Reda
 const decodeValue = Schema.decodeEither(RedactedSecretValue)
 
 /**
- * The value to store: the argument, else a file's bytes, else those of standard input, else what a person types.
+ * Reads the value to store: the argument, else the bytes of a file, else those of standard input, else what a person types.
+ * The argument `-` and the file `-` mean standard input.
  */
 export const readValue = Effect.fnUntraced(function* (
   key: SecretKey,
@@ -93,12 +75,14 @@ export const readValue = Effect.fnUntraced(function* (
   if (Option.isSome(argument) && Option.isSome(file)) {
     return yield* new WrongUsage({ message: "the value is given twice: as an argument and by --file" })
   }
-  const text = Option.isSome(argument)
-    ? yield* fromArgument(key, argument.value)
-    : Option.isSome(file)
-      ? yield* decodeText(yield* readAll(createReadStream(file.value), file.value), file.value)
-      : canAsk()
+  const isDash = Option.exists(argument, (word) => Redacted.value(word) === "-") || Option.contains(file, "-")
+  const text =
+    isDash || (Option.isNone(argument) && Option.isNone(file))
+      ? canAsk()
         ? yield* typed(key, allowEmpty)
         : yield* fromStandardInput(key, allowEmpty)
+      : Option.isSome(argument)
+        ? yield* fromArgument(key, argument.value)
+        : yield* fromFile(Option.getOrElse(file, () => ""))
   return yield* Either.mapLeft(decodeValue(Redacted.value(text)), ({ message }) => new CannotDo({ message }))
 })

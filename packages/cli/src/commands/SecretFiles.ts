@@ -1,69 +1,66 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import { writePrivate } from "@coffer/domain/client/PrivateFile"
+import { withMessage } from "@coffer/domain/Message"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { lstatSync, readFileSync } from "node:fs"
+import { lstatSync } from "node:fs"
 import { dirname } from "node:path"
 import { CannotDo, WrongUsage } from "../Failures.js"
 import { formatNames, formatOf } from "../formats/Format.js"
 import { readSecrets, writeSecrets } from "../formats/Formats.js"
+import { readBytes, type Source, sourceOf } from "../Input.js"
 import { note, write } from "../Output.js"
 import { changeMany, dryRun, yes } from "./BulkChange.js"
 import { withProgress } from "./Progress.js"
 import { argument, atEnv, connect, env, org, project, serverUrl, settingsOf } from "./Shared.js"
 
 const format = Options.choice("format", formatNames).pipe(
-  Options.withDescription("The file's format; when left out, its extension tells (.env, .sh, .json, .yaml, .yml)"),
+  Options.withDescription("The file's format (default: by its extension, .env, .sh, .json, .yaml or .yml)"),
   Options.optional
 )
 
-const unknownFormat = (path: string) =>
-  new WrongUsage({
-    message: `the name of ${path} does not tell its format: add --format with one of ${formatNames.join(", ")}`
-  })
+const unknownFormat = (name: string) =>
+  new WrongUsage({ message: `the format of ${name} is not known: add --format with one of ${formatNames.join(", ")}` })
 
-const file = argument("FILE", Schema.NonEmptyString.pipe(Schema.pattern(/^[^-]/)), "The file to read")
+const file = argument(
+  "FILE",
+  Schema.NonEmptyString.annotations(withMessage("FILE is empty: name a file, or - for standard input")),
+  "The file to read; - reads standard input, and needs --format"
+)
 
 /** As much as a write of a bundle takes, with room for how a format spells it. */
 const largest = 64 * 1024 * 1024
 
-/** The text of a file. A byte order mark at its start says what it is, and is no part of it. */
-const readText = (path: string) =>
-  Effect.try({
-    try: () => readFileSync(path),
-    catch: () => new CannotDo({ message: `${path} cannot be read; check that it is there and yours to read` })
-  }).pipe(
-    Effect.filterOrFail(
-      (bytes) => bytes.length <= largest,
-      () => new CannotDo({ message: `${path} is larger than any environment: check that it is the right file` })
-    ),
-    Effect.flatMap((bytes) =>
-      Effect.try({
-        try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
-        catch: () => new CannotDo({ message: `${path} is not UTF-8 text; convert it first` })
-      })
-    )
-  )
+/** Reads text. A byte order mark at its start is not part of it. */
+const readText = Effect.fnUntraced(function* (source: Source) {
+  const { name } = source
+  const tooLarge = new CannotDo({ message: `${name} is larger than any environment: check that it is the right file` })
+  const bytes = yield* readBytes(source, largest, tooLarge)
+  return yield* Effect.try({
+    try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+    catch: () => new CannotDo({ message: `${name} is not UTF-8 text; convert it first` })
+  })
+})
 
 export const importCommand = Command.make("import", { ...atEnv, file, format, dryRun, yes }, (options) =>
   Effect.gen(function* () {
-    const path = options.file
-    const name = Option.getOrElse(options.format, () => formatOf(path))
-    if (name === undefined) return yield* unknownFormat(path)
+    const source = sourceOf(options.file)
+    const name = Option.getOrElse(options.format, () => formatOf(options.file))
+    if (name === undefined) return yield* unknownFormat(source.name)
     const settings = yield* settingsOf(options)
     const place = yield* settings.envPath
     const server = yield* settings.server
     const secrets = yield* withProgress((progress) =>
       Effect.gen(function* () {
-        yield* progress.step(0, `reading ${path}`)
-        const text = yield* readText(path)
+        yield* progress.step(0, `reading ${source.name}`)
+        const text = yield* readText(source)
         yield* progress.step(0.5, "checking")
-        const found = yield* readSecrets(name, path, text)
+        const found = yield* readSecrets(name, source.name, text)
         yield* progress.step(1, `${found.size} secrets checked`)
         return found
       })
     )
-    if (secrets.size === 0) yield* note(`${path} holds no secrets`)
+    if (secrets.size === 0) yield* note(`${source.name} holds no secrets`)
     const client = yield* connect(server)
     yield* changeMany(options, place, ({ dryRun, headers }) =>
       withProgress((progress) => {
@@ -80,11 +77,11 @@ export const importCommand = Command.make("import", { ...atEnv, file, format, dr
 )
 
 const output = Options.text("output").pipe(
-  Options.withDescription("The file to write, for its owner alone; standard output when left out"),
+  Options.withDescription("The file to write, with mode 0600 (default: standard output)"),
   Options.optional
 )
 
-/** Whether a file can be put there: a file that is there is replaced, anything else is left alone. */
+/** Checks that a file can be written there. An existing file is replaced; anything else is refused. */
 const checkTarget = (path: string) =>
   Effect.try({
     try: () => ({
@@ -105,7 +102,7 @@ const checkTarget = (path: string) =>
 
 export const exportCommand = Command.make("export", { serverUrl, org, project, env, format, output }, (options) =>
   Effect.gen(function* () {
-    const target = Option.getOrUndefined(options.output)
+    const target = Option.getOrUndefined(Option.filter(options.output, (path) => path !== "-"))
     const name = Option.getOrElse(options.format, () => (target === undefined ? ("env" as const) : formatOf(target)))
     if (name === undefined) return yield* unknownFormat(target ?? "")
     if (target !== undefined) yield* checkTarget(target)

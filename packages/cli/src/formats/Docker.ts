@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import { type Entry, type Format, type Pair, Unreadable } from "./Format.js"
+import { type Entry, type Format, isTooMany, type Pair, tooMany, Unreadable } from "./Format.js"
 
 /** Docker reads a file with Go's bufio.Scanner, whose lines are shorter than this. */
 const maxLine = 65_536
@@ -14,8 +14,12 @@ const refusal = ({ key, value }: Pair) => {
 
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
   const entries: Array<Entry> = []
-  for (const [index, raw] of text.split("\n").entries()) {
-    const line = index + 1
+  let line = 0
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf("\n", start)
+    const raw = text.slice(start, end < 0 ? undefined : end)
+    start = end < 0 ? text.length : end + 1
+    line++
     const content = raw.replace(/\r$/, "").trimStart()
     if (content === "" || content.startsWith("#")) continue
     const equals = content.indexOf("=")
@@ -25,11 +29,12 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
       )
     }
     entries.push({ key: content.slice(0, equals), value: content.slice(equals + 1), line })
+    if (isTooMany(entries)) return tooMany(line)
   }
   return Either.right(entries)
 }
 
-/** The lines of Docker's `--env-file`: what is behind the first = is the value, as it is. */
+/** The lines of Docker's `--env-file`: the text after the first = is the value, unchanged. */
 export const docker: Format = {
   refusal,
   write: (pairs) => pairs.map(({ key, value }) => `${key}=${value}\n`).join(""),

@@ -1,14 +1,15 @@
 import { parse } from "dotenv"
-import { Either } from "effect"
-import { type Entry, type Format, lineCounter, type Pair, Unreadable } from "./Format.js"
+import { Either, Option } from "effect"
+import { type Entry, type Format, isTooMany, type Pair, tooLong, tooMany, Unreadable } from "./Format.js"
+import { Scanner } from "./Scanner.js"
 
-/** How a value can be written. dotenv knows no escapes but `\n` and `\r` in double quotes. */
+/** The ways to write a value. The only escapes of dotenv are `\n` and `\r` in double quotes. */
 const spellings: ReadonlyArray<(value: string) => string | undefined> = [
   (value) => (/^[\w./:@%+,-]+$/.test(value) ? value : undefined),
   (value) => quoted("'", value),
   (value) => quoted('"', value.replaceAll("\r", "\\r")),
   (value) => quoted("`", value),
-  // Quotes cannot end with a backslash; a plain text can, where nothing in it has a meaning.
+  // A value in quotes cannot end with a backslash; a plain one can, unless something in it has a meaning.
   (value) => (/^[^\s'"`#][^\r\n\u2028\u2029#]*$/.test(value) ? value : undefined)
 ]
 
@@ -35,53 +36,75 @@ const refusal = (pair: Pair) => {
     : "has a value that no quotes of a .env file can hold"
 }
 
-/** Blank lines and comments. */
-const nothing = /(?:\s+|#[^\n]*)*/y
+const blank = /\s*/y
+const comment = /#[^\n]*/y
 
-/** One assignment, as dotenv takes it: a name, a value in quotes or else up to the end of the line, and a comment. */
-const assignment =
-  /(?:export[^\S\n]+)?([\w.-]+)(?:[^\S\n]*=[^\S\n]*|:[^\S\n]+)(?:('(?:\\'|[^'])*'|"(?:\\"|[^"])*"|`(?:\\`|[^`])*`)|([^#\n]*))[^\S\n]*(#[^\n]*)?(?=\n|$)/y
+/** The start of an assignment, as dotenv takes it. */
+const head = /(?:export[^\S\n]+)?([\w.-]+)(?:[^\S\n]*=[^\S\n]*|:[^\S\n]+)/y
 
-/** Why an assignment is not taken although dotenv reads something there. */
-const doubt = ([whole, key = "", , text, comment]: RegExpExecArray): string | undefined => {
+/** A value as dotenv takes it: in quotes, which a backslash can escape, or else up to the end of the line; and a comment. */
+const tail =
+  /(?:('[^']*(?:(?<=\\)'[^']*)*'|"[^"]*(?:(?<=\\)"[^"]*)*"|`[^`]*(?:(?<=\\)`[^`]*)*`)|([^#\n]*))[^\S\n]*(#[^\n]*)?(?=\n|$)/y
+
+/** Why an assignment is refused although dotenv reads something there. */
+const doubt = (key: string, [whole, , text, remark]: RegExpExecArray): string | undefined => {
   if (text === undefined) return undefined
   if (/^['"`]/.test(text)) return `${key}: its quotes do not close at the end of the value`
-  if (comment !== undefined && !/\s$/.test(whole.slice(0, -comment.length))) {
-    return `${key}: a # right behind the text begins a comment for some readers and not for others; put the value in quotes`
+  if (remark !== undefined && !/\s$/.test(whole.slice(0, -remark.length))) {
+    return `${key}: a # directly after the text begins a comment for some readers and not for others; put the value in quotes`
   }
   return undefined
 }
 
+/** dotenv's own pattern can fill the stack of V8 too. */
+const parseEnv = Option.liftThrowable((text: string) => parse(text))
+
+const ownValue = (found: Readonly<Record<string, string>>, key: string) =>
+  Object.hasOwn(found, key) ? found[key] : undefined
+
+/**
+ * Compares with what dotenv reads in the whole file: quotes can reach further than their line.
+ *
+ * @param text the file without its blank lines: dotenv's time is quadratic in a run of them.
+ */
+const findDifference = (text: string, entries: ReadonlyArray<Entry>): Entry | undefined => {
+  const all = Option.getOrElse(parseEnv(text), () => ({}))
+  const counts = new Map<string, number>()
+  for (const { key } of entries) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return entries.find(({ key, value }) => counts.get(key) === 1 && ownValue(all, key) !== value)
+}
+
 const read = (source: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
-  // What dotenv does first.
+  // dotenv does this first.
   const text = source.replace(/\r\n?/g, "\n")
-  const lineAt = lineCounter(text)
+  const scanner = new Scanner(text)
   const entries: Array<Entry> = []
-  for (let at = 0; ;) {
-    nothing.lastIndex = at
-    nothing.test(text)
-    at = nothing.lastIndex
-    if (at >= text.length) break
-    const line = lineAt(at)
+  const lines: Array<string> = []
+  for (;;) {
+    scanner.skip(blank)
+    const begin = scanner.at
+    if (text[begin] === "#") {
+      scanner.skip(comment)
+      lines.push(text.slice(begin, scanner.at))
+      continue
+    }
+    if (scanner.done) break
+    const line = scanner.lineAt(begin)
     const refuse = (problem: string) => Either.left(new Unreadable({ line, problem }))
-    assignment.lastIndex = at
-    const found = assignment.exec(text)
-    if (found === null) return refuse("is not KEY=value")
-    const [whole, key = ""] = found
-    const problem = doubt(found)
+    const key = scanner.take(head)?.[1]
+    if (key === undefined) return refuse("is not KEY=value")
+    const found = scanner.take(tail)
+    if (found === null) return tooLong(line, key)
+    const problem = doubt(key, found)
     if (problem !== undefined) return refuse(problem)
-    const own = parse(whole)
-    const value = Object.hasOwn(own, key) ? own[key] : undefined
+    const whole = text.slice(begin, scanner.at)
+    const value = Option.getOrUndefined(Option.map(parseEnv(whole), (own) => ownValue(own, key)))
     if (value === undefined) return refuse(`${key}: dotenv does not read this; use json or yaml`)
     entries.push({ key, value, line })
-    at += whole.length
+    if (isTooMany(entries)) return tooMany(line)
+    lines.push(whole)
   }
-  // Quotes can reach further than their line: what dotenv makes of the whole file is what counts.
-  const all = parse(text)
-  const other = entries.find(({ key, value }) => {
-    const same = entries.filter((entry) => entry.key === key)
-    return same.length === 1 && all[key] !== value
-  })
+  const other = findDifference(lines.join("\n"), entries)
   return other === undefined
     ? Either.right(entries)
     : Either.left(new Unreadable({ line: other.line, problem: `${other.key}: its quotes can be read in two ways` }))

@@ -1,4 +1,5 @@
-import { Data, type Either } from "effect"
+import { maxKeys } from "@coffer/domain/SecretValues"
+import { Data, Either } from "effect"
 import { basename, extname } from "node:path"
 
 /** The forms that secrets are written to files in. */
@@ -39,12 +40,17 @@ const extensions: Readonly<Record<string, FormatName>> = {
 export const formatOf = (path: string): FormatName | undefined =>
   extensions[extname(path).toLowerCase()] ?? (/^\.env(\.|$)/.test(basename(path)) ? "env" : undefined)
 
-/** Where the lines of a text begin, to tell an offset's line. */
-export const lineCounter = (text: string) => {
-  let line = 1
-  let counted = 0
-  return (offset: number): number => {
-    for (; counted < offset; counted++) if (text[counted] === "\n") line++
-    return line
-  }
-}
+/** Whether a reader has found more secrets than can be written. It stops there: the rest of a large file is not read. */
+export const isTooMany = (entries: ReadonlyArray<Entry>): boolean => entries.length > maxKeys
+
+export const tooMany = (line: number) =>
+  Either.left(
+    new Unreadable({
+      line,
+      problem: `the file holds more than ${maxKeys} secrets, and no more can be written at once: split it`
+    })
+  )
+
+/** A value whose spelling is longer than any that can be stored. */
+export const tooLong = (line: number, key: string) =>
+  Either.left(new Unreadable({ line, problem: `${key}: the value is larger than 64 KB, or its quotes do not close` }))

@@ -1,12 +1,12 @@
-import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { SecretKey } from "@coffer/domain/Names"
 import type { BundledSecret } from "@coffer/domain/Secret"
 import { RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect, Either, Redacted, Schema } from "effect"
 import { CannotDo } from "../Failures.js"
+import { withDefaultSignals } from "../DefaultSignals.js"
 import { type Format, type FormatName, formatNames, type Pair } from "./Format.js"
 
-/** Each is loaded when it is needed: the parsers are large. */
+/** Loads a format when it is needed: the parsers are large. */
 const load = (name: FormatName): Effect.Effect<Format> =>
   Effect.promise(async () => {
     switch (name) {
@@ -30,7 +30,7 @@ const alternatives = Effect.fnUntraced(function* (pairs: ReadonlyArray<Pair>) {
   return `${able.join(", ").replace(/, (\w+)$/, " or $1")} can hold ${pairs.length === 1 ? "it" : "them"}`
 })
 
-/** The text of a file that holds these secrets; refused, by name, where the format cannot hold one. */
+/** Returns the text of a file with these secrets. Fails, with their names, when the format cannot hold some of them. */
 export const writeSecrets = Effect.fnUntraced(function* (name: FormatName, secrets: ReadonlyArray<BundledSecret>) {
   const format = yield* load(name)
   const pairs = secrets.map(({ key, value }): Pair => ({ key, value: Redacted.value(value) }))
@@ -52,26 +52,24 @@ const decodeValue = Schema.decodeUnknownEither(RedactedSecretValue)
 
 export type SecretMap = ReadonlyMap<SecretKey, typeof RedactedSecretValue.Type>
 
-/** What a file holds; refused, with its line, where a key or value is not a secret's or a key stands twice. */
+/** Reads the secrets of a file. Fails, with the line, on a bad key or value, or a key that stands twice. */
 export const readSecrets = Effect.fnUntraced(function* (name: FormatName, file: string, text: Redacted.Redacted) {
   const refuse = (line: number, problem: string) => new CannotDo({ message: `${file}, line ${line}: ${problem}` })
   const format = yield* load(name)
-  const entries = yield* Either.mapLeft(format.read(Redacted.value(text)), ({ line, problem }) => refuse(line, problem))
+  const entries = yield* Effect.mapError(
+    Effect.flatten(withDefaultSignals(() => format.read(Redacted.value(text)))),
+    ({ line, problem }) => refuse(line, problem)
+  )
   const lines = new Map<string, number>()
   const found = new Map<SecretKey, typeof RedactedSecretValue.Type>()
   for (const { key, line, value } of entries) {
     const first = lines.get(key)
-    if (first !== undefined) return yield* refuse(line, `${key} stands here again, after line ${first}; remove one`)
+    if (first !== undefined) return yield* refuse(line, `${key} is here again, after line ${first}; remove one`)
     lines.set(key, line)
     found.set(
       yield* Either.mapLeft(decodeKey(key), ({ message }) => refuse(line, `${JSON.stringify(key)}: ${message}`)),
       yield* Either.mapLeft(decodeValue(value), ({ message }) => refuse(line, `${key}: ${message}`))
     )
-  }
-  if (found.size > maxBundleKeys) {
-    return yield* new CannotDo({
-      message: `${file} holds ${found.size} secrets, and ${maxBundleKeys} can be written at once: split it`
-    })
   }
   const secrets: SecretMap = found
   return secrets

@@ -1,9 +1,11 @@
+import { maxSecretValueBytes } from "@coffer/domain/SecretValues"
 import { Either } from "effect"
-import { type Entry, type Format, lineCounter, type Pair, Unreadable } from "./Format.js"
+import { type Entry, type Format, isTooMany, type Pair, tooLong, tooMany, Unreadable } from "./Format.js"
+import { Scanner } from "./Scanner.js"
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Variables that shells keep for themselves: read-only, changed at will, or calculated, which runs code in a value. */
+/** Variables that shells keep for themselves: read-only, changed by the shell, or evaluated, which runs code in a value. */
 const kept = new Set([
   ..."_ BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT".split(" "),
   ..."BASH_LINENO BASH_MONOSECONDS BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO".split(" "),
@@ -20,9 +22,10 @@ const refusal = ({ key, value }: Pair) => {
 const write = (pairs: ReadonlyArray<Pair>) =>
   pairs.map(({ key, value }) => `export ${key}='${value.replaceAll("'", "'\\''")}'\n`).join("")
 
-const nothing = /(?:\s+|#[^\n]*)*/y
+const blank = /\s*/y
+const comment = /#[^\n]*/y
 const start = /(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)=/y
-const piece = /'([^']*)'|"((?:[^"\\$`]|\\[^])*)"|\\([^])|([\w@%+=:,./-]+)/y
+const piece = /'([^']*)'|"([^"\\$`]*(?:\\[^][^"\\$`]*)*)"|\\([^])|([\w@%+=:,./-]+)/y
 const end = /[ \t]*(?=\n|$)|[ \t]+#[^\n]*/y
 
 const escaped = (text: string) => (text === "\n" ? "" : text)
@@ -35,33 +38,34 @@ const textOf = ([, single, double, character, plain]: RegExpExecArray): string =
 }
 
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
-  const lineAt = lineCounter(text)
+  const scanner = new Scanner(text)
   const entries: Array<Entry> = []
-  let at = 0
-  const take = (pattern: RegExp) => {
-    pattern.lastIndex = at
-    const found = pattern.exec(text)
-    if (found !== null) at = pattern.lastIndex
-    return found
-  }
   for (;;) {
-    take(nothing)
-    if (at >= text.length) return Either.right(entries)
-    const line = lineAt(at)
+    scanner.skip(blank)
+    if (text[scanner.at] === "#") {
+      scanner.skip(comment)
+      continue
+    }
+    if (scanner.done) return Either.right(entries)
+    const line = scanner.lineAt(scanner.at)
     const refuse = (problem: string) => Either.left(new Unreadable({ line, problem }))
-    const key = take(start)?.[1]
+    const key = scanner.take(start)?.[1]
     if (key === undefined) return refuse("is not export KEY='value'; coffer reads assignments alone, and runs nothing")
     let value = ""
-    for (let found = take(piece); found !== null; found = take(piece)) value += textOf(found)
-    if (take(end) === null) {
+    for (let found = scanner.take(piece); found !== null; found = scanner.take(piece)) {
+      value += textOf(found)
+      if (value.length > maxSecretValueBytes) return tooLong(line, key)
+    }
+    if (scanner.take(end) === null) {
       return refuse(
         `${key}: its value is not plain text for a shell; write it in single quotes, on lines that end with LF`
       )
     }
     if (value.includes("\0")) return refuse(`${key}: holds a NUL byte, which no shell reads; use json or yaml`)
     entries.push({ key, value, line })
+    if (isTooMany(entries)) return tooMany(line)
   }
 }
 
-/** Lines that `.` of any POSIX shell reads. */
+/** Assignments that any POSIX shell reads with the `.` command. */
 export const shell: Format = { refusal, write, read }

@@ -1,6 +1,8 @@
+import { maxKeys, maxSecretValueBytes } from "@coffer/domain/SecretValues"
 import { Either } from "effect"
-import { isMap, isScalar, LineCounter, parseAllDocuments, parseDocument } from "yaml"
-import { type Entry, type Format, type Pair, Unreadable } from "./Format.js"
+import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument } from "yaml"
+import { type Entry, type Format, type Pair, tooMany, Unreadable } from "./Format.js"
+import { Scanner } from "./Scanner.js"
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
@@ -10,7 +12,7 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
  */
 const quote = (text: string) => JSON.stringify(text).replace(/[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]/g, escaped)
 
-/** Words that readers of YAML 1.1 take for truth values. */
+/** Words that YAML 1.1 readers take for booleans or null. */
 const word = /^(y|yes|n|no|true|false|on|off|null)$/i
 
 const write = (pairs: ReadonlyArray<Pair>) =>
@@ -18,18 +20,49 @@ const write = (pairs: ReadonlyArray<Pair>) =>
     ? "{}\n"
     : pairs.map(({ key, value }) => `${word.test(key) ? quote(key) : key}: ${quote(value)}\n`).join("")
 
-/** Whether readers of YAML 1.1 and of 1.2 alike take this for a text. */
+/** Whether readers of YAML 1.1 and 1.2 both take this for a string. */
 const isText = (source: string) =>
   (["1.1", "1.2"] as const).every((version) => typeof parseDocument(source, { version }).toJS() === "string")
 
+/** The longest spelling of a value that can be stored, with room for escapes. */
+const maxScalar = 10 * maxSecretValueBytes
+
+/** The most tokens of a file: each secret takes about six, and a line of comments two. */
+const maxTokens = 100 * maxKeys
+
+/** Tokens that the lexer adds: they stand for no text. */
+const markers = new Set(["\x02", "\x18", "\x1f"])
+
+/**
+ * Looks for what makes a file too large, without parsing it. The lexer is fast and can be stopped; the parser holds all of
+ * the file as objects, and some of its work is quadratic in the number of tokens.
+ */
+const checkSize = (text: string): Either.Either<void, Unreadable> => {
+  const lines = new Scanner(text)
+  let offset = 0
+  let tokens = 0
+  let pairs = 0
+  for (const token of new Lexer().lex(text)) {
+    if (token === ":" && ++pairs > maxKeys) return tooMany(lines.lineAt(offset))
+    if (token.length > maxScalar || ++tokens > maxTokens) {
+      const problem = token.length > maxScalar ? "is longer than any value" : "comes after too many comments or lines"
+      return Either.left(new Unreadable({ line: lines.lineAt(offset), problem: `${problem}; is it the right file?` }))
+    }
+    if (!markers.has(token)) offset += token.length
+  }
+  return Either.right(undefined)
+}
+
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
+  const size = checkSize(text)
+  if (Either.isLeft(size)) return Either.left(size.left)
   const lines = new LineCounter()
   const refuse = (offset: number, problem: string) =>
     Either.left(new Unreadable({ line: lines.linePos(offset).line, problem }))
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const [document, second] = [...documents]
   if (document === undefined) return Either.right([])
-  // The library's own words may quote the file.
+  // The library's own message may quote the file.
   const [error] = document.errors
   if (error !== undefined) return refuse(error.pos[0], `is not valid YAML (${error.code.toLowerCase()})`)
   if (second !== undefined) return refuse(second.range[0], "begins a second document, and only one is read")
@@ -51,5 +84,5 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
   return Either.right(entries)
 }
 
-/** YAML that readers of 1.1 and of 1.2 read alike. */
+/** YAML that means the same in versions 1.1 and 1.2. */
 export const yaml: Format = { refusal: () => undefined, write, read }

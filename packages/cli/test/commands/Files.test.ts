@@ -107,7 +107,7 @@ describe("import", () => {
   })
 
   it.each([
-    ["twice.env", "A=1\n\nA=2\n", /twice\.env, line 3: A stands here again, after line 1/],
+    ["twice.env", "A=1\n\nA=2\n", /twice\.env, line 3: A is here again, after line 1/],
     ["number.json", '{\n"A": "hunter2",\n"B": 8080\n}', /number\.json, line 3: B must have a text/],
     ["key.yaml", 'A: "hunter2"\n"1bad": "x"\n', /key\.yaml, line 2: "1bad": a secret key has/],
     ["large.json", `{"A": "x",\n"B": "${"x".repeat(65_537)}"}`, /large\.json, line 2: B: .*64 KB/],

@@ -1,4 +1,6 @@
+import { parse } from "dotenv"
 import { Either } from "effect"
+import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { formatOf, type FormatName } from "../../src/formats/Format.js"
 import { formats } from "./Support.js"
@@ -10,8 +12,8 @@ const problems: ReadonlyArray<readonly [FormatName, string, number, RegExp]> = [
   ["env", `A=1\nnot an assignment ${secret}`, 2, /KEY=value/],
   ["env", `A=1\n\n# note\nB="${secret}\n`, 4, /^B: its quotes do not close/],
   ["env", `A='${secret}' rest`, 1, /^A: its quotes do not close/],
-  ["env", `A=${secret}#tail`, 1, /^A: a # right behind the text/],
-  ["env", "A=#tail", 1, /^A: a # right behind/],
+  ["env", `A=${secret}#tail`, 1, /^A: a # directly after the text/],
+  ["env", "A=#tail", 1, /^A: a # directly after/],
   ["env", "__proto__=x", 1, /dotenv does not read/],
   ["env", "export A", 1, /KEY=value/],
   ["shell", `export A='1'\nexport B="$(${secret})"`, 2, /^B: its value is not plain text/],
@@ -27,7 +29,7 @@ const problems: ReadonlyArray<readonly [FormatName, string, number, RegExp]> = [
   ["json", `["${secret}"]`, 1, /start of an object/],
   ["json", `{"A": "${secret}",}`, 1, /a key in double quotes/],
   ["json", `{"A": "1"\n "B": "${secret}"}`, 2, /comma/],
-  ["json", `{"A": "1"} ${secret}`, 1, /behind the object/],
+  ["json", `{"A": "1"} ${secret}`, 1, /after the object/],
   ["json", `{A: "${secret}"}`, 1, /double quotes/],
   ["json", "", 1, /start of an object/],
   ["yaml", `A: "1"\nB: 8080\n`, 2, /^B must have a text/],
@@ -53,6 +55,29 @@ describe("a file that cannot be read", () => {
     assert.strictEqual(found.left.line, line)
     assert.notInclude(found.left.problem, secret)
   })
+})
+
+it("reads every .env file that it takes as dotenv reads it", () => {
+  const piece = fc.constantFrom(
+    ..."A B export =  : # ' \" ` \\ $ \n \r \t \u2028 x y A= B=' C=\" D=` \\' \\\" \n\n \n# =' ='x\\' '\n".split(" "),
+    " "
+  )
+  const text = fc.array(piece, { maxLength: 24 }).map((pieces) => pieces.join(""))
+  let taken = 0
+  fc.assert(
+    fc.property(text, (source) => {
+      const found = formats.env.read(source)
+      if (Either.isLeft(found)) return
+      const all = parse(source)
+      for (const { key, value } of found.right) {
+        if (found.right.filter((entry) => entry.key === key).length > 1) continue
+        taken++
+        assert.strictEqual(value, Object.hasOwn(all, key) ? all[key] : undefined, JSON.stringify(source))
+      }
+    }),
+    { numRuns: 20_000 }
+  )
+  assert.isAbove(taken, 500)
 })
 
 const read = (name: FormatName, text: string) =>
