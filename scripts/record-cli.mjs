@@ -17,7 +17,7 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 const session = `
 # At the beginning
 The server's address comes from \`--server-url\`, from \`SERVICE_SERVER_URL\` or from \`service.yml\`.
-$ coffer --version
+$ coffer version
 $ coffer health
 $ coffer login --email ada@example.com
 $ coffer login --email ada@example.com --code {code}
@@ -30,7 +30,7 @@ The commands below take organization, project and environment from \`service.yml
 
 # Secrets
 $ coffer secret set API_KEY first
-$ printf 'postgres://app@db/shop' | coffer secret set DATABASE_URL
+$ printf 'postgres://app@db/shop' | coffer secret set DATABASE_URL -
 $ coffer secret set API_KEY second --if-version 1
 $ coffer secret set API_KEY third --if-version 1
 $ coffer secret list
@@ -136,9 +136,9 @@ $ coffer backup restore --latest --yes
 $ coffer master-key rotate --db service.db --generate
 
 # Help
-\`coffer --help\` lists the commands, and each command has \`--help\`. \`coffer completions SHELL\` prints a completion script for bash, zsh or fish:
+\`coffer --help\` lists the commands. \`--help\` anywhere before \`--\`, or \`coffer help COMMAND\`, describes one command. \`coffer completions SHELL\` prints a completion script for bash, zsh or fish:
 $ coffer completions bash | tail -n 1
-$ coffer acl grant --help
+$ coffer help acl grant
 $ coffer --help
 $ coffer logout
 `

@@ -1,22 +1,34 @@
 import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
+import { getNames, getSubcommands } from "@effect/cli/CommandDescriptor"
+import { toAnsiText } from "@effect/cli/HelpDoc"
 import { isValidationError } from "@effect/cli/ValidationError"
 import type { Teardown } from "@effect/platform/Runtime"
 import { hasApiKey } from "@coffer/domain/client/Credentials"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { runMain } from "@effect/platform-node/NodeRuntime"
-import { Cause, Console, Effect, Exit, Layer } from "effect"
+import { Cause, Console, Effect, Exit, HashMap, HashSet, Layer, Option } from "effect"
 import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/Audit.js"
 import { authCommands } from "./commands/Auth.js"
 import { backupCommand } from "./commands/Backups.js"
-import { placesOf } from "./commands/CompletionPlaces.js"
-import { complaint, hiddenOption, lacksCommand, missingCommand, namesOf } from "./commands/Complaint.js"
+import type { Descriptor } from "./commands/CompletionPlaces.js"
+import {
+  complaint,
+  helpRequest,
+  hiddenOption,
+  lacksCommand,
+  missingCommand,
+  namesOf,
+  optionComplaint
+} from "./commands/Complaint.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { envCommand, environmentCommand } from "./commands/Environments.js"
+import { helpCommands } from "./commands/Help.js"
 import { tidyHelp } from "./commands/HelpText.js"
 import { masterKeyCommand } from "./commands/MasterKey.js"
 import { memberCommand } from "./commands/Members.js"
+import { optionTable } from "./commands/OptionTable.js"
 import { orgCommand } from "./commands/Organizations.js"
 import { projectCommand } from "./commands/Projects.js"
 import { runCommand } from "./commands/RunHelp.js"
@@ -55,23 +67,27 @@ const described = Command.make("coffer").pipe(
 
 const completionCommand = completionsCommand(commands.map((command) => command.descriptor))
 
-const all = [...commands, completionCommand] as const
+const all = [...commands, completionCommand, ...helpCommands] as const
 
 const coffer = described.pipe(Command.withSubcommands(all))
 
 const names = namesOf(all.map((command) => command.descriptor))
 
-/** Made when something is wrong with a command line: every command's help is read for it. */
-const optionsOf = ([first, second]: ReadonlyArray<string>): ReadonlyArray<string> =>
-  placesOf(all.map((command) => command.descriptor))
-    .filter((place) => place.first === first && place.second === second)
-    .flatMap(({ options }) => options.map(({ word }) => word))
+/** The options of a command, by its names. */
+const tableOf = ([first, second]: ReadonlyArray<string>) => {
+  const command = all
+    .map(({ descriptor }): Descriptor => descriptor)
+    .find((one) => HashSet.has(getNames(one), first ?? ""))
+  if (command === undefined) return undefined
+  const subcommand = HashMap.get(getSubcommands(command), second ?? "")
+  return optionTable(Option.getOrElse(subcommand, () => command))
+}
 
 const withoutColours = (text: unknown) => String(text).replace(/\x1b\[[0-9;]*m/g, "")
 
 const withBoldTitles = (text: string) => text.replace(/^[A-Z]+$/gm, "\x1b[1m$&\x1b[0m")
 
-/** The parser writes to the console: its help as people read it, and its complaints as ours. */
+/** The parser prints its help to the console, here in our form. It prints its errors too: `cli` does that. */
 const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>, argv: ReadonlyArray<string>): Effect.Effect<A, E, R> =>
   Effect.flatMap(colours, (wanted) =>
     Console.consoleWith((console) =>
@@ -79,16 +95,16 @@ const withOurConsole = <A, E, R>(effect: Effect.Effect<A, E, R>, argv: ReadonlyA
         ...console,
         log: (text: unknown) => {
           const help = tidyHelp(withoutColours(text), argv)
-          // Nobody asked for it: a script must not take it for the output.
+          // Help that was not asked for goes to standard error: a script must not take it for output.
           if (lacksCommand(names, argv)) return Effect.zipRight(console.error(help), note(missingCommand(argv)))
           return console.log(wanted ? withBoldTitles(help) : help)
         },
-        error: (text: unknown) => note(complaint(names, optionsOf, argv, withoutColours(text).trim()))
+        error: () => Effect.void
       })
     )
   )
 
-/** The service does not say which credential it was that it did not take. */
+/** The server does not say which credential it refused. */
 const notTaken = hasApiKey.pipe(
   Effect.orElseSucceed(() => false),
   Effect.map((key) =>
@@ -98,19 +114,24 @@ const notTaken = hasApiKey.pipe(
   )
 )
 
-/** The whole client but for `run`: answers the exit code. */
-const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
-  const hidden = hiddenOption(argv)
-  if (hidden !== undefined)
-    return Effect.as(note(`${hidden} has no place here; coffer --help shows what there is`), exitCodes.usage)
-  const words = markVerbatim(argv)
-  return Command.run(coffer, { name: "coffer", version, executable: "coffer" })(["node", "coffer", ...words]).pipe(
+const usageError = (sentence: string) => Effect.as(note(sentence), exitCodes.usage)
+
+/** The command line as the parser takes it. */
+const words = (argv: ReadonlyArray<string>) => {
+  const table = tableOf(argv)
+  return markVerbatim(argv, (word) => Option.isSome(Option.flatten(Option.fromNullable(table?.get(word)))))
+}
+
+/** Runs a command line that can be parsed. Returns the exit code. */
+const parsed = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> =>
+  Command.run(coffer, { name: "coffer", version, executable: "coffer" })(["node", "coffer", ...words(argv)]).pipe(
     Effect.as<number>(lacksCommand(names, argv) ? exitCodes.usage : exitCodes.done),
     Effect.catchAll((failure) => {
-      if (isValidationError(failure)) return Effect.succeed(exitCodes.usage)
+      if (isValidationError(failure))
+        return usageError(complaint(names, argv, withoutColours(toAnsiText(failure.error)).trim()))
       const { exitCode, sentence } = describe(failure)
-      const told = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
-      return Effect.as(Effect.flatMap(told, note), exitCode)
+      const message = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
+      return Effect.as(Effect.flatMap(message, note), exitCode)
     }),
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)
@@ -121,9 +142,18 @@ const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number
       Layer.mergeAll(NodeContext.layer, CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false }), warnings)
     )
   )
+
+/** Everything but `run`. Returns the exit code. */
+const cli = (argv: ReadonlyArray<string>, version: string): Effect.Effect<number> => {
+  const help = helpRequest(names, argv)
+  if (help !== undefined) return parsed(help, version)
+  const hidden = hiddenOption(argv)
+  if (hidden !== undefined) return usageError(`unknown option ${hidden}; see coffer --help`)
+  const problem = optionComplaint(names, tableOf, argv)
+  return problem === undefined ? parsed(argv, version) : usageError(problem)
 }
 
-/** The process ends with the code that `cli` answers; by ctrl-C, with a shell's code for that. */
+/** Ends the process with the code that `cli` returns; after ctrl-C, with 130, as a shell does. */
 const teardown: Teardown = (exit, onExit) => {
   if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exitCodes.failed)
   onExit(Cause.isInterruptedOnly(exit.cause) ? 130 : exitCodes.failed)
@@ -131,5 +161,5 @@ const teardown: Teardown = (exit, onExit) => {
 
 /** Starts the client. */
 export const start = (argv: ReadonlyArray<string>, version: string): void =>
-  // The runtime's own logger would take the place of ours, and writes to standard output.
+  // The runtime's own logger would replace ours, and writes to standard output.
   runMain(cli(argv, version), { disableErrorReporting: true, disablePrettyLogger: true, teardown })

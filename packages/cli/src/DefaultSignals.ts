@@ -9,13 +9,13 @@ const release = Effect.sync(() =>
 )
 
 /**
- * Runs synchronous work during which SIGINT and SIGTERM end the process at once. Listeners could not: they run on the event
- * loop, which the work holds.
+ * Runs work during which SIGINT and SIGTERM end the process at once. Listeners could not: synchronous work holds the event
+ * loop that they run on, and a read from a pipe that nobody writes to holds `process.exit`.
  */
-export const withDefaultSignals = <A>(work: () => A): Effect.Effect<A> =>
+export const withDefaultSignals = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.acquireUseRelease(
     release,
-    () => Effect.sync(work),
+    () => work,
     (saved) =>
       Effect.sync(() => {
         for (const { listeners, signal } of saved) for (const listener of listeners) process.on(signal, listener)

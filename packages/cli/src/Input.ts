@@ -1,6 +1,7 @@
-import { Effect } from "effect"
+import { Effect, identity } from "effect"
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"
+import { withDefaultSignals } from "./DefaultSignals.js"
 import { CannotDo } from "./Failures.js"
 
 /** Where bytes come from. */
@@ -24,7 +25,9 @@ export const readBytes = (source: Source, most: number, tooLarge: CannotDo): Eff
     let size = 0
     const fail = () =>
       resume(
-        Effect.fail(new CannotDo({ message: `${source.name} cannot be read; check that it is there and yours to read` }))
+        Effect.fail(
+          new CannotDo({ message: `${source.name} cannot be read; check that it is there and yours to read` })
+        )
       )
     stream.once("error", fail)
     stream.once("end", () => resume(Effect.succeed(Buffer.concat(chunks))))
@@ -36,4 +39,4 @@ export const readBytes = (source: Source, most: number, tooLarge: CannotDo): Eff
       resume(Effect.fail(tooLarge))
     })
     return Effect.sync(() => stream.destroy())
-  })
+  }).pipe(source === standardInput ? identity : withDefaultSignals)

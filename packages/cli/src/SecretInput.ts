@@ -6,7 +6,7 @@ import { readBytes, type Source, sourceOf, standardInput } from "./Input.js"
 import { note } from "./Output.js"
 import { askHidden, canAsk } from "./Prompts.js"
 import { hasMangledArgument } from "./run/Mangled.js"
-import { unmark } from "./Verbatim.js"
+import { isStandardInput, unmark } from "./Verbatim.js"
 
 const tooLarge = new CannotDo({ message: "the value is larger than 64 KB, which is the most that a secret can hold" })
 
@@ -75,7 +75,7 @@ export const readValue = Effect.fnUntraced(function* (
   if (Option.isSome(argument) && Option.isSome(file)) {
     return yield* new WrongUsage({ message: "the value is given twice: as an argument and by --file" })
   }
-  const isDash = Option.exists(argument, (word) => Redacted.value(word) === "-") || Option.contains(file, "-")
+  const isDash = Option.exists(argument, (word) => isStandardInput(Redacted.value(word))) || Option.contains(file, "-")
   const text =
     isDash || (Option.isNone(argument) && Option.isNone(file))
       ? canAsk()

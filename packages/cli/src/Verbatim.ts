@@ -1,18 +1,32 @@
 /** No argument of a process can hold it. */
 const mark = "\0"
 
+/** The argument `-`. The parser takes that for a group of short options, and reads no option after it. */
+const standardInput = mark + mark
+
 /**
- * The words of a command line for the parser. The parser looks for its options in every word, also behind `--`: a word there
- * that begins with a hyphen gets a mark in front, which no option has.
+ * The words of a command line for the parser. It looks for options in every word, also after `--`: a word there that begins
+ * with a hyphen gets a mark in front, which no option has.
+ *
+ * @param takesValue whether a word is an option that takes the next word as its value.
  */
-export const markVerbatim = (argv: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const dashes = argv.indexOf("--")
-  if (dashes < 0) return argv
-  const verbatim = argv.slice(dashes + 1).map((word) => (word.startsWith("-") ? mark + word : word))
-  return [...argv.slice(0, dashes + 1), ...verbatim]
+export const markVerbatim = (
+  argv: ReadonlyArray<string>,
+  takesValue: (word: string) => boolean
+): ReadonlyArray<string> => {
+  const found = argv.indexOf("--")
+  const dashes = found < 0 ? argv.length : found
+  return argv.map((word, index) => {
+    if (index > dashes) return word.startsWith("-") ? mark + word : word
+    return word === "-" && !takesValue(argv[index - 1] ?? "") ? standardInput : word
+  })
 }
 
-export const isVerbatim = (word: string): boolean => word.startsWith(mark)
+/** Whether a word is the argument `-`, and not a `-` after `--`. */
+export const isStandardInput = (word: string): boolean => word === standardInput
 
 /** A word as it was on the command line. */
-export const unmark = (word: string): string => (isVerbatim(word) ? word.slice(mark.length) : word)
+export const unmark = (word: string): string => {
+  if (isStandardInput(word)) return "-"
+  return word.startsWith(mark) ? word.slice(mark.length) : word
+}

@@ -5,9 +5,9 @@ import { keepBlocking } from "./run/Streams.js"
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
 
-/** Everything but `run`. Both are bundles of their own, with V8's code cache: see scripts/bundle.mjs. */
+/** Starts every command but `run`. Each of the two is a bundle with V8's code cache: see scripts/bundle.mjs. */
 const startCli = async () => {
-  // A reader that has seen enough, such as `head`, is no error to report: the code is that of a death by SIGPIPE.
+  // A reader such as `head` may stop early. That is no error: the exit code is that of a death by SIGPIPE.
   process.stdout.on("error", () => process.exit(141))
   const { start } = await import("./Cli.js")
   start(argv, version)
@@ -27,6 +27,6 @@ const startRun = async (rest: ReadonlyArray<string>) => {
   await start(command, version, signals)
 }
 
-if (argv.length === 1 && argv[0] === "--version") process.stdout.write(`${version}\n`)
+if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "version")) process.stdout.write(`${version}\n`)
 else if (argv[0] === "run") await startRun(argv.slice(1))
 else await startCli()

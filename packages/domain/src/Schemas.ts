@@ -20,10 +20,19 @@ export const integerParameter = (minimum: number, maximum: number) => {
   const text = `must be a whole number from ${minimum} to ${maximum}`
   return Schema.transform(
     Schema.String.pipe(Schema.pattern(/^(0|[1-9][0-9]{0,9})$/, withMessage(text))),
-    Schema.Int.pipe(Schema.between(minimum, maximum, withMessage(text))),
+    Schema.Int.annotations(withMessage(text)).pipe(Schema.between(minimum, maximum, withMessage(text))),
     { decode: Number, encode: String }
   ).annotations({ jsonSchema: { type: "integer", minimum, maximum } })
 }
+
+/** The number of a version or a revision, in a query string. */
+export const VersionParameter = integerParameter(1, 2_147_483_647)
+
+/** The version that a change expects, in a query string: 0 when the key must not exist. */
+export const ExpectedVersionParameter = integerParameter(0, 2_147_483_647)
+
+/** The most items of a page, in a query string. */
+export const LimitParameter = integerParameter(1, 100)
 
 /**
  * Extensible enum: the server sends one of `words`; clients accept any string, so that an older client works with a newer

@@ -8,6 +8,7 @@ import { Effect, Option } from "effect"
 import { NotThere, WrongUsage } from "../Failures.js"
 import { note, printDone, printJson, printLine, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
+import { checked } from "./Checked.js"
 import { argument, atEnv, atOrg, connect, settingsOf, yes } from "./Shared.js"
 import { email, serviceAccount, subjectOf } from "./Subjects.js"
 
@@ -33,8 +34,7 @@ const list = Command.make("list", atOrg, (options) =>
 ).pipe(Command.withDescription("List the access rules. Example: coffer acl list --json"))
 
 const pattern = (name: string, what: string) =>
-  Options.text(name).pipe(
-    Options.withSchema(Pattern),
+  checked(name, Pattern).pipe(
     Options.withDescription(`Which ${what} it is about: a name, or a pattern such as web-* or {dev,staging}`)
   )
 const projectPattern = pattern("project-pattern", "projects")

@@ -1,13 +1,14 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import { AuditActor, AuditMoment } from "@coffer/domain/api/AuditApi"
-import { AuditCursor } from "@coffer/domain/AuditCursor"
+import { AuditActor, AuditMoment, AuditWord, ChainLink, SeqParameter } from "@coffer/domain/api/AuditApi"
+import { AuditCursor, LogCursor } from "@coffer/domain/AuditCursor"
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
-import { withMessage } from "@coffer/domain/Message"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { LimitParameter } from "@coffer/domain/Schemas"
 import { Effect, Option, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
 import { note, printJson, printLine, renderTable, toTerminal, write } from "../Output.js"
+import { checked, wholeNumber } from "./Checked.js"
 import { follow } from "./Follow.js"
 import { atOrg, connect, settingsOf } from "./Shared.js"
 
@@ -22,23 +23,8 @@ const about = ({ metadata, resource_type }: AuditEntry) => {
 const titles = ["time", "actor", "action", "about", "address"]
 const row = (entry: AuditEntry) => [entry.created_at, entry.actor_name, entry.action, about(entry), entry.ip_address]
 
-const word = (name: string, description: string) =>
-  Options.text(name).pipe(
-    Options.withSchema(
-      Schema.String.pipe(
-        Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, withMessage(`--${name} takes a word, of 100 characters at most`))
-      )
-    ),
-    Options.withDescription(description),
-    Options.optional
-  )
-
 const text = <A>(name: string, schema: Schema.Schema<A, string>, description: string) =>
-  Options.text(name).pipe(Options.withSchema(schema), Options.withDescription(description), Options.optional)
-
-/** An option whose error names it: the rule of the API does not know what it is called here. */
-const checked = (name: string, schema: Schema.Schema<string>, takes: string, description: string) =>
-  text(name, Schema.String.pipe(Schema.filter(Schema.is(schema), withMessage(`--${name} takes ${takes}`))), description)
+  checked(name, schema).pipe(Options.withDescription(description), Options.optional)
 
 const aMoment = "a date, or a time in UTC such as 2026-01-31T08:00:00Z"
 
@@ -48,23 +34,12 @@ const server = Options.boolean("server").pipe(
   )
 )
 
-const number = (name: string, maximum: number, description: string) =>
-  Options.integer(name).pipe(
-    Options.withSchema(
-      Schema.Number.pipe(Schema.between(1, maximum, withMessage(`--${name} takes a number from 1 to ${maximum}`)))
-    ),
-    Options.withDescription(description),
-    Options.optional
-  )
+const number = (name: string, schema: Schema.Schema<number, string>, description: string) =>
+  wholeNumber(name, schema).pipe(Options.withDescription(description), Options.optional)
 
 const filters = {
-  action: word("action", "Only this action, such as secret.set"),
-  actor: checked(
-    "actor",
-    AuditActor,
-    "an e-mail address, a service account's name, or an id",
-    "Only what this actor did: an e-mail address, a service account's name, or an id"
-  ),
+  action: text("action", AuditWord, "Only this action, such as secret.set"),
+  actor: text("actor", AuditActor, "Only what this actor did: an e-mail address, a service account's name, or an id"),
   project: text(
     "project",
     ProjectName,
@@ -72,16 +47,11 @@ const filters = {
   ),
   env: text("env", EnvName, "Only what happened in this environment; service.yml and SERVICE_ENV do not count"),
   key: text("key", SecretKey, "Only what happened to this key, also where a whole environment was read"),
-  since: checked("since", AuditMoment, aMoment, `Only from this moment on: ${aMoment}`),
-  until: checked("until", AuditMoment, aMoment, "Only before this moment"),
-  resourceType: word("resource-type", "Only what is about this kind of thing, such as secret"),
-  after: checked(
-    "after",
-    AuditCursor,
-    "the next_cursor of an earlier page",
-    "Go on behind an earlier page: its next_cursor"
-  ),
-  limit: number("limit", 100, "How many entries; 20 when left out, 100 at most"),
+  since: text("since", AuditMoment, `Only from this moment on: ${aMoment}`),
+  until: text("until", AuditMoment, "Only before this moment"),
+  resourceType: text("resource-type", AuditWord, "Only what is about this kind of thing, such as secret"),
+  after: text("after", AuditCursor, "Go on behind an earlier page: its next_cursor"),
+  limit: number("limit", LimitParameter, "How many entries; 20 when left out, 100 at most"),
   all: Options.boolean("all").pipe(Options.withDescription("Every entry, page after page")),
   follow: Options.boolean("follow").pipe(
     Options.withDescription("The newest entries, oldest first, and then each new one as it comes, until ctrl-C")
@@ -111,6 +81,12 @@ const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
       return yield* new WrongUsage({ message: "--follow goes on from the newest entries: leave --all and --after out" })
     }
     const ofServer = yield* isOfServer(options)
+    if (Option.exists(options.after, (cursor) => Schema.is(LogCursor)(cursor) === ofServer)) {
+      return yield* new WrongUsage({
+        message:
+          "--after must be the next_cursor of an earlier page of the same list: with --server or without, as before"
+      })
+    }
     // What narrows the list is given here alone: a project in service.yml must not hide the others' entries.
     const settings = yield* settingsOf({ serverUrl: options.serverUrl, org: options.org })
     const path = ofServer ? null : yield* settings.orgPath
@@ -174,17 +150,9 @@ const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
 )
 
 const head = {
-  fromSeq: number("from-seq", 2_147_483_647, "Begin at this entry"),
-  seq: number("seq", 2_147_483_647, "The number of a head that was kept elsewhere; goes with --chain"),
-  chain: Options.text("chain").pipe(
-    Options.withSchema(
-      Schema.String.pipe(
-        Schema.pattern(/^[0-9a-f]{64}$/, withMessage("--chain takes 64 hexadecimal digits in lowercase"))
-      )
-    ),
-    Options.withDescription("The link of a head that was kept elsewhere; goes with --seq"),
-    Options.optional
-  )
+  fromSeq: number("from-seq", SeqParameter, "Begin at this entry"),
+  seq: number("seq", SeqParameter, "The number of a head that was kept elsewhere; goes with --chain"),
+  chain: text("chain", ChainLink, "The link of a head that was kept elsewhere; goes with --seq")
 }
 
 const verify = Command.make("verify", { ...atOrg, server, ...head }, (options) =>

@@ -3,11 +3,13 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type { Backup, BackupCounts, BackupList } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Ids"
+import { withMessage } from "@coffer/domain/Message"
 import { Clock, Effect, Option, Schema } from "effect"
 import { CannotDo } from "../Failures.js"
 import { note, printDone, printJson, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
 import { ageOf, chooseBackup } from "./BackupChoice.js"
+import { checked } from "./Checked.js"
 import { argument, atServer, connect, settingsOf, yes } from "./Shared.js"
 
 const ageAt = (now: number, { created_at }: Backup) => ageOf((now - Date.parse(created_at)) / 1000)
@@ -48,17 +50,16 @@ const id = argument("ID", BackupId, "The backup's id, as coffer backup list show
 const moment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
 const Moment = Schema.String.pipe(
-  Schema.filter((text) => moment.test(text) && !Number.isNaN(Date.parse(text)), {
-    message: () =>
-      "--before must be a moment such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31 (its first moment, in UTC)"
-  })
+  Schema.filter(
+    (text) => moment.test(text) && !Number.isNaN(Date.parse(text)),
+    withMessage("must be a moment such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31 (its first moment, in UTC)")
+  )
 )
 
 const latest = Options.boolean("latest").pipe(
   Options.withDescription("The newest backup of this server; where it is empty, of the one other server in the store")
 )
-const before = Options.text("before").pipe(
-  Options.withSchema(Moment),
+const before = checked("before", Moment).pipe(
   Options.withDescription(
     "The newest backup that was made at this moment or earlier (TIME, such as 2026-01-31T12:00:00Z)"
   ),

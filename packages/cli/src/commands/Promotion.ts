@@ -1,15 +1,15 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Either, Option, Schema } from "effect"
-import { CannotDo, WrongUsage } from "../Failures.js"
+import { EnvName } from "@coffer/domain/Names"
+import { SecretKeys } from "@coffer/domain/SecretValues"
+import { Effect, Option } from "effect"
+import { CannotDo } from "../Failures.js"
 import { note, printJson, renderTable, toTerminal, write } from "../Output.js"
 import { changeMany, dryRun, yes } from "./BulkChange.js"
+import { commaList } from "./Checked.js"
 import { argument, atProject, connect, settingsOf } from "./Shared.js"
 
-const decodeKeys = Schema.decodeEither(Schema.Array(SecretKey))
-
-const only = Options.text("only").pipe(
+const only = commaList("only", SecretKeys, (key) => key, "secret keys").pipe(
   Options.withDescription("Only these keys, separated by commas"),
   Options.optional
 )
@@ -19,15 +19,12 @@ const to = argument("TO", EnvName, "The environment that they are written to")
 
 export const copyCommand = Command.make("copy", { ...atProject, from, to, only, dryRun, yes }, (options) =>
   Effect.gen(function* () {
-    const keys = yield* Either.mapLeft(
-      decodeKeys(Option.match(options.only, { onNone: () => [], onSome: (text) => text.split(",") })),
-      () => new WrongUsage({ message: "--only takes secret keys, separated by commas" })
-    )
     const settings = yield* settingsOf({ ...options, env: Option.some(options.to) })
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
     yield* changeMany(options, path, ({ dryRun, headers }) => {
-      const payload = { from: options.from, dry_run: dryRun, ...(keys.length === 0 ? {} : { keys }) }
+      const keys = Option.match(options.only, { onNone: () => ({}), onSome: (named) => ({ keys: named }) })
+      const payload = { from: options.from, dry_run: dryRun, ...keys }
       return client.call((api) => api.environments.copy({ path, headers, payload, withResponse: true }))
     })
   })

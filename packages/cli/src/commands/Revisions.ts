@@ -1,12 +1,13 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
-import { Count } from "@coffer/domain/Schemas"
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import { Count, VersionParameter } from "@coffer/domain/Schemas"
 import type { Revision } from "@coffer/domain/Secret"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { printList, toTerminal } from "../Output.js"
 import { changeMany, dryRun, yes } from "./BulkChange.js"
+import { wholeNumber } from "./Checked.js"
 import { atEnv, connect, settingsOf } from "./Shared.js"
 
 /** At most this many keys of a revision are shown at a terminal. */
@@ -49,16 +50,12 @@ const revisionsOf = Effect.fnUntraced(function* (
   return { data }
 })
 
-const atLeastOne = Schema.typeSchema(Count).pipe(Schema.greaterThanOrEqualTo(1))
-
-const limit = Options.integer("limit").pipe(
-  Options.withSchema(atLeastOne),
+const limit = wholeNumber("limit", VersionParameter).pipe(
   Options.withDescription("How many revisions to show"),
   Options.withDefault(20)
 )
 
-const before = Options.integer("before").pipe(
-  Options.withSchema(atLeastOne),
+const before = wholeNumber("before", VersionParameter).pipe(
   Options.withDescription("Only revisions below this one"),
   Options.optional
 )
@@ -77,8 +74,7 @@ export const revisionsCommand = Command.make("revisions", { ...atEnv, limit, bef
   )
 )
 
-const to = Options.integer("to").pipe(
-  Options.withSchema(Schema.typeSchema(Count)),
+const to = wholeNumber("to", Count).pipe(
   Options.withDescription("The revision to go back to, as coffer env revisions shows it; 0 empties the environment")
 )
 

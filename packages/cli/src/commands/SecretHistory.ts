@@ -1,14 +1,15 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import type { SecretPath } from "@coffer/domain/api/Paths"
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
-import { withMessage } from "@coffer/domain/Message"
+import type { SecretPath } from "@coffer/domain/api/Paths"
+import { VersionNumbers } from "@coffer/domain/api/SecretsApi"
 import { SecretKey } from "@coffer/domain/Names"
-import { Count } from "@coffer/domain/Schemas"
+import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
 import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { note, printDone, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
+import { commaList, versionNumber, wholeNumber } from "./Checked.js"
 import { argument, atEnv, connect, settingsOf, yes } from "./Shared.js"
 
 const key = argument("KEY", SecretKey, "The secret's key")
@@ -50,13 +51,9 @@ export const versionsCommand = Command.make("versions", { ...atEnv, key }, (opti
 const printWritten = (written: SecretWritten, json: boolean, sentence: string) =>
   json ? printRecord(written, true) : printDone(sentence, false)
 
-const to = Options.integer("to").pipe(
-  Options.withSchema(Schema.typeSchema(Count)),
-  Options.withDescription("The version whose value is written again")
-)
+const to = wholeNumber("to", VersionParameter).pipe(Options.withDescription("The version whose value is written again"))
 
-const ifVersion = Options.integer("if-version").pipe(
-  Options.withSchema(Schema.typeSchema(Count)),
+const ifVersion = wholeNumber("if-version", ExpectedVersionParameter).pipe(
   Options.withDescription("Only when this is the current version"),
   Options.optional
 )
@@ -99,18 +96,7 @@ export const undeleteCommand = Command.make("undelete", { ...atEnv, key }, (opti
   Command.withDescription("Bring a deleted secret back, with its versions. Example: coffer secret undelete API_KEY")
 )
 
-const isCount = Schema.is(Schema.typeSchema(Count))
-const versionsRule = withMessage("--versions takes numbers of versions, separated by commas")
-
-const versions = Options.text("versions").pipe(
-  Options.withSchema(
-    Schema.String.pipe(
-      Schema.filter(
-        (text) => text.split(",").every((part) => /^[1-9][0-9]*$/.test(part) && isCount(Number(part))),
-        versionsRule
-      )
-    )
-  ),
+const versions = commaList("versions", VersionNumbers, versionNumber, "numbers of versions").pipe(
   Options.withDescription("The versions to erase, separated by commas")
 )
 
@@ -123,7 +109,7 @@ export const destroyCommand = Command.make("destroy", { ...atEnv, key, versions,
     const settings = yield* settingsOf(options)
     const path = { ...(yield* settings.envPath), key: options.key }
     const client = yield* connect(yield* settings.server)
-    const wanted = [...new Set(options.versions.split(",").map(Number))]
+    const wanted = options.versions
     const named = `${wanted.length === 1 ? "version" : "versions"} ${wanted.join(", ")} of ${path.key}`
     yield* confirm(`Erase ${named} for good? Nobody can bring that back.`, options.yes)
     const answer = yield* client.call((api) => api.secrets.destroy({ path, payload: { versions: wanted } }))

@@ -2,12 +2,13 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import { SecretKey } from "@coffer/domain/Names"
-import { Count } from "@coffer/domain/Schemas"
+import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
 import type { SecretListed } from "@coffer/domain/Secret"
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { printDone, printJson, printList, printRecord, toTerminal, write } from "../Output.js"
 import { confirm } from "../Prompts.js"
 import { readValue } from "../SecretInput.js"
+import { wholeNumber } from "./Checked.js"
 import { exportCommand, importCommand } from "./SecretFiles.js"
 import { destroyCommand, rollbackCommand, undeleteCommand, versionsCommand } from "./SecretHistory.js"
 import { argument, atEnv, connect, settingsOf, yes } from "./Shared.js"
@@ -30,8 +31,7 @@ const list = Command.make("list", atEnv, (options) =>
   })
 ).pipe(Command.withDescription("List the keys, without values. Example: coffer secret list --env prod"))
 
-const at = Options.integer("at").pipe(
-  Options.withSchema(Schema.typeSchema(Count)),
+const at = wholeNumber("at", VersionParameter).pipe(
   Options.withDescription("The value as it was in this version"),
   Options.optional
 )
@@ -65,8 +65,7 @@ const allowEmpty = Options.boolean("allow-empty").pipe(
   Options.withDescription("Store the empty text where nothing is typed, or standard input is empty")
 )
 
-const ifVersion = Options.integer("if-version").pipe(
-  Options.withSchema(Schema.typeSchema(Count)),
+const ifVersion = wholeNumber("if-version", ExpectedVersionParameter).pipe(
   Options.withDescription("Only when this is the current version; 0 when the key must not be there yet"),
   Options.optional
 )

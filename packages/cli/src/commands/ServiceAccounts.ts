@@ -1,11 +1,12 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import { withMessage } from "@coffer/domain/Message"
+import { Days, Grace } from "@coffer/domain/api/ServiceAccountsApi"
 import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { note, printDone, printJson, printList, write } from "../Output.js"
 import { confirm } from "../Prompts.js"
+import { checked, wholeNumber } from "./Checked.js"
 import { argument, atOrg, connect, settingsOf, yes } from "./Shared.js"
 import { accountId, NameOrId } from "./Subjects.js"
 
@@ -44,8 +45,7 @@ const printKey = Effect.fnUntraced(function* (account: ServiceAccountWithKey, js
 const name = argument("NAME", ServiceAccountName, "The service account's name")
 
 // Not the shared option: only the flag scopes an account, `service.yml`'s project does not.
-const project = Options.text("project").pipe(
-  Options.withSchema(ProjectName),
+const project = checked("project", ProjectName).pipe(
   Options.withDescription("Bind it to this project; left out, it can be given access to all of the organization"),
   Options.optional
 )
@@ -54,16 +54,7 @@ const noReveal = Options.boolean("no-reveal").pipe(
   Options.withDescription("Never give it a value: it can write, list, copy and roll back, but not read")
 )
 
-const wholeNumber = (name: string, what: string, minimum: number, maximum: number) =>
-  Options.integer(name).pipe(
-    Options.withSchema(
-      Schema.Number.pipe(
-        Schema.between(minimum, maximum, withMessage(`--${name} takes ${what} from ${minimum} to ${maximum}`))
-      )
-    )
-  )
-
-const expiresInDays = wholeNumber("expires-in-days", "a number of days", 1, 3650).pipe(
+const expiresInDays = wholeNumber("expires-in-days", Days).pipe(
   Options.withDescription("End its key by itself after so many days"),
   Options.optional
 )
@@ -94,7 +85,7 @@ const create = Command.make("create", { ...atOrg, name, project, noReveal, expir
 
 const nameOrId = argument("NAME_OR_ID", NameOrId, "The service account, by name or id")
 
-const grace = wholeNumber("grace", "a number of seconds", 0, 604_800).pipe(
+const grace = wholeNumber("grace", Grace).pipe(
   Options.withDescription("Keep the old key good for so many seconds; 0 when left out, 604800 (7 days) at most"),
   Options.optional
 )

@@ -1,12 +1,14 @@
 import * as Args from "@effect/cli/Args"
+import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import { CofferClient } from "@coffer/domain/client/CofferClient"
 import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { type Given, loadSettings } from "@coffer/domain/client/Settings"
-import { Effect, Option, type Schema } from "effect"
+import { Effect, Either, Option, Schema } from "effect"
 import { unmark } from "../Verbatim.js"
 import { Version } from "../Version.js"
+import { sentenceFor } from "./Checked.js"
 
 const text = (name: string, description: string) =>
   Options.text(name).pipe(Options.withDescription(description), Options.optional)
@@ -24,12 +26,14 @@ export const atOrg = { serverUrl, org, json } as const
 export const atProject = { serverUrl, org, project, json } as const
 export const atEnv = { serverUrl, org, project, env, json } as const
 
-/**
- * An argument that a schema describes. Every argument has one: the parser takes an option that it does not know for an
- * argument.
- */
-export const argument = <A>(name: string, schema: Schema.Schema<A, string>, description: string) =>
-  Args.text({ name }).pipe(Args.map(unmark), Args.withSchema(schema), Args.withDescription(description))
+/** An argument with a value of this schema. */
+export const argument = <A>(name: string, schema: Schema.Schema<A, string>, description: string) => {
+  const decode = Schema.decodeEither(schema)
+  return Args.text({ name }).pipe(
+    Args.mapEffect((word) => Either.mapLeft(decode(unmark(word)), (error) => HelpDoc.p(sentenceFor(name, error)))),
+    Args.withDescription(description)
+  )
+}
 
 interface GivenOptions {
   readonly serverUrl: Option.Option<string>

@@ -7,6 +7,7 @@ import { Email, type OrgName, ServiceAccountName } from "@coffer/domain/Names"
 import { Effect, Option, Schema } from "effect"
 import { NotThere, WrongUsage } from "../Failures.js"
 import { note } from "../Output.js"
+import { checked } from "./Checked.js"
 
 /** A service account, as people name it. Its name is never of an id's form. */
 export const NameOrId = Schema.Union(ServiceAccountId, ServiceAccountName).annotations(
@@ -33,14 +34,9 @@ export const noteAccount = (name: ServiceAccountName, org: OrgName) =>
     `service account ${name} was made by this person and goes on; to replace the key, which they may know: coffer service-account rotate '${name}' --org ${org}`
   )
 
-export const email = Options.text("email").pipe(
-  Options.withSchema(Email),
-  Options.withDescription("The person, by e-mail"),
-  Options.optional
-)
+export const email = checked("email", Email).pipe(Options.withDescription("The person, by e-mail"), Options.optional)
 
-export const serviceAccount = Options.text("service-account").pipe(
-  Options.withSchema(NameOrId),
+export const serviceAccount = checked("service-account", NameOrId).pipe(
   Options.withDescription("The service account, by name or id"),
   Options.optional
 )

@@ -1,14 +1,16 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
-import { withMessage } from "@coffer/domain/Message"
+import { EmailPrefix } from "@coffer/domain/api/UsersApi"
 import { Email } from "@coffer/domain/Names"
+import { LimitParameter } from "@coffer/domain/Schemas"
 import { UserCursor } from "@coffer/domain/UserCursor"
 import type { UserRecord } from "@coffer/domain/UserRecord"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { NotThere } from "../Failures.js"
 import { note, printDone, printJson, printList, printRecord } from "../Output.js"
 import { confirm } from "../Prompts.js"
+import { checked, wholeNumber } from "./Checked.js"
 import { argument, atServer, connect, settingsOf, yes } from "./Shared.js"
 import { noteAccount } from "./Subjects.js"
 
@@ -22,18 +24,16 @@ const columns = {
   sessions: (user: UserRecord) => user.sessions
 }
 
-const prefix = Options.text("email").pipe(
+const prefix = checked("email", EmailPrefix).pipe(
   Options.withDescription("Only people whose addresses begin so"),
   Options.optional
 )
 const disabled = Options.boolean("disabled").pipe(Options.withDescription("Only people who are disabled"))
-const limit = Options.integer("limit").pipe(
-  Options.withSchema(Schema.Number.pipe(Schema.between(1, 100, withMessage("--limit takes a number from 1 to 100")))),
+const limit = wholeNumber("limit", LimitParameter).pipe(
   Options.withDescription("How many people; 50 when left out, 100 at most"),
   Options.optional
 )
-const after = Options.text("after").pipe(
-  Options.withSchema(UserCursor),
+const after = checked("after", UserCursor).pipe(
   Options.withDescription("Go on behind an earlier page: its next_cursor"),
   Options.optional
 )

@@ -57,7 +57,7 @@ export const readSecrets = Effect.fnUntraced(function* (name: FormatName, file: 
   const refuse = (line: number, problem: string) => new CannotDo({ message: `${file}, line ${line}: ${problem}` })
   const format = yield* load(name)
   const entries = yield* Effect.mapError(
-    Effect.flatten(withDefaultSignals(() => format.read(Redacted.value(text)))),
+    withDefaultSignals(Effect.suspend(() => format.read(Redacted.value(text)))),
     ({ line, problem }) => refuse(line, problem)
   )
   const lines = new Map<string, number>()

@@ -63,6 +63,10 @@ type Flag = keyof typeof runFlags
 const isName = (text: string): text is Name => Object.hasOwn(runOptions, text)
 const isFlag = (text: string): text is Flag => Object.hasOwn(runFlags, text)
 
+/** Whether a word is an option of `run`, so that it is no other option's value. */
+const isOption = (word: string) =>
+  word === "--" || (/^--[^=]+$/.test(word) && (isName(word.slice(2)) || isFlag(word.slice(2))))
+
 const lists = new Set<Name>(["only", "allow-env"])
 
 const ofWatch = ["watch-interval", "stop-signal", "stop-timeout", "signal"] as const
@@ -132,10 +136,10 @@ export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
     const options = readOptions(found, flags)
     return typeof options === "string" ? wrong(options) : { type: "run", options, command, args }
   }
-  for (let at = 0; at < argv.length; at++) {
-    const argument = argv[at] ?? ""
-    if (argument === "--") return result(argv.slice(at + 1))
-    if (!argument.startsWith("-") || argument === "-") return result(argv.slice(at))
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index] ?? ""
+    if (argument === "--") return result(argv.slice(index + 1))
+    if (!argument.startsWith("-") || argument === "-") return result(argv.slice(index))
     if (argument === "--help" || argument === "-h") return { type: "help" }
     const [option = "", ...inline] = argument.split("=")
     const name = option.slice(2)
@@ -147,8 +151,13 @@ export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
     if (!option.startsWith("--") || !isName(name)) {
       return wrong(`${option} is not an option of coffer run; if it is the command, write -- before it`)
     }
-    const value = inline.length > 0 ? inline.join("=") : argv[++at]
+    const value = inline.length > 0 ? inline.join("=") : argv[++index]
     if (value === undefined || value === "") return wrong(`--${name} needs a value`)
+    if (inline.length === 0 && isOption(value)) {
+      return wrong(
+        `--${name} needs a value, and ${value} is an option; for a value that looks like one, write --${name}=VALUE`
+      )
+    }
     const values = found.get(name) ?? []
     if (values.length > 0 && !lists.has(name)) return wrong(`--${name} is given twice`)
     found.set(name, [...values, value])

@@ -20,6 +20,9 @@ export interface Fetched {
   readonly secrets: ReadonlyArray<BundleSecret>
 }
 
+/** The longest list of keys in a request's address, in characters: servers and proxies take 8 KiB at least. */
+const maxKeysLength = 7_000
+
 /** Where the secrets come from: server, place and credential, from flags, variables, `service.yml` and the session. */
 export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   const settings = yield* loadSettings(options)
@@ -28,6 +31,9 @@ export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   const keys = options.only
   if (!keys.every((key) => secretKeyForm.is(key))) {
     return yield* new WrongUsage({ message: "--only takes secret keys, separated by commas" })
+  }
+  if (keys.join(",").length > maxKeysLength) {
+    return yield* new WrongUsage({ message: "--only names too many keys: leave it out, or name fewer" })
   }
   const credential = yield* credentialFor(server)
   yield* warnOfClearText(server)

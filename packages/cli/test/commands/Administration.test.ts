@@ -170,7 +170,7 @@ describe("the audit log", () => {
       ["--actor", "quite@example.com", /nobody of that id or name: did you mean quiet@example\.com\?/],
       ["--action", "secret.raed", /no action secret\.raed: did you mean secret\.read\?/],
       ["--resource-type", "secrets", /no resource type secrets: did you mean secret\?/],
-      ["--since", "yesterday", /^coffer: --since takes a date, or a time in UTC/],
+      ["--since", "yesterday", /^coffer: --since must be a date, or a date and time in UTC/],
       ["--until", "2026-13-01", /^coffer: --until takes a date, or a time in UTC/],
       ["--actor", " ", /^coffer: --actor takes an e-mail address/],
       ["--after", "5", /^coffer: --after takes the next_cursor of an earlier page/]

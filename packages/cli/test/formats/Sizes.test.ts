@@ -6,7 +6,8 @@ import { formats } from "./Support.js"
 
 const megabytes = 4_000_000
 
-const join = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, at) => line(at)).join("")
+const join = (count: number, line: (index: number) => string) =>
+  Array.from({ length: count }, (_, at) => line(at)).join("")
 
 const pairs = (name: FormatName, count: number) =>
   formats[name].write(Array.from({ length: count }, (_, index) => ({ key: `K${index}`, value: `value ${index}` })))

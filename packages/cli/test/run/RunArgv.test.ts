@@ -22,7 +22,7 @@ describe("splitRunArgv", () => {
       [["--env=prod", "--org=a=b", "--", "--help"], { ...none, env: "prod", org: "a=b" }, "--help", []],
       [["--only", "A,B", "--only=C", "x"], { ...none, only: ["A", "B", "C"] }, "x", []],
       [["--allow-env", "PATH", "--allow-env", "IFS", "x"], { ...none, allowEnv: ["PATH", "IFS"] }, "x", []],
-      [["--project", "--env", "x"], { ...none, project: "--env" }, "x", []],
+      [["--project=--env", "x"], { ...none, project: "--env" }, "x", []],
       [["-", "-h"], none, "-", ["-h"]],
       [["--", ""], none, "", []]
     ] as const

@@ -7,12 +7,12 @@ import { Forbidden } from "../Errors.js"
 import { OrgId } from "../Ids.js"
 import { withMessage } from "../Message.js"
 import { EnvName, ProjectName, SecretKey } from "../Names.js"
-import { integerParameter, optional } from "../Schemas.js"
+import { integerParameter, LimitParameter, optional } from "../Schemas.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const wordMessage = withMessage("must be a word of at most 100 characters")
-const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordMessage))
+export const AuditWord = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordMessage))
 
 const actorMessage = withMessage("must be an id, an e-mail address or the name of a service account")
 export const AuditActor = Schema.String.pipe(
@@ -27,16 +27,16 @@ export const AuditMoment = Schema.String.pipe(
 )
 
 const filters = {
-  action: optional(Word),
+  action: optional(AuditWord),
   actor: optional(AuditActor),
-  actor_id: optional(Word),
-  resource_type: optional(Word),
+  actor_id: optional(AuditWord),
+  resource_type: optional(AuditWord),
   project: optional(ProjectName),
   env: optional(EnvName),
   key: optional(SecretKey),
   since: optional(AuditMoment),
   until: optional(AuditMoment),
-  limit: optional(integerParameter(1, 100))
+  limit: optional(LimitParameter)
 }
 
 const headMessage = withMessage("goes together with chain, and the other way round")
@@ -48,10 +48,16 @@ const namesAHead = (query: { readonly seq?: unknown; readonly chain?: unknown })
 
 const chainMessage = withMessage("must be 64 hexadecimal digits in lowercase")
 
+/** What binds an entry to those before it. */
+export const ChainLink = Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, chainMessage))
+
+/** The number of an entry, in a query string. */
+export const SeqParameter = integerParameter(1, 2_147_483_647)
+
 const verification = {
-  from_seq: optional(integerParameter(1, 2_147_483_647)),
-  seq: optional(integerParameter(1, 2_147_483_647)),
-  chain: optional(Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, chainMessage)))
+  from_seq: optional(SeqParameter),
+  seq: optional(SeqParameter),
+  chain: optional(ChainLink)
 }
 
 const logs = `${paths.org}/audit-logs` as const

@@ -5,7 +5,7 @@ import { Environment } from "../Environment.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
-import { body, Count, integerParameter, list, optional } from "../Schemas.js"
+import { body, Count, LimitParameter, list, optional, VersionParameter } from "../Schemas.js"
 import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
@@ -134,8 +134,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPath(EnvPath)
       .setUrlParams(
         Schema.Struct({
-          limit: optional(integerParameter(1, 100)),
-          before: optional(integerParameter(1, 2_147_483_647))
+          limit: optional(LimitParameter),
+          before: optional(VersionParameter)
         })
       )
       .addSuccess(list(Revision))

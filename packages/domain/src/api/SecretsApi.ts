@@ -2,7 +2,16 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
-import { body, boundedArray, Count, integerParameter, list, optional } from "../Schemas.js"
+import {
+  body,
+  boundedArray,
+  Count,
+  ExpectedVersionParameter,
+  LimitParameter,
+  list,
+  optional,
+  VersionParameter
+} from "../Schemas.js"
 import { SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
@@ -10,7 +19,14 @@ import { Admission, Requires } from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
-const maxVersion = 2_147_483_647
+
+/** Numbers of versions, for a request. */
+export const VersionNumbers = boundedArray(Count, {
+  items: { $ref: "#/components/schemas/Count" },
+  max: 1_000,
+  text: "at most 1,000 versions at once",
+  empty: "name at least one version"
+})
 
 const expectedVersion = "the expected current version, or 0 if the key must not exist; CONFLICT if it differs"
 
@@ -35,7 +51,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
   .add(
     HttpApiEndpoint.get("get", secret)
       .setPath(SecretPath)
-      .setUrlParams(Schema.Struct({ version: optional(integerParameter(1, maxVersion)) }))
+      .setUrlParams(Schema.Struct({ version: optional(VersionParameter) }))
       .addSuccess(SecretRead)
       .addError(Forbidden)
       .addError(DecryptionFailed)
@@ -56,7 +72,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .setUrlParams(
         Schema.Struct({
-          expected_version: optional(integerParameter(0, maxVersion).annotations({ description: expectedVersion }))
+          expected_version: optional(ExpectedVersionParameter.annotations({ description: expectedVersion }))
         })
       )
       .addSuccess(HttpApiSchema.NoContent)
@@ -71,8 +87,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .setUrlParams(
         Schema.Struct({
-          limit: optional(integerParameter(1, 100)),
-          before: optional(integerParameter(1, maxVersion))
+          limit: optional(LimitParameter),
+          before: optional(VersionParameter)
         })
       )
       .addSuccess(list(SecretVersion))
@@ -107,16 +123,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
   .add(
     HttpApiEndpoint.post("destroy", `${secret}/destroy`)
       .setPath(SecretPath)
-      .setPayload(
-        body({
-          versions: boundedArray(Count, {
-            items: { $ref: "#/components/schemas/Count" },
-            max: 1_000,
-            text: "at most 1,000 versions at once",
-            empty: "name at least one version"
-          })
-        })
-      )
+      .setPayload(body({ versions: VersionNumbers }))
       .addSuccess(SecretDestroyed)
       .addError(Forbidden)
       .addError(Conflict)

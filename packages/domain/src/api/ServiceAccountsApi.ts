@@ -11,10 +11,10 @@ import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const daysMessage = withMessage("must be a whole number of days from 1 to 3650")
-const Days = Schema.Int.annotations(daysMessage).pipe(Schema.between(1, 3650, daysMessage))
+export const Days = Schema.Int.annotations(daysMessage).pipe(Schema.between(1, 3650, daysMessage))
 
 const graceMessage = withMessage("must be a whole number of seconds from 0 to 604800 (7 days)")
-const Grace = Schema.Int.annotations(graceMessage).pipe(Schema.between(0, 604_800, graceMessage))
+export const Grace = Schema.Int.annotations(graceMessage).pipe(Schema.between(0, 604_800, graceMessage))
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
 const accounts = `${paths.org}/service-accounts` as const

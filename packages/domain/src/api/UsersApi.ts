@@ -4,13 +4,15 @@ import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden } from "../Errors.js"
 import { UserId } from "../Ids.js"
 import { withMessage } from "../Message.js"
-import { integerParameter, optional } from "../Schemas.js"
+import { LimitParameter, optional } from "../Schemas.js"
 import { UserCursor } from "../UserCursor.js"
 import { DisabledUser, UserPage, UserRecord } from "../UserRecord.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const prefixMessage = withMessage("must be the beginning of an e-mail address, of at most 254 characters")
-const EmailPrefix = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, prefixMessage))
+export const EmailPrefix = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, prefixMessage)
+)
 
 const flagMessage = withMessage("must be true or false")
 
@@ -23,7 +25,7 @@ export class UsersApi extends HttpApiGroup.make("users")
         Schema.Struct({
           email: optional(EmailPrefix),
           disabled: optional(Schema.Literal("true", "false").annotations(flagMessage)),
-          limit: optional(integerParameter(1, 100)),
+          limit: optional(LimitParameter),
           after: optional(UserCursor)
         })
       )
