@@ -6,7 +6,6 @@ import type { Bundle, BundledSecret } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
@@ -49,7 +48,6 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const changes = yield* Changes
     const versions = yield* Versions
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
     const { epoch } = yield* Instance
 
     const tagOf = (id: EnvId, revision: number): string => etagOf(epoch, { id, revision })
@@ -99,19 +97,15 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       Effect.fnUntraced(function* (place: Place<"secret.write">, request: BundleWrite, ifMatch: string | undefined) {
         const wanted = yield* wantedOf(request)
         const at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const totals = yield* changes.claim(place.env)
-            yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
-            const steps = yield* changes.plan(place, wanted)
-            const written = yield* changes.apply(place, totals, steps, {
-              at,
-              dryRun: request.dry_run === true,
-              eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
-            })
-            return { etag: tagOf(place.env.id, written.revision), written }
-          })
-        )
+        const totals = yield* changes.claim(place.env)
+        yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
+        const steps = yield* changes.plan(place, wanted)
+        const written = yield* changes.apply(place, totals, steps, {
+          at,
+          dryRun: request.dry_run === true,
+          eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
+        })
+        return { etag: tagOf(place.env.id, written.revision), written }
       })
     )
 

@@ -6,7 +6,7 @@ import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { Deferred, Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { afterCommit, Database } from "../database/Database.js"
+import { afterCommit } from "../database/Database.js"
 import { type Erased, Erasures } from "../database/Erasures.js"
 import { now } from "../database/Time.js"
 import { keyWithoutNonce } from "../keys/Envelope.js"
@@ -40,7 +40,6 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const sealed = yield* Versions
     const audit = yield* AuditLog
     const erasures = yield* Erasures
-    const { transaction } = yield* Database
 
     /** A secret's versions, newest first, below a version when one is given; no values. */
     const versions = traced("History.versions")(
@@ -69,41 +68,37 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         request: { readonly version: number; readonly expected_version?: number }
       ) {
         const written_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const totals = yield* changes.claim(place.env)
-            const current = yield* repo.findLive({ envId: place.env.id, key })
-            if (current === undefined) return yield* missing(key)
-            yield* sealed.checkNewest(place, { ...current, key })
-            yield* checkExpected(key, request.expected_version, current.version)
-            const { id } = current
-            const earlier = yield* history.findVersion({ id, version: request.version })
-            if (earlier === undefined) return yield* missingVersion(key, request.version)
-            if (earlier.destroyed_at !== null) {
-              return yield* new Conflict({
-                message: `version ${request.version} of secret ${key} was destroyed: there is no value to go back to`
-              })
-            }
-            const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
-            const after = {
-              secret_count: totals.secret_count,
-              value_bytes: totals.value_bytes - current.value_bytes + earlier.value_bytes
-            }
-            yield* checkLimits(totals, after)
-            const version = current.version + 1
-            const revision = totals.revision + 1
-            yield* sealed.write(place, { id, key, version }, value, { revision, at: written_at })
-            yield* changes.setTotals({ id: place.env.id, revision, ...after })
-            yield* audit.write(sourceOf(place), {
-              action: "secret.set",
-              resource_type: "secret",
-              resource_id: id,
-              metadata: { key, version, rolled_back_to: request.version }
-            })
-            const written: SecretWritten = { key, version, created_at: current.created_at, updated_at: written_at }
-            return written
+        const totals = yield* changes.claim(place.env)
+        const current = yield* repo.findLive({ envId: place.env.id, key })
+        if (current === undefined) return yield* missing(key)
+        yield* sealed.checkNewest(place, { ...current, key })
+        yield* checkExpected(key, request.expected_version, current.version)
+        const { id } = current
+        const earlier = yield* history.findVersion({ id, version: request.version })
+        if (earlier === undefined) return yield* missingVersion(key, request.version)
+        if (earlier.destroyed_at !== null) {
+          return yield* new Conflict({
+            message: `version ${request.version} of secret ${key} was destroyed: there is no value to go back to`
           })
-        )
+        }
+        const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
+        const after = {
+          secret_count: totals.secret_count,
+          value_bytes: totals.value_bytes - current.value_bytes + earlier.value_bytes
+        }
+        yield* checkLimits(totals, after)
+        const version = current.version + 1
+        const revision = totals.revision + 1
+        yield* sealed.write(place, { id, key, version }, value, { revision, at: written_at })
+        yield* changes.setTotals({ id: place.env.id, revision, ...after })
+        yield* audit.write(sourceOf(place), {
+          action: "secret.set",
+          resource_type: "secret",
+          resource_id: id,
+          metadata: { key, version, rolled_back_to: request.version }
+        })
+        const written: SecretWritten = { key, version, created_at: current.created_at, updated_at: written_at }
+        return written
       })
     )
 
@@ -111,48 +106,44 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const undelete = traced("History.undelete")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
         const written_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const totals = yield* changes.claim(place.env)
-            const removed = yield* history.findRemoved({ envId: place.env.id, key })
-            if (removed === undefined) {
-              return yield* new NotFound({
-                message: `secret ${key} was never removed from environment ${place.env.name}`
-              })
-            }
-            yield* sealed.checkNewest(place, { ...removed, key })
-            if ((yield* repo.findLive({ envId: place.env.id, key })) !== undefined) {
-              return yield* new Conflict({
-                message: `secret ${key} was set anew after it was removed: what it was before that cannot come back`
-              })
-            }
-            const after = {
-              secret_count: totals.secret_count + 1,
-              value_bytes: totals.value_bytes + removed.value_bytes
-            }
-            yield* checkLimits(totals, after)
-            const { created_at, id, version } = removed
-            const revision = totals.revision + 1
-            yield* changes.restore({
-              env_id: place.env.id,
-              revision,
-              key,
-              secret_id: id,
-              version,
-              created_by: actorName(place.actor),
-              created_at: written_at
-            })
-            yield* changes.setTotals({ id: place.env.id, revision, ...after })
-            yield* audit.write(sourceOf(place), {
-              action: "secret.undelete",
-              resource_type: "secret",
-              resource_id: id,
-              metadata: { key, version }
-            })
-            const written: SecretWritten = { key, version, created_at, updated_at: written_at }
-            return written
+        const totals = yield* changes.claim(place.env)
+        const removed = yield* history.findRemoved({ envId: place.env.id, key })
+        if (removed === undefined) {
+          return yield* new NotFound({
+            message: `secret ${key} was never removed from environment ${place.env.name}`
           })
-        )
+        }
+        yield* sealed.checkNewest(place, { ...removed, key })
+        if ((yield* repo.findLive({ envId: place.env.id, key })) !== undefined) {
+          return yield* new Conflict({
+            message: `secret ${key} was set anew after it was removed: what it was before that cannot come back`
+          })
+        }
+        const after = {
+          secret_count: totals.secret_count + 1,
+          value_bytes: totals.value_bytes + removed.value_bytes
+        }
+        yield* checkLimits(totals, after)
+        const { created_at, id, version } = removed
+        const revision = totals.revision + 1
+        yield* changes.restore({
+          env_id: place.env.id,
+          revision,
+          key,
+          secret_id: id,
+          version,
+          created_by: actorName(place.actor),
+          created_at: written_at
+        })
+        yield* changes.setTotals({ id: place.env.id, revision, ...after })
+        yield* audit.write(sourceOf(place), {
+          action: "secret.undelete",
+          resource_type: "secret",
+          resource_id: id,
+          metadata: { key, version }
+        })
+        const written: SecretWritten = { key, version, created_at, updated_at: written_at }
+        return written
       })
     )
 
@@ -185,47 +176,41 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       Effect.fnUntraced(function* (place: Place<"secret.destroy">, key: SecretKey, wanted: ReadonlyArray<number>) {
         const destroyed_at = yield* now
         const erased = yield* Deferred.make<Erased>()
-        const data = yield* transaction(
-          Effect.gen(function* () {
-            yield* changes.claim(place.env)
-            const current = yield* repo.findLive({ envId: place.env.id, key })
-            if (current === undefined) {
-              const removed = yield* history.findRemoved({ envId: place.env.id, key })
-              if (removed === undefined) return yield* missing(key)
-              return yield* new NotFound({
-                message: `secret ${key} is removed: undelete it first, because its versions are destroyed while it is there`
-              })
-            }
-            yield* sealed.checkNewest(place, { ...current, key })
-            const { id } = current
-            const rows = yield* findEarlier(key, current, wanted)
-            const fresh = rows.filter((row) => row.destroyed_at === null)
-            const isErasing = fresh.length > 0
-            if (isErasing) yield* erasures.note
-            yield* forEachInSlices(fresh, ({ version }) =>
-              changes.destroyVersion({ id, version, now: destroyed_at, nothing: new Uint8Array() })
-            )
-            yield* audit.write(
-              sourceOf(place),
-              ...fresh.map(
-                ({ version }) =>
-                  ({
-                    action: "secret.destroy",
-                    resource_type: "secret",
-                    resource_id: id,
-                    metadata: { key, version }
-                  }) as const
-              )
-            )
-            const keys = fresh.flatMap(({ wrapped_key }) =>
-              wrapped_key === null ? [] : [keyWithoutNonce(wrapped_key)]
-            )
-            yield* afterCommit(
-              Effect.flatMap(isErasing ? erasures.erase(keys) : erasures.state, (how) => Deferred.succeed(erased, how))
-            )
-            return rows.map((row) => recordOf(current.version)({ ...row, destroyed_at }))
+        yield* changes.claim(place.env)
+        const current = yield* repo.findLive({ envId: place.env.id, key })
+        if (current === undefined) {
+          const removed = yield* history.findRemoved({ envId: place.env.id, key })
+          if (removed === undefined) return yield* missing(key)
+          return yield* new NotFound({
+            message: `secret ${key} is removed: undelete it first, because its versions are destroyed while it is there`
           })
+        }
+        yield* sealed.checkNewest(place, { ...current, key })
+        const { id } = current
+        const rows = yield* findEarlier(key, current, wanted)
+        const fresh = rows.filter((row) => row.destroyed_at === null)
+        const isErasing = fresh.length > 0
+        if (isErasing) yield* erasures.note
+        yield* forEachInSlices(fresh, ({ version }) =>
+          changes.destroyVersion({ id, version, now: destroyed_at, nothing: new Uint8Array() })
         )
+        yield* audit.write(
+          sourceOf(place),
+          ...fresh.map(
+            ({ version }) =>
+              ({
+                action: "secret.destroy",
+                resource_type: "secret",
+                resource_id: id,
+                metadata: { key, version }
+              }) as const
+          )
+        )
+        const keys = fresh.flatMap(({ wrapped_key }) => (wrapped_key === null ? [] : [keyWithoutNonce(wrapped_key)]))
+        yield* afterCommit(
+          Effect.flatMap(isErasing ? erasures.erase(keys) : erasures.state, (how) => Deferred.succeed(erased, how))
+        )
+        const data = rows.map((row) => recordOf(current.version)({ ...row, destroyed_at }))
         return { data, erased: Deferred.await(erased) }
       })
     )

@@ -21,7 +21,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const repo = yield* SecretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
-    const { snapshot, transaction } = yield* Database
+    const { snapshot } = yield* Database
     const { epoch } = yield* Instance
 
     /**
@@ -49,31 +49,27 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         ifMatch?: string
       ) {
         const at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const { origin, target } = yield* claimBoth(to, from)
-            const tagOf = (revision: number) =>
-              etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.revision })
-            yield* checkMatch(to.env.name, ifMatch, tagOf(target.revision))
-            const source = yield* repo.select(from.env.id, request.keys)
-            yield* checkFound(source, request.keys)
-            const values = yield* forEachInSlices(source, (secret) =>
-              Effect.map(versions.open(from, secret, secret), (value) => [secret.key, value] as const)
-            )
-            const wanted: Wanted = new Map(values)
-            const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
-            const steps = yield* changes.plan(to, wanted)
-            const written = yield* changes.apply(to, target, steps, {
-              at,
-              dryRun: request.dry_run === true,
-              eventOfSet: (key, version) => ({
-                action: "secret.copy",
-                metadata: { key, version, from: from.env.name, from_version: sourceVersions.get(key) }
-              })
-            })
-            return { etag: tagOf(written.revision), written }
-          })
+        const { origin, target } = yield* claimBoth(to, from)
+        const tagOf = (revision: number) =>
+          etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.revision })
+        yield* checkMatch(to.env.name, ifMatch, tagOf(target.revision))
+        const source = yield* repo.select(from.env.id, request.keys)
+        yield* checkFound(source, request.keys)
+        const values = yield* forEachInSlices(source, (secret) =>
+          Effect.map(versions.open(from, secret, secret), (value) => [secret.key, value] as const)
         )
+        const wanted: Wanted = new Map(values)
+        const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
+        const steps = yield* changes.plan(to, wanted)
+        const written = yield* changes.apply(to, target, steps, {
+          at,
+          dryRun: request.dry_run === true,
+          eventOfSet: (key, version) => ({
+            action: "secret.copy",
+            metadata: { key, version, from: from.env.name, from_version: sourceVersions.get(key) }
+          })
+        })
+        return { etag: tagOf(written.revision), written }
       })
     )
 

@@ -5,7 +5,6 @@ import type { SecretKey } from "@coffer/domain/Names"
 import type { Revision } from "@coffer/domain/Secret"
 import { Array, Effect } from "effect"
 import type { Place } from "../access/Access.js"
-import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
@@ -45,7 +44,6 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const history = yield* HistoryRepo
     const changes = yield* Changes
     const versions = yield* Versions
-    const { transaction } = yield* Database
     const { epoch } = yield* Instance
 
     /** The revisions of an environment, newest first, below a revision when one is given. */
@@ -130,36 +128,32 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         const { id, name } = place.env
         const tagOf = (revision: number) => etagOf(epoch, { id, revision })
         const at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const totals = yield* changes.claim(place.env)
-            if (to > totals.revision) {
-              return yield* new NotFound({
-                message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
-              })
-            }
-            yield* checkMatch(name, ifMatch, tagOf(totals.revision))
-            const since = to === 0 ? undefined : yield* history.wholeSince({ envId: id })
-            if (since !== undefined && to < since.revision) {
-              return yield* new Conflict({
-                message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
-              })
-            }
-            const steps = yield* stepsTo(place, to)
-            const written = yield* changes.apply(place, totals, steps, {
-              at,
-              dryRun: request.dry_run === true,
-              eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
-              eventOfAll: (revision) => ({
-                action: "env.revert",
-                resource_type: "env",
-                resource_id: id,
-                metadata: { project: place.project.name, env: name, to, revision }
-              })
-            })
-            return { etag: tagOf(written.revision), written }
+        const totals = yield* changes.claim(place.env)
+        if (to > totals.revision) {
+          return yield* new NotFound({
+            message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
           })
-        )
+        }
+        yield* checkMatch(name, ifMatch, tagOf(totals.revision))
+        const since = to === 0 ? undefined : yield* history.wholeSince({ envId: id })
+        if (since !== undefined && to < since.revision) {
+          return yield* new Conflict({
+            message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
+          })
+        }
+        const steps = yield* stepsTo(place, to)
+        const written = yield* changes.apply(place, totals, steps, {
+          at,
+          dryRun: request.dry_run === true,
+          eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
+          eventOfAll: (revision) => ({
+            action: "env.revert",
+            resource_type: "env",
+            resource_id: id,
+            metadata: { project: place.project.name, env: name, to, revision }
+          })
+        })
+        return { etag: tagOf(written.revision), written }
       })
     )
 

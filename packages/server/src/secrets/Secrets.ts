@@ -6,7 +6,6 @@ import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { traced } from "../tracing/Traced.js"
@@ -41,7 +40,6 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const changes = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     /** A secret as it is, or as it was at a version. Fails with DecryptionFailed rather than return what was edited. */
     const read = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
@@ -88,69 +86,61 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         expectedVersion?: number
       ) {
         const written_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const totals = yield* changes.claim(place.env)
-            const current = yield* currentOf(place, key)
-            yield* checkExpected(key, expectedVersion, current?.version ?? 0)
-            const after = {
-              secret_count: totals.secret_count + (current === undefined ? 1 : 0),
-              value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + sizeOf(value)
-            }
-            yield* checkLimits(totals, after)
-            const { created_at, id, version } =
-              current === undefined
-                ? { id: SecretId.make(yield* uuidV7), version: 1, created_at: written_at }
-                : { ...current, version: current.version + 1 }
-            const revision = totals.revision + 1
-            yield* versions.write(place, { id, key, version }, value, { revision, at: written_at })
-            yield* changes.setTotals({ id: place.env.id, revision, ...after })
-            yield* audit.write(sourceOf(place), {
-              action: "secret.set",
-              resource_type: "secret",
-              resource_id: id,
-              metadata: { key, version }
-            })
-            const written: SecretWritten = { key, version, created_at, updated_at: written_at }
-            return written
-          })
-        )
+        const totals = yield* changes.claim(place.env)
+        const current = yield* currentOf(place, key)
+        yield* checkExpected(key, expectedVersion, current?.version ?? 0)
+        const after = {
+          secret_count: totals.secret_count + (current === undefined ? 1 : 0),
+          value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + sizeOf(value)
+        }
+        yield* checkLimits(totals, after)
+        const { created_at, id, version } =
+          current === undefined
+            ? { id: SecretId.make(yield* uuidV7), version: 1, created_at: written_at }
+            : { ...current, version: current.version + 1 }
+        const revision = totals.revision + 1
+        yield* versions.write(place, { id, key, version }, value, { revision, at: written_at })
+        yield* changes.setTotals({ id: place.env.id, revision, ...after })
+        yield* audit.write(sourceOf(place), {
+          action: "secret.set",
+          resource_type: "secret",
+          resource_id: id,
+          metadata: { key, version }
+        })
+        const written: SecretWritten = { key, version, created_at, updated_at: written_at }
+        return written
       })
     )
 
     const remove = traced("Secrets.remove")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, expectedVersion?: number) {
         const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            const totals = yield* changes.claim(place.env)
-            const current = yield* currentOf(place, key)
-            if (current === undefined) return yield* missing(key)
-            yield* checkExpected(key, expectedVersion, current.version)
-            const revision = totals.revision + 1
-            yield* changes.remove({
-              env_id: place.env.id,
-              revision,
-              key,
-              secret_id: current.id,
-              version: current.version,
-              created_by: actorName(place.actor),
-              created_at: removed_at
-            })
-            yield* changes.setTotals({
-              id: place.env.id,
-              revision,
-              secret_count: totals.secret_count - 1,
-              value_bytes: totals.value_bytes - current.value_bytes
-            })
-            yield* audit.write(sourceOf(place), {
-              action: "secret.delete",
-              resource_type: "secret",
-              resource_id: current.id,
-              metadata: { key, version: current.version }
-            })
-          })
-        )
+        const totals = yield* changes.claim(place.env)
+        const current = yield* currentOf(place, key)
+        if (current === undefined) return yield* missing(key)
+        yield* checkExpected(key, expectedVersion, current.version)
+        const revision = totals.revision + 1
+        yield* changes.remove({
+          env_id: place.env.id,
+          revision,
+          key,
+          secret_id: current.id,
+          version: current.version,
+          created_by: actorName(place.actor),
+          created_at: removed_at
+        })
+        yield* changes.setTotals({
+          id: place.env.id,
+          revision,
+          secret_count: totals.secret_count - 1,
+          value_bytes: totals.value_bytes - current.value_bytes
+        })
+        yield* audit.write(sourceOf(place), {
+          action: "secret.delete",
+          resource_type: "secret",
+          resource_id: current.id,
+          metadata: { key, version: current.version }
+        })
       })
     )
 

@@ -52,7 +52,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
 
     /**
      * Seals a value as a version of a secret and makes that version the current one: the first version makes the secret.
-     * Belongs inside the transaction that takes the revision. Fails with LimitExceeded when the key has wrapped its fill.
+     * Fails with LimitExceeded when the key has wrapped its fill.
      */
     const write = Effect.fnUntraced(function* (
       place: Place<"secret.write">,

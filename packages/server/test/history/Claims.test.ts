@@ -1,4 +1,5 @@
 import type { UserActor } from "@coffer/domain/Actor"
+import type { Transaction } from "@coffer/server/database/Database"
 import { Bundles } from "@coffer/server/secrets/Bundles"
 import { History } from "@coffer/server/secrets/History"
 import { Promotion } from "@coffer/server/secrets/Promotion"
@@ -7,7 +8,7 @@ import { Secrets } from "@coffer/server/secrets/Secrets"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Asked, statementsOf } from "../support/FailingDriver.js"
-import { envPath, key, organization, removeSecret, setSecret, value } from "../support/Services.js"
+import { envPath, key, organization, removeSecret, setSecret, transaction, value } from "../support/Services.js"
 import { enterFor, everything, onHistory } from "./Support.js"
 
 const isClaim = ({ text }: Asked): boolean =>
@@ -86,9 +87,9 @@ describe("a change of an environment takes the environment's row before anything
   for (const [name, enter] of Object.entries(changes)) {
     it.effect(name, () =>
       Effect.gen(function* () {
-        const call: Effect.Effect<unknown, { readonly _tag: string }> = yield* enter(yield* scene)
+        const call: Effect.Effect<unknown, { readonly _tag: string }, Transaction> = yield* enter(yield* scene)
         const before = yield* everything
-        assertClaimed(yield* statementsOn(call))
+        assertClaimed(yield* statementsOn(transaction(call)))
         assert.notDeepEqual(yield* everything, before)
       }).pipe(onHistory)
     )
@@ -97,9 +98,9 @@ describe("a change of an environment takes the environment's row before anything
   for (const [name, enter] of Object.entries(idle)) {
     it.effect(`and leaves it as it was where nothing is changed: ${name}`, () =>
       Effect.gen(function* () {
-        const call: Effect.Effect<unknown, { readonly _tag: string }> = yield* enter(yield* scene)
+        const call: Effect.Effect<unknown, { readonly _tag: string }, Transaction> = yield* enter(yield* scene)
         const before = yield* everything
-        assertClaimed(yield* statementsOn(call))
+        assertClaimed(yield* statementsOn(transaction(call)))
         assert.deepStrictEqual(yield* everything, before)
       }).pipe(onHistory)
     )
@@ -110,7 +111,7 @@ describe("a change of an environment takes the environment's row before anything
       const ada = yield* scene
       const claimed: Array<ReadonlyArray<unknown>> = []
       for (const [from, to] of [["prod", "staging"] as const, ["staging", "prod"] as const]) {
-        const statements = yield* statementsOn(yield* copy(ada, from, to, true))
+        const statements = yield* statementsOn(transaction(yield* copy(ada, from, to, true)))
         claimed.push(statements.slice(0, 2).flatMap((each) => (isClaim(each) ? each.parameters : [])))
       }
       const [there, back] = claimed

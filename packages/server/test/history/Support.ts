@@ -17,7 +17,8 @@ import {
   onDamagedDatabase,
   onDatabase,
   projectPath,
-  servicesAt
+  servicesAt,
+  transaction
 } from "../support/Services.js"
 
 /** Whether the long form of the property tests was asked for. */
@@ -62,23 +63,31 @@ export const rollback = (
   version: number,
   options: At & { readonly expected?: number } = {}
 ) =>
-  Effect.gen(function* () {
-    const place = yield* enterFor(actor, "secret.write", options.path)
-    const expected = options.expected === undefined ? {} : { expected_version: options.expected }
-    return yield* (yield* History).rollback(place, key(name), { version, ...expected })
-  })
+  transaction(
+    Effect.gen(function* () {
+      const place = yield* enterFor(actor, "secret.write", options.path)
+      const expected = options.expected === undefined ? {} : { expected_version: options.expected }
+      return yield* (yield* History).rollback(place, key(name), { version, ...expected })
+    })
+  )
 
 export const undelete = (actor: Actor, name: string, options: At = {}) =>
-  Effect.gen(function* () {
-    const place = yield* enterFor(actor, "secret.write", options.path)
-    return yield* (yield* History).undelete(place, key(name))
-  })
+  transaction(
+    Effect.gen(function* () {
+      const place = yield* enterFor(actor, "secret.write", options.path)
+      return yield* (yield* History).undelete(place, key(name))
+    })
+  )
 
 /** Destroys versions; the whole answer. */
 export const destroying = (actor: Actor, name: string, versions: ReadonlyArray<number>, options: At = {}) =>
   Effect.gen(function* () {
-    const place = yield* enterFor(actor, "secret.destroy", options.path)
-    const { data, erased } = yield* (yield* History).destroy(place, key(name), versions)
+    const history = yield* History
+    const { data, erased } = yield* transaction(
+      Effect.flatMap(enterFor(actor, "secret.destroy", options.path), (place) =>
+        history.destroy(place, key(name), versions)
+      )
+    )
     return { data, erased: yield* erased }
   })
 
@@ -91,15 +100,17 @@ export const copy = (
   places: { readonly from: string; readonly to: string },
   request: { readonly keys?: ReadonlyArray<string>; readonly dry_run?: boolean } = {}
 ) =>
-  Effect.gen(function* () {
-    const to = yield* enterFor(actor, "secret.write", envPath(places.to))
-    const from = yield* enterFor(actor, "secret.copy", envPath(places.from))
-    const { written } = yield* (yield* Promotion).copy(to, from, {
-      ...(request.keys !== undefined && { keys: request.keys.map(key) }),
-      ...(request.dry_run !== undefined && { dry_run: request.dry_run })
+  transaction(
+    Effect.gen(function* () {
+      const to = yield* enterFor(actor, "secret.write", envPath(places.to))
+      const from = yield* enterFor(actor, "secret.copy", envPath(places.from))
+      const { written } = yield* (yield* Promotion).copy(to, from, {
+        ...(request.keys !== undefined && { keys: request.keys.map(key) }),
+        ...(request.dry_run !== undefined && { dry_run: request.dry_run })
+      })
+      return written
     })
-    return written
-  })
+  )
 
 export const listRevisions = (actor: Actor, options: At & { readonly limit?: number; readonly before?: number } = {}) =>
   Effect.gen(function* () {
@@ -113,12 +124,14 @@ export const revert = (
   to: number,
   options: At & { readonly dryRun?: boolean; readonly ifMatch?: string } = {}
 ) =>
-  Effect.gen(function* () {
-    const place = yield* enterFor(actor, "secret.write", options.path)
-    const request = { to, dry_run: options.dryRun ?? false }
-    const { written } = yield* (yield* Revisions).revert(place, request, options.ifMatch)
-    return written
-  })
+  transaction(
+    Effect.gen(function* () {
+      const place = yield* enterFor(actor, "secret.write", options.path)
+      const request = { to, dry_run: options.dryRun ?? false }
+      const { written } = yield* (yield* Revisions).revert(place, request, options.ifMatch)
+      return written
+    })
+  )
 
 /** Enters two environments, and returns the call that compares them. */
 export const comparing = (actor: Actor, here: string, there: string) =>

@@ -17,7 +17,7 @@ import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts
 import type { Redacted } from "effect"
 import { Effect, Schema } from "effect"
 import type { email } from "../support/Services.js"
-import { envPath, key as secretKey, orgPath, person, projectPath, value } from "../support/Services.js"
+import { envPath, key as secretKey, orgPath, person, projectPath, transaction, value } from "../support/Services.js"
 import { apiKey, authenticate, type Credential, session } from "./Support.js"
 import type { Account, At, Caller, Key, Level, Role, Rule, User } from "./Model.js"
 
@@ -64,6 +64,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
 
     const by = <A, E, R>(caller: Caller, call: Effect.Effect<A, E, R>) =>
       Effect.flatMap(authenticate(credential(caller)), (actor) => Effect.provideService(call, CurrentActor, actor))
+    const changeBy = <A, E, R>(caller: Caller, change: Effect.Effect<A, E, R>) => by(caller, transaction(change))
 
     type OrgAction = Extract<Action, `${"org" | "member" | "acl" | "service_account" | "audit"}.${string}`>
     const inOrg = <A extends OrgAction | "project.create" | "project.list">(org: string, action: A) =>
@@ -242,12 +243,12 @@ export const driver = (users: ReadonlyArray<Person>) =>
           Effect.flatMap(inEnv(at, "secret.read"), (place) => secrets.read(place, secretKey(key)))
         ),
       setSecret: (caller: Caller, at: At, key: string, text: string) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inEnv(at, "secret.write"), (place) => secrets.set(place, secretKey(key), value(text)))
         ),
       removeSecret: (caller: Caller, at: At, key: string) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inEnv(at, "secret.write"), (place) => secrets.remove(place, secretKey(key)))
         ),

@@ -1,16 +1,14 @@
 import type { UserActor } from "@coffer/domain/Actor"
-import { Access } from "@coffer/server/access/Access"
 import { decryptionFailures } from "@coffer/server/keys/Keyring"
 import { History } from "@coffer/server/secrets/History"
 import { Revisions } from "@coffer/server/secrets/Revisions"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric, TestClock } from "effect"
+import { destroying, revert, rollback, undelete } from "../history/Support.js"
 import { logged } from "../support/Logged.js"
 import {
-  asActor,
-  enter,
   entries,
-  envPath,
+  enter,
   key,
   listSecrets,
   onDamagedDatabase,
@@ -96,19 +94,9 @@ describe("a secret that was set back in the file", () => {
     "removes it": (ada) => removeSecret(ada, "A"),
     "writes it in a bundle": (ada) => writeBundle(ada, { set: { A: "new" } }),
     "tries a bundle": (ada) => writeBundle(ada, { delete: ["A"], dry_run: true }),
-    "rolls it back": (ada) =>
-      Effect.flatMap(enter(ada, "secret.write"), (place) =>
-        Effect.flatMap(History, (history) => history.rollback(place, key("A"), { version: 1 }))
-      ),
-    "destroys a version": (ada) =>
-      Effect.gen(function* () {
-        const place = yield* (yield* Access).env(envPath(), "secret.destroy").pipe(asActor(ada))
-        return yield* (yield* History).destroy(place, key("A"), [1])
-      }),
-    "reverts its environment": (ada) =>
-      Effect.flatMap(enter(ada, "secret.write"), (place) =>
-        Effect.flatMap(Revisions, (revisions) => revisions.revert(place, { to: 1 }, undefined))
-      )
+    "rolls it back": (ada) => rollback(ada, "A", 1),
+    "destroys a version": (ada) => destroying(ada, "A", [1]),
+    "reverts its environment": (ada) => revert(ada, 1)
   }
   for (const [what, call] of Object.entries(calls)) {
     it.effect(`is recorded, logged as an error and counted when somebody ${what}, each loop once`, () => {
@@ -137,8 +125,7 @@ describe("a secret that was set back in the file", () => {
       for (const text of ["one", "two"]) yield* setSecret(ada, "A", text)
       yield* removeSecret(ada, "A")
       ;(yield* raw).exec("UPDATE secrets SET version = 1")
-      const place = yield* enter(ada, "secret.write")
-      assert.strictEqual(yield* outcome((yield* History).undelete(place, key("A"))), "DecryptionFailed")
+      assert.strictEqual(yield* outcome(undelete(ada, "A")), "DecryptionFailed")
       assert.deepInclude((yield* recorded)[0], {
         metadata: { project: "webshop", env: "prod", key: "A", version: 1 }
       })

@@ -19,6 +19,7 @@ import {
   readSecret,
   removeSecret,
   setSecret,
+  transaction,
   value,
   writeBundle
 } from "../support/Services.js"
@@ -406,8 +407,8 @@ describe("an environment that is removed while somebody writes", () => {
       const place = yield* enter(ada, "secret.write")
       yield* sql`UPDATE environments SET removed_at = 'now' WHERE id = ${place.env.id}`
       const secrets = yield* Secrets
-      assert.strictEqual(yield* outcome(secrets.set(place, key("A"), value("x"))), "NotFound")
-      assert.strictEqual(yield* outcome(secrets.remove(place, key("A"))), "NotFound")
+      assert.strictEqual(yield* outcome(transaction(secrets.set(place, key("A"), value("x")))), "NotFound")
+      assert.strictEqual(yield* outcome(transaction(secrets.remove(place, key("A")))), "NotFound")
     }).pipe(onDatabase())
   )
 })

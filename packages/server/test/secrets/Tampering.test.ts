@@ -1,14 +1,13 @@
 import type { Actor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { Access } from "@coffer/server/access/Access"
 import { History } from "@coffer/server/secrets/History"
 import { nextTick } from "@coffer/server/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { inspect } from "node:util"
+import { destroying } from "../history/Support.js"
 import {
-  asActor,
   enter,
   entries,
   envPath,
@@ -26,14 +25,6 @@ import {
   setSecret,
   writeBundle
 } from "../support/Services.js"
-
-const destroyVersion = (actor: Actor, name: string, version: number) =>
-  Effect.gen(function* () {
-    const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "secret.destroy")).pipe(
-      asActor(actor)
-    )
-    return yield* (yield* History).destroy(place, key(name), [version])
-  })
 
 const listVersionsOf = (history: History, actor: Actor, name: string) =>
   Effect.flatMap(enter(actor, "secret.list"), (place) => history.versions(place, key(name), {}))
@@ -355,7 +346,7 @@ describe("a secret whose version was set back in the file", () => {
       Effect.gen(function* () {
         const ada = yield* worldOf
         const history = yield* History
-        if (what.includes("destroyed")) yield* destroyVersion(ada, "A", 1)
+        if (what.includes("destroyed")) yield* destroying(ada, "A", [1])
         const db = yield* raw
         db.exec(statement)
         yield* refuses(ada, "A")
@@ -367,7 +358,7 @@ describe("a secret whose version was set back in the file", () => {
           writeBundle(ada, { set: { A: "new" } }),
           writeBundle(ada, { delete: ["A"] }),
           removeSecret(ada, "A"),
-          destroyVersion(ada, "A", 2)
+          destroying(ada, "A", [2])
         ]) {
           assert.propertyVal(
             yield* Effect.flip(attempt as Effect.Effect<unknown, unknown>),

@@ -264,20 +264,24 @@ export const setSecret = (
   text: string,
   options: { readonly expected?: number; readonly path?: EnvPath } = {}
 ) =>
-  Effect.gen(function* () {
-    const place = yield* enter(actor, "secret.write", options.path)
-    return yield* (yield* Secrets).set(place, key(name), value(text), options.expected)
-  })
+  transaction(
+    Effect.gen(function* () {
+      const place = yield* enter(actor, "secret.write", options.path)
+      return yield* (yield* Secrets).set(place, key(name), value(text), options.expected)
+    })
+  )
 
 export const removeSecret = (
   actor: Actor,
   name: string,
   options: { readonly expected?: number; readonly path?: EnvPath } = {}
 ) =>
-  Effect.gen(function* () {
-    const place = yield* enter(actor, "secret.write", options.path)
-    yield* (yield* Secrets).remove(place, key(name), options.expected)
-  })
+  transaction(
+    Effect.gen(function* () {
+      const place = yield* enter(actor, "secret.write", options.path)
+      yield* (yield* Secrets).remove(place, key(name), options.expected)
+    })
+  )
 
 /** A secret's value and version, in clear. */
 export const readSecret = (
@@ -306,16 +310,18 @@ export const writeBundle = (
   },
   options: { readonly ifMatch?: string; readonly path?: EnvPath } = {}
 ) =>
-  Effect.gen(function* () {
-    const place = yield* enter(actor, "secret.write", options.path)
-    const set = new Map(Object.entries(request.set ?? {}).map(([name, text]) => [key(name), value(text)]))
-    const { written } = yield* (yield* Bundles).write(
-      place,
-      { set, delete: (request.delete ?? []).map(key), dry_run: request.dry_run ?? false },
-      options.ifMatch
-    )
-    return written
-  })
+  transaction(
+    Effect.gen(function* () {
+      const place = yield* enter(actor, "secret.write", options.path)
+      const set = new Map(Object.entries(request.set ?? {}).map(([name, text]) => [key(name), value(text)]))
+      const { written } = yield* (yield* Bundles).write(
+        place,
+        { set, delete: (request.delete ?? []).map(key), dry_run: request.dry_run ?? false },
+        options.ifMatch
+      )
+      return written
+    })
+  )
 
 /** The ETag of an environment, and its keys with values in clear unless the ETag given is the same. */
 export const readBundle = (
