@@ -15,7 +15,7 @@ const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.u
 
 /** The recorded session: `#` starts a chapter, `$` is a command, other lines are prose. */
 const session = `
-# At the beginning
+# Getting started
 The server's address comes from \`--server-url\`, from \`SERVICE_SERVER_URL\` or from \`service.yml\`.
 $ coffer version
 $ coffer health
@@ -83,7 +83,7 @@ $ coffer environment diff dev qa
 $ coffer environment diff dev qa --exit-code; echo "exit code $?"
 $ coffer environment delete qa --yes
 
-# People
+# Members
 $ coffer member invite grace@example.com --role developer
 $ coffer member list
 $ coffer member set-role grace@example.com member
@@ -121,7 +121,7 @@ $ coffer session list
 $ coffer session end 00000000-0000-7000-8000-000000000000
 $ coffer trust https://coffer.example.com
 
-# Whoever runs the server
+# Server administration
 $ coffer user list
 $ coffer user list --disabled
 $ coffer user show grace@example.com

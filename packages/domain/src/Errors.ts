@@ -4,7 +4,7 @@ import { ApiError } from "./ApiError.js"
 export class ValidationError extends ApiError<ValidationError>()("ValidationError", {
   code: "VALIDATION_ERROR",
   status: 400,
-  description: "The request is invalid: the message names the field and what it must be"
+  description: "The request is invalid: the message names the field and its format"
 }) {}
 
 export class Unauthorized extends ApiError<Unauthorized>()("Unauthorized", {
@@ -96,13 +96,13 @@ export class InternalError extends ApiError<InternalError>()("InternalError", {
 export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {
   code: "BACKUP_FAILED",
   status: 502,
-  description: "The object store refused the request or is unreachable; no partial backup remains"
+  description: "The backup store refused the request or is unreachable; no partial backup remains"
 }) {}
 
 export class BackupsDisabled extends ApiError<BackupsDisabled>()("BackupsDisabled", {
   code: "BACKUPS_DISABLED",
   status: 503,
-  description: "No S3 endpoint is configured"
+  description: "No backup store is configured"
 }) {}
 
 export class NotReady extends ApiError<NotReady>()("NotReady", {

@@ -175,7 +175,7 @@ export interface Explanation {
 const representatives = { read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
 
 const limitOf = (subject: Subject, permission: Permission): string | undefined => {
-  if (subject.account !== null) return subject.account.reveal ? undefined : "reveal: false, no value is ever answered"
+  if (subject.account !== null) return subject.account.reveal ? undefined : "reveal: false, no value is ever returned"
   if (permission === "read" || hasRole(subject, "developer")) return undefined
   return `the role ${subject.role ?? "none"}, which never writes`
 }

@@ -1,7 +1,7 @@
 import { Predicate } from "effect"
 import { codeOf } from "./FileError.js"
 
-const sentences: Readonly<Record<string, string>> = {
+const messages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was reset",
   EPIPE: "the connection was closed",
@@ -39,8 +39,8 @@ const code = (error: unknown): string => {
 export const connectionProblem = (error: unknown): string => {
   const name = code(error)
   if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
-  if (name.startsWith("HPE_")) return "what answers is not an HTTP server"
-  return sentences[name] ?? `the connection failed (${name})`
+  if (name.startsWith("HPE_")) return "its response is not HTTP; check the port"
+  return messages[name] ?? `the connection failed (${name})`
 }
 
 /** Whether a retry is likely to succeed. */

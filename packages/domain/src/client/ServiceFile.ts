@@ -40,7 +40,7 @@ export const readServiceFile = Effect.fnUntraced(function* (directory: string) {
     catch: (cause) =>
       hasCode(cause, "ENOENT")
         ? new Absent()
-        : new BadServiceFile({ message: `${path}: cannot be read; check what it is and its permissions` })
+        : new BadServiceFile({ message: `${path}: cannot be read; check that it is a file, and its permissions` })
   }).pipe(Effect.catchTag("Absent", () => Effect.succeedNone))
   const none: ServiceFile = {}
   if (Option.isNone(source)) return none
