@@ -24,12 +24,12 @@ const run = {
 
 const syntax = [
   { selector: "TryStatement", message: "Use Effect.try, Effect.tryPromise, Either.try or Effect.acquireRelease." },
-  { selector: "ThrowStatement", message: "Fail with a typed error, or Effect.die for what cannot happen." },
+  { selector: "ThrowStatement", message: "Fail with a typed error, or Effect.die for impossible cases." },
   { selector: "ExportDefaultDeclaration", message: "Export it by name." },
   { selector: "ExportSpecifier[exported.name='default']", message: "Export it by name." },
   { selector: "ExportAllDeclaration", message: "No barrels: import from the module that declares the name." },
-  { selector: "VariableDeclarator[definite=true]", message: "Give it a value where it is declared." },
-  { selector: "PropertyDefinition[definite=true]", message: "Give it a value in the constructor." },
+  { selector: "VariableDeclarator[definite=true]", message: "Initialize it at its declaration." },
+  { selector: "PropertyDefinition[definite=true]", message: "Initialize it in the constructor." },
   {
     selector: "NewExpression[callee.name='Date'][arguments.length=0]",
     message: "Use Clock.currentTimeMillis or DateTime.now: tests set the time."
@@ -43,12 +43,12 @@ const syntax = [
 const environment = {
   object: "process",
   property: "env",
-  message: "Take it from the settings: only main.ts, Config.ts and Settings.ts read the environment."
+  message: "Use the settings: only main.ts, Config.ts and Settings.ts read the environment."
 }
 
 const properties = [
   { object: "Date", property: "now", message: "Use Clock.currentTimeMillis or DateTime.now: tests set the time." },
-  { object: "Math", property: "random", message: "Use Random, or node:crypto for what must not be guessed." }
+  { object: "Math", property: "random", message: "Use Random, or node:crypto for secret values." }
 ]
 
 /** Imports that break the one direction of the packages: `domain` knows nobody, the programs know `domain`. */
@@ -60,7 +60,7 @@ const imports = {
 }
 const programs = {
   group: ["@coffer/server/*", "@coffer/cli/*", "@coffer/mcp/*"],
-  message: "Programs do not know each other; the client's one exception is loaded by import() where it is needed.",
+  message: "Programs must not import each other, except the client's lazy import() of the key rotation.",
   allowTypeImports: true
 }
 
@@ -99,7 +99,7 @@ export default defineConfig(
     files: typescript,
     extends: [js.configs.recommended, tseslint.configs.strictTypeChecked],
     languageOptions: {
-      // One program for all packages, from sources: quicker than a program for each, and it needs no build.
+      // One TypeScript program for all packages, from sources: faster than one per package, and without a build.
       parserOptions: { project: "./tsconfig.test.json", tsconfigRootDir: import.meta.dirname }
     },
     rules: {
@@ -111,7 +111,7 @@ export default defineConfig(
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
 
-      // Idioms of Effect that these rules take for mistakes.
+      // Rules that reject idioms of Effect.
       "require-yield": "off",
       "@typescript-eslint/no-confusing-void-expression": "off",
       "@typescript-eslint/no-empty-object-type": ["error", { allowInterfaces: "with-single-extends" }],
@@ -124,7 +124,7 @@ export default defineConfig(
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
       "@typescript-eslint/unbound-method": "off",
 
-      // Names and values are checked for control characters by pattern.
+      // Patterns check names and values for control characters.
       "no-control-regex": "off"
     }
   },
@@ -151,7 +151,7 @@ export default defineConfig(
     rules: {
       "@typescript-eslint/no-restricted-imports": [
         "error",
-        { ...imports, patterns: [{ group: ["@coffer/*"], message: "The contract knows nobody." }] }
+        { ...imports, patterns: [{ group: ["@coffer/*"], message: "The contract must not import other packages." }] }
       ]
     }
   },
@@ -173,6 +173,6 @@ export default defineConfig(
       "@typescript-eslint/no-unsafe-return": "off"
     }
   },
-  // vitest 3 still takes a workspace file; its successor is a list in the root configuration.
+  // vitest 3 still accepts a workspace file; its successor is `test.projects` in the root configuration.
   { files: ["vitest.workspace.ts"], rules: { "@typescript-eslint/no-deprecated": "off" } }
 )
