@@ -247,7 +247,7 @@ describe("a statement's plan", () => {
         const request = { actor: "user-00@example.com" }
         for (const call of [trail.listAll(everywhere, undefined, request), trail.list(org, request)]) {
           const names = (yield* plans(Effect.flip(call))).slice(-3)
-          assert.isTrue(names.every(({ statement }) => statement.includes("AS place")))
+          assert.isTrue(names.every(({ statement }) => statement.includes("AS cursor")))
           for (const plan of names) assertSearches(plan)
         }
       })
