@@ -53,10 +53,6 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addError(LastOwner)
       .annotate(Requires, "member.remove")
       .annotate(OpenApi.Summary, "Remove a member and their access rules")
-      .annotate(
-        OpenApi.Description,
-        "Service accounts that the person created stay valid, and the person may know their keys. Find them by `created_by`, and rotate the keys."
-      )
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -32,7 +32,7 @@ const auth: Record<string, OperationText> = {
   },
   "auth.logout": { answers: done("The session has ended") },
   "auth.me": {
-    description: "A user, or a service account with its organization and, if it is bound to one, its project.",
+    description: "Returns a user, or a service account with its organization and, if it is bound to one, its project.",
     answers: ok("The caller", records.user)
   },
   "auth.sessions": {
@@ -40,7 +40,7 @@ const auth: Record<string, OperationText> = {
     answers: listed("The sessions", records.session)
   },
   "auth.endSessions": {
-    description: "Includes the current session.",
+    description: "Ends the current session too.",
     answers: done("All sessions have ended")
   },
   "auth.endSession": {
@@ -56,7 +56,7 @@ const organizations: Record<string, OperationText> = {
   },
   "organizations.list": { answers: listed("The organizations", records.organization) },
   "organizations.get": {
-    description: "Includes the caller's role.",
+    description: "The record includes the caller's role.",
     answers: ok("The organization", records.organization)
   },
   "organizations.rename": {
@@ -79,7 +79,8 @@ const organizations: Record<string, OperationText> = {
     answers: ok("The member in the new role", { ...records.member, role: "admin" })
   },
   "members.remove": {
-    description: "Only an owner can remove an owner. The last owner cannot be removed.",
+    description:
+      "Only an owner can remove an owner. The last owner cannot be removed. Service accounts that the person created stay valid, and the person may know their keys: find them by `created_by`, and rotate the keys.",
     answers: done("The member is removed")
   }
 }

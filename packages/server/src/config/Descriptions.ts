@@ -23,13 +23,13 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "SERVICE_MASTER_KEY",
-        meaning: "The key that everything is encrypted under. Keep a copy where a fire does not reach it",
+        meaning: "The key that encrypts all data. Keep a copy at another site, apart from the backups",
         required: "always",
         file: true
       },
       {
         variable: "SERVICE_DB_PATH",
-        meaning: "The database's file, made with mode 0600. Its directory must be writable: more files stand beside it",
+        meaning: "The database file, created with mode 0600. Its directory must be writable, for more files beside it",
         default: "service.db"
       }
     ]
@@ -39,14 +39,13 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "SERVICE_HOST",
-        meaning:
-          "The address to listen on. The server speaks plain HTTP and believes X-Real-Ip: keep it behind a proxy",
+        meaning: "The address to listen on. The server speaks plain HTTP and trusts X-Real-Ip: keep it behind a proxy",
         default: "127.0.0.1"
       },
-      { variable: "SERVICE_PORT", meaning: "The port to listen on; 0 takes a free one", default: "7100" },
+      { variable: "SERVICE_PORT", meaning: "The port to listen on; 0: any free port", default: "7100" },
       {
         variable: "CORS_ALLOWED_ORIGINS",
-        meaning: "Web pages of these origins may call the API from browsers. Empty: none"
+        meaning: "The origins of web pages that may call the API from browsers (CORS). Empty: none"
       },
       {
         variable: "SERVICE_METRICS_PORT",
@@ -59,11 +58,14 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "SMTP_HOST",
-        meaning: "The server that mails login codes; `log` prints codes in the server's log, for development",
+        meaning: "The mail server for login codes; `log` prints them to the server's log instead, for development",
         required: "always"
       },
       { variable: "SMTP_PORT", meaning: "465: TLS from the start; others: STARTTLS", default: "587" },
-      { variable: "SMTP_USERNAME", meaning: "With the password, or neither: then mail goes without a login" },
+      {
+        variable: "SMTP_USERNAME",
+        meaning: "Set together with SMTP_PASSWORD, or neither: then mail is sent without authentication"
+      },
       { variable: "SMTP_PASSWORD", meaning: "See SMTP_USERNAME", file: true },
       {
         variable: "SMTP_FROM",
@@ -72,12 +74,13 @@ export const described: ReadonlyArray<DescribedGroup> = [
       },
       {
         variable: "SMTP_TLS",
-        meaning: "`none` lets mail go unencrypted when the server offers no STARTTLS; on loopback that is always so",
+        meaning:
+          "`none` permits unencrypted mail if the server offers no STARTTLS; on loopback this is always permitted",
         default: "required"
       },
       {
         variable: "SERVICE_INVITATION_MAIL",
-        meaning: "`0`: an invitation to an organization is not mailed to whoever is invited",
+        meaning: "`0`: invitations to an organization are not mailed",
         default: "1"
       }
     ]
@@ -88,12 +91,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
       {
         variable: "SUPERADMIN_EMAIL_0",
         meaning:
-          "And `_1`, `_2`, …: who bypasses all roles and rules. Read at each start; who is no longer listed is demoted"
+          "And `_1`, `_2`, …: users who bypass all roles and rules. Read at each start; users no longer listed are demoted"
       },
       {
         variable: "SERVICE_SIGNUP",
         meaning:
-          "`invited` mails codes only to invited people, superadmins and known users, with the same answer to all",
+          "`invited` mails codes only to invited people, superadmins and known users; the response is the same for all",
         default: "open"
       },
       {
@@ -112,7 +115,7 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "BACKUP_S3_ENDPOINT",
-        meaning: "The S3-compatible store. Without it and without BACKUP_DIR there are no backups",
+        meaning: "The S3-compatible store. Without it and BACKUP_DIR, backups are disabled",
         required: "with any other setting of backups, unless BACKUP_DIR is set"
       },
       { variable: "BACKUP_S3_REGION", meaning: "Its region", default: "us-east-1" },
@@ -124,21 +127,21 @@ export const described: ReadonlyArray<DescribedGroup> = [
         required: "with BACKUP_S3_ENDPOINT",
         file: true
       },
-      { variable: "BACKUP_S3_PREFIX", meaning: "Put before every object's name, such as `coffer/`" },
+      { variable: "BACKUP_S3_PREFIX", meaning: "The prefix of all object names, such as `coffer/`" },
       {
         variable: "BACKUP_DIR",
         meaning:
-          "Instead of an S3-compatible store: an existing directory, on another disk than the database, that only the server's user can write to"
+          "An existing directory instead of an S3-compatible store. Use another disk than the database's, and let only the server's user write to it"
       },
       { variable: "BACKUP_SCHEDULE_HOURS", meaning: "Hours between automatic backups; 0: none", default: "0" },
       {
         variable: "BACKUP_RETAIN_DAILY_DAYS",
-        meaning: "For how many days the newest backup of each day (UTC) is kept",
+        meaning: "Keeps the newest backup of each of this many days (UTC) that have one",
         default: "7"
       },
       {
         variable: "BACKUP_RETAIN_WEEKLY_WEEKS",
-        meaning: "For how many ISO weeks one backup of each is kept",
+        meaning: "Keeps the newest backup of each of this many ISO weeks that have one",
         default: "4"
       }
     ]
@@ -148,7 +151,7 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "SERVICE_LOG_LEVEL",
-        meaning: "The least that is logged. A login code of development mode is printed whatever it is",
+        meaning: "The minimum level that is logged. In development mode, login codes are printed at any level",
         default: "info"
       },
       {
@@ -157,7 +160,7 @@ export const described: ReadonlyArray<DescribedGroup> = [
       },
       {
         variable: "SERVICE_AUDIT_STREAM",
-        meaning: "Writes each committed audit entry as a line of JSON there, for a SIEM. Empty: off"
+        meaning: "Where to write each committed audit entry as a line of JSON, for a SIEM. Empty: off"
       },
       {
         variable: "SERVICE_AUDIT_REQUIRED",
@@ -166,12 +169,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
       },
       {
         variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
-        meaning: "Sends traces over OTLP there. Empty: off"
+        meaning: "The receiver of traces over OTLP. Empty: off"
       },
       { variable: "OTEL_SERVICE_NAME", meaning: "The service's name in traces", default: "coffer-server" },
       {
         variable: "OTEL_EXPORTER_OTLP_HEADERS",
-        meaning: "Headers for the traces' receiver, with OTEL_EXPORTER_OTLP_ENDPOINT alone",
+        meaning: "Headers for the receiver of traces; needs OTEL_EXPORTER_OTLP_ENDPOINT",
         secret: true
       }
     ]
