@@ -19,7 +19,7 @@ import { query } from "../database/Query.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
-import { requestObserver } from "./Requests.js"
+import { requestObserver } from "./RequestMetrics.js"
 
 const counterOf = (registry: Registry, name: string, help: string) => {
   const counter = new Counter({ name, help, registers: [registry] })

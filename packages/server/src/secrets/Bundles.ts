@@ -13,7 +13,7 @@ import { forEachInSlices } from "../EventLoop.js"
 import { Changes, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, namesETag } from "./ETag.js"
 import { missingEnvironment, SecretsRepo, type WholeRow } from "./Repo.js"
-import { missing } from "./Secrets.js"
+import { secretNotFound } from "./Secrets.js"
 import { type Value, Versions } from "./Versions.js"
 
 export interface BundleWrite {
@@ -29,7 +29,7 @@ export const checkFound = (
 ): Effect.Effect<void, NotFound> => {
   const there = new Set(secrets.map(({ key }) => key))
   const absent = keys?.find((key) => !there.has(key))
-  return absent === undefined ? Effect.void : missing(absent)
+  return absent === undefined ? Effect.void : secretNotFound(absent)
 }
 
 /** What a request to write a bundle wants of each key. Fails with ValidationError when it contradicts itself. */

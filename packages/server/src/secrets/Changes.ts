@@ -137,7 +137,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         return [event]
       })
 
-    const recordOf = (revision: number, steps: ReadonlyArray<Step>): BundleWritten => ({
+    const bundleWritten = (revision: number, steps: ReadonlyArray<Step>): BundleWritten => ({
       revision,
       data: steps.map((step): SecretChange => ({ key: step.key, version: versionAfter(step), change: step.change }))
     })
@@ -160,13 +160,14 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     ) {
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
-      if (options.dryRun || steps.every(({ change }) => change === "unchanged")) return recordOf(totals.revision, steps)
+      if (options.dryRun || steps.every(({ change }) => change === "unchanged"))
+        return bundleWritten(totals.revision, steps)
       const revision = totals.revision + 1
       const events = yield* forEachInSlices(steps, applyStep(place, revision, options.at, options.eventOfSet))
       yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
       yield* audit.write(sourceOf(place), ...first, ...events.flat())
-      return recordOf(revision, steps)
+      return bundleWritten(revision, steps)
     })
 
     return { claim, plan, apply } as const

@@ -16,12 +16,12 @@ import { ChangesRepo } from "./ChangesRepo.js"
 import { HistoryRepo, type VersionRow } from "./HistoryRepo.js"
 import { checkLimits } from "./Limits.js"
 import { SecretsRepo } from "./Repo.js"
-import { checkExpected, missing, missingVersion } from "./Secrets.js"
+import { checkExpected, secretNotFound, versionNotFound } from "./Secrets.js"
 import { Versions } from "./Versions.js"
 
 const defaultLimit = 100
 
-const recordOf =
+const secretVersion =
   (current: number) =>
   ({ created_at, created_by, destroyed_at, version }: VersionRow): SecretVersion => ({
     version,
@@ -49,14 +49,14 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         page: { readonly limit?: number; readonly before?: number }
       ) {
         const current = yield* history.findCurrent({ envId: place.env.id, key })
-        if (current === undefined) return yield* missing(key)
+        if (current === undefined) return yield* secretNotFound(key)
         yield* sealed.checkNewest(place, { ...current, key })
         const rows = yield* history.versions({
           id: current.id,
           before: page.before ?? Number.MAX_SAFE_INTEGER,
           limit: page.limit ?? defaultLimit
         })
-        return rows.map(recordOf(current.version))
+        return rows.map(secretVersion(current.version))
       })
     )
 
@@ -70,12 +70,12 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         const written_at = yield* now
         const totals = yield* changes.claim(place.env)
         const current = yield* repo.findLive({ envId: place.env.id, key })
-        if (current === undefined) return yield* missing(key)
+        if (current === undefined) return yield* secretNotFound(key)
         yield* sealed.checkNewest(place, { ...current, key })
         yield* checkExpected(key, request.expected_version, current.version)
         const { id } = current
         const earlier = yield* history.findVersion({ id, version: request.version })
-        if (earlier === undefined) return yield* missingVersion(key, request.version)
+        if (earlier === undefined) return yield* versionNotFound(key, request.version)
         if (earlier.destroyed_at !== null) {
           return yield* new Conflict({
             message: `version ${request.version} of secret ${key} was destroyed: there is no value to go back to`
@@ -162,7 +162,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             })
           }
           const row = yield* history.findVersion({ id: current.id, version })
-          return row ?? (yield* missingVersion(key, version))
+          return row ?? (yield* versionNotFound(key, version))
         })
       )
     })
@@ -180,7 +180,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         const current = yield* repo.findLive({ envId: place.env.id, key })
         if (current === undefined) {
           const removed = yield* history.findRemoved({ envId: place.env.id, key })
-          if (removed === undefined) return yield* missing(key)
+          if (removed === undefined) return yield* secretNotFound(key)
           return yield* new NotFound({
             message: `secret ${key} is removed: undelete it first, because its versions are destroyed while it is there`
           })
@@ -210,7 +210,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         yield* afterCommit(
           Effect.flatMap(isErasing ? erasures.erase(keys) : erasures.state, (how) => Deferred.succeed(erased, how))
         )
-        const data = rows.map((row) => recordOf(current.version)({ ...row, destroyed_at }))
+        const data = rows.map((row) => secretVersion(current.version)({ ...row, destroyed_at }))
         return { data, erased: Deferred.await(erased) }
       })
     )

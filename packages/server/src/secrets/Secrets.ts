@@ -14,9 +14,9 @@ import { checkLimits } from "./Limits.js"
 import { SecretsRepo } from "./Repo.js"
 import { sizeOf, type Value, Versions } from "./Versions.js"
 
-export const missing = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
+export const secretNotFound = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
 
-export const missingVersion = (key: SecretKey, version: number) =>
+export const versionNotFound = (key: SecretKey, version: number) =>
   new NotFound({ message: `version ${version} of secret ${key} is not there` })
 
 /** Fails with Conflict when a secret is not at the version that the caller expects; 0 stands for none. */
@@ -47,7 +47,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         version === undefined
           ? yield* repo.findCurrent({ envId: place.env.id, key })
           : yield* repo.findAt({ envId: place.env.id, key, version })
-      if (row === undefined) return yield* version === undefined ? missing(key) : missingVersion(key, version)
+      if (row === undefined) return yield* version === undefined ? secretNotFound(key) : versionNotFound(key, version)
       if (row.destroyed_at !== null) {
         return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
       }
@@ -117,7 +117,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         const removed_at = yield* now
         const totals = yield* changes.claim(place.env)
         const current = yield* currentOf(place, key)
-        if (current === undefined) return yield* missing(key)
+        if (current === undefined) return yield* secretNotFound(key)
         yield* checkExpected(key, expectedVersion, current.version)
         const revision = totals.revision + 1
         yield* changes.remove({

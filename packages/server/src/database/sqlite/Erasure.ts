@@ -1,4 +1,4 @@
-import { Data, Deferred, Effect, Fiber, Layer, Predicate, Schema } from "effect"
+import { Data, Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import { Database, Transaction } from "../Database.js"
@@ -19,8 +19,9 @@ const worker = createRequire(import.meta.url).resolve("@coffer/server/database/s
 
 class ErasureFailed extends Data.TaggedError("ErasureFailed")<{ readonly cause: unknown }> {}
 
-const isReport = (message: unknown): message is ErasureReport =>
-  Predicate.hasProperty(message, "done") && Predicate.hasProperty(message, "rewritten")
+const isReport = Schema.is(
+  Schema.Struct({ done: Schema.Boolean, rewritten: Schema.Boolean, copies: Schema.Array(Schema.String) })
+)
 
 /** Runs one erasure in a thread of its own. Interrupted, it ends the thread, and with it the connections. */
 const inThread = (request: ErasureRequest) =>

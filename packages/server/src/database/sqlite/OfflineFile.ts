@@ -1,9 +1,8 @@
 import type { BackupCounts } from "@coffer/domain/Backup"
 import Sqlite from "better-sqlite3"
 import { Effect, Option } from "effect"
+import { reasonOf } from "../Reason.js"
 import { countsOf, faultsOf } from "./Faults.js"
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Uses a connection of its own to a file that is there. Fails with the engine's reason. */
 const using = <A>(path: string, options: Sqlite.Options, use: (database: Sqlite.Database) => A) =>
