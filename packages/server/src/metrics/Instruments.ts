@@ -70,50 +70,50 @@ export const makeInstruments = Effect.gen(function* () {
   const failedLogins = counterOf(
     registry,
     "coffer_login_failures_total",
-    "Codes that were wrong, used, expired or never requested, over all addresses"
+    "Verifications with a code that was wrong, used, expired or never requested, for all addresses"
   )
   const locked = counterOf(registry, "coffer_login_lockouts_total", "Addresses that failed ten times within an hour")
   const refused = counterOf(
     registry,
     "coffer_login_refusals_total",
-    "Requests for a code that a limit refused, and verifications for addresses that are locked out"
+    "Code requests over a rate limit, and verifications for locked-out addresses"
   )
   const unmailed = counterOf(
     registry,
     "coffer_mail_failures_total",
-    "Login codes and invitations that the mail server did not take"
+    "Login codes and invitations that the mail server did not accept"
   )
-  const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads that wait to be written")
+  const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads in the queue")
   const unwritten = counterOf(registry, "coffer_audit_write_failures_total", "Audit entries that could not be written")
   const unstreamed = counterOf(
     registry,
     "coffer_audit_stream_failures_total",
-    "Attempts to write the audit stream that failed"
+    "Failed attempts to write to the audit stream"
   )
   const unlogged = counterOf(
     registry,
     "coffer_log_lines_dropped_total",
-    "Lines of the log that nobody took from standard error in time"
+    "Log lines that were dropped because standard error was not read in time"
   )
   const broken = counterOf(
     registry,
     "coffer_audit_breaks_total",
-    "Times that an audit log did not end where its head said, over all starts"
+    "Recorded breaks of audit logs: the head and the last entry did not match"
   )
   const undecrypted = counterOf(
     registry,
     "coffer_decryption_failures_total",
-    "Times that a secret or a backup did not decrypt"
+    "Secrets and backups that failed to decrypt"
   )
   const database = gaugeOf(registry, "coffer_database_size_bytes", "Size of the database file")
-  const wal = gaugeOf(registry, "coffer_database_wal_size_bytes", "Size of the write-ahead log beside it")
+  const wal = gaugeOf(registry, "coffer_database_wal_size_bytes", "Size of the write-ahead log")
 
   const aboutBackups =
     backups === null
       ? null
       : {
           made: counterOf(registry, "coffer_backups_total", "Backups that this process made"),
-          failed: counterOf(registry, "coffer_backup_failures_total", "Backups that this process could not make"),
+          failed: counterOf(registry, "coffer_backup_failures_total", "Backups that failed in this process"),
           age: gaugeOf(
             registry,
             "coffer_backup_age_seconds",
@@ -122,7 +122,7 @@ export const makeInstruments = Effect.gen(function* () {
           result: gaugeOf(
             registry,
             "coffer_backup_last_result",
-            "Whether the last backup that was tried succeeded: 1 or 0; absent before the first"
+            "Whether the last backup succeeded: 1 or 0; absent before the first"
           ),
           drilled: gaugeOf(
             registry,
@@ -137,7 +137,7 @@ export const makeInstruments = Effect.gen(function* () {
           drillSeconds: gaugeOf(
             registry,
             "coffer_backup_drill_duration_seconds",
-            "How long the last drill took; absent before the first"
+            "Duration of the last drill; absent before the first"
           )
         }
 
