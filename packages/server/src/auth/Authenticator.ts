@@ -2,7 +2,7 @@ import { type Actor, Authentication, type ServiceAccountActor, type UserActor } 
 import { Unauthorized } from "@coffer/domain/Errors"
 import { type Headers, HttpServerRequest } from "@effect/platform"
 import { Clock, Effect, Layer, Queue } from "effect"
-import { Database } from "../database/Database.js"
+import { Database, type Transaction } from "../database/Database.js"
 import { timestamp } from "../database/Time.js"
 import { hashToken, isWellFormed } from "../keys/Token.js"
 import { sessionMillis } from "./Sessions.js"
@@ -13,6 +13,8 @@ const refusal = new Unauthorized({
 })
 
 const touchEveryMillis = 60_000
+/** How many last uses one transaction records. */
+const touchesAtOnce = 100
 
 /**
  * Resolves the credential of each request to an actor. An API key takes precedence over a session token, as in the clients.
@@ -22,10 +24,11 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
   scoped: Effect.gen(function* () {
     const repo = yield* AuthRepo
     const { transaction } = yield* Database
-    const lastUses = yield* Queue.dropping<Effect.Effect<unknown, unknown>>(1_000)
-    yield* Queue.take(lastUses).pipe(
-      Effect.flatMap((touch) =>
-        Effect.catchAllCause(touch, (cause) =>
+    const lastUses = yield* Queue.dropping<Effect.Effect<void, never, Transaction>>(1_000)
+    // Together: each transaction waits for the disk.
+    yield* Queue.takeBetween(lastUses, 1, touchesAtOnce).pipe(
+      Effect.flatMap((touches) =>
+        Effect.catchAllCause(transaction(Effect.all(touches, { discard: true })), (cause) =>
           Effect.logWarning("the last use of a credential was not recorded", cause)
         )
       ),
@@ -58,7 +61,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     })
 
     const touchSession = ({ session_id, user_id }: SessionActorRow, now: string) =>
-      transaction(Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now })))
+      Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now }))
 
     const bySession = Effect.fnUntraced(function* (token: string, millis: number) {
       if (!isWellFormed("session", token)) return yield* refusal
@@ -73,7 +76,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       const row = yield* repo.findKey({ hash: hashToken(key), now: timestamp(millis) })
       if (row === undefined) return yield* refusal
       if (isStale(row.last_used_at, millis)) {
-        lastUses.unsafeOffer(transaction(repo.touchAccount({ id: row.account_id, now: timestamp(millis) })))
+        lastUses.unsafeOffer(repo.touchAccount({ id: row.account_id, now: timestamp(millis) }))
       }
       return accountOf(row)
     })
