@@ -1,4 +1,4 @@
-import { ParseResult, Schema } from "effect"
+import { ParseResult, Predicate, Schema } from "effect"
 import { withMessage } from "./Message.js"
 import { secretKeyForm } from "./NameForms.js"
 import { SecretKey } from "./Names.js"
@@ -47,11 +47,9 @@ export const SecretKeys = boundedArray(SecretKey, {
   text: tooManyKeys
 })
 
-const isObject = (u: unknown): u is object => typeof u === "object" && u !== null && !Array.isArray(u)
-
 /** Values by key: a JSON object, decoded to a `Map` because an object would lose the key `__proto__`. */
 export const SecretValues = Schema.transformOrFail(
-  Schema.Unknown.pipe(Schema.filter(isObject, withMessage("must be an object of keys and string values"))),
+  Schema.Unknown.pipe(Schema.filter(Predicate.isRecord, withMessage("must be an object of keys and string values"))),
   Schema.ReadonlyMapFromSelf({
     key: Schema.typeSchema(SecretKey),
     value: Schema.typeSchema(RedactedSecretValue)

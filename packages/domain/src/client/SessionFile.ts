@@ -1,15 +1,13 @@
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Option, Predicate, Redacted } from "effect"
 import { privatePath, readPrivate, removePrivate, PrivateFileError, writePrivate } from "./PrivateFile.js"
 
 /** Tokens by origin; a JSON object in the file. */
 type Sessions = ReadonlyMap<string, Redacted.Redacted>
 
-const isObject = (u: unknown): u is object => typeof u === "object" && u !== null && !Array.isArray(u)
-
 /** Written by hand, because loading schemas is too slow for `coffer run`. */
 const decode = (text: string): Option.Option<Sessions> =>
   Option.flatMap(Option.liftThrowable((): unknown => JSON.parse(text))(), (found) => {
-    if (!isObject(found)) return Option.none()
+    if (!Predicate.isRecord(found)) return Option.none()
     const sessions = new Map<string, Redacted.Redacted>()
     for (const [origin, token] of Object.entries(found)) {
       if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) return Option.none()

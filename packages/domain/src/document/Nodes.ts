@@ -3,11 +3,9 @@ import { Predicate } from "effect"
 /** A JSON object. */
 export type Node = Readonly<Record<string, unknown>>
 
-const isNode = (u: unknown): u is Node => Predicate.isRecord(u) && !Array.isArray(u)
+export const nodeOf = (u: unknown): Node => (Predicate.isRecord(u) ? u : {})
 
-export const nodeOf = (u: unknown): Node => (isNode(u) ? u : {})
-
-export const nodesOf = (u: unknown): ReadonlyArray<Node> => (Array.isArray(u) ? u.filter(isNode) : [])
+export const nodesOf = (u: unknown): ReadonlyArray<Node> => (Array.isArray(u) ? u.filter(Predicate.isRecord) : [])
 
 export const textOf = (u: unknown): string | undefined => (Predicate.isString(u) ? u : undefined)
 
@@ -22,5 +20,5 @@ export const mapNode = (node: unknown, change: (part: unknown, name: string) => 
 /** Maps every node of a document, innermost first. */
 export const rewrite = (part: unknown, change: (node: Node) => Node): unknown => {
   if (Array.isArray(part)) return part.map((item) => rewrite(item, change))
-  return isNode(part) ? change(mapNode(part, (inner) => rewrite(inner, change))) : part
+  return Predicate.isRecord(part) ? change(mapNode(part, (inner) => rewrite(inner, change))) : part
 }
