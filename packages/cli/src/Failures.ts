@@ -3,6 +3,7 @@ import type { CredentialError } from "@coffer/domain/client/Credentials"
 import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
 import type { BadSetting, MissingSettings } from "@coffer/domain/client/Settings"
 import type { AnyApiError } from "@coffer/domain/Errors"
+import { replaceInvisible } from "@coffer/domain/Invisible"
 import { Data } from "effect"
 
 /** The command line does not say what can be done. */
@@ -78,8 +79,8 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   WrongUsage: { exit: "usage" }
 }
 
-/** The text without what would move a terminal's cursor: much of it comes from elsewhere. */
-export const plain = (text: string): string => text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " ")
+/** The text without characters that act on a terminal: a hostile server may have sent it. */
+export const plain = (text: string): string => replaceInvisible(text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " "), "\ufffd")
 
 const isTag = (tag: string): tag is Failure["_tag"] => Object.hasOwn(kinds, tag)
 

@@ -1,4 +1,5 @@
 import { Variables } from "@coffer/domain/client/Settings"
+import { escapeInvisible } from "@coffer/domain/Invisible"
 import { Cause, Effect, Logger } from "effect"
 import { writeSync } from "node:fs"
 import { CannotDo, plain } from "./Failures.js"
@@ -20,8 +21,25 @@ export const write = (content: string | Uint8Array): Effect.Effect<void, CannotD
 
 export const printLine = (line: string) => write(`${plain(line)}\n`)
 
+/** JSON without invisible characters: they are written as escapes, which a reader of JSON turns back. */
+export const toJson = (record: unknown, space?: number): string =>
+  escapeInvisible(JSON.stringify(record, null, space), "\n")
+
 /** A record as the API gives it. */
-export const printJson = (record: unknown) => write(`${JSON.stringify(record, null, 2)}\n`)
+export const printJson = (record: unknown) => write(`${toJson(record, 2)}\n`)
+
+/**
+ * Writes a text with secret values. On a terminal, escapes what would act on it, such as the sequences that set its title
+ * or its clipboard; line breaks and tabs stay.
+ *
+ * @param hint how to get the text as it is.
+ */
+export const writeValues = (text: string, hint: string) =>
+  Effect.suspend(() => {
+    const shown = toTerminal() ? escapeInvisible(text, "\n\t") : text
+    const told = shown === text ? Effect.void : note(`control and invisible characters are shown as escapes; ${hint}`)
+    return Effect.zipRight(write(shown), told)
+  })
 
 type Cell = string | number | boolean | null | undefined
 

@@ -1,7 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { createInterface } from "node:readline"
 import { StringDecoder } from "node:string_decoder"
-import { CannotDo, WrongUsage } from "./Failures.js"
+import { CannotDo, plain, WrongUsage } from "./Failures.js"
 import { HiddenLine, type HiddenState } from "./HiddenLine.js"
 import { note } from "./Output.js"
 
@@ -99,7 +99,7 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<void, Can
   if (yes) return Effect.void
   if (!canAsk())
     return Effect.fail(new WrongUsage({ message: "nobody can be asked here: add --yes to go on without a question" }))
-  return Effect.flatMap(ask(`${question} [y/N] `), (answer) =>
+  return Effect.flatMap(ask(`${plain(question)} [y/N] `), (answer) =>
     /^y(es)?$/i.test(answer) ? Effect.void : Effect.fail(new CannotDo({ message: "nothing was changed" }))
   )
 }

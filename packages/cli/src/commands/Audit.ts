@@ -7,7 +7,7 @@ import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { LimitParameter } from "@coffer/domain/Schemas"
 import { Effect, Option, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
-import { note, printJson, printLine, renderTable, toTerminal, write } from "../Output.js"
+import { note, printJson, printLine, renderTable, toJson, toTerminal, write } from "../Output.js"
 import { checked, wholeNumber } from "./Checked.js"
 import { follow } from "./Follow.js"
 import { atOrg, connect, settingsOf } from "./Shared.js"
@@ -111,7 +111,7 @@ const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
     if (options.follow) {
       const print = (entries: ReadonlyArray<AuditEntry>) =>
         options.json
-          ? write(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""))
+          ? write(entries.map((entry) => `${toJson(entry)}\n`).join(""))
           : write(renderTable(titles, entries.map(row), false))
       return yield* follow(read, options.limit, print)
     }
@@ -134,7 +134,7 @@ const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
     else if (page.data.length === 0) yield* note("there are no such entries")
     for (let first = true; ; first = false) {
       if (options.json) {
-        const entries = page.data.map((entry) => `\n${JSON.stringify(entry)}`).join(",")
+        const entries = page.data.map((entry) => `\n${toJson(entry)}`).join(",")
         yield* write(first || entries === "" ? entries : `,${entries}`)
       } else yield* printPage(page, first)
       const { next_cursor } = page.pagination

@@ -9,7 +9,7 @@ import { CannotDo, WrongUsage } from "../Failures.js"
 import { formatNames, formatOf } from "../formats/Format.js"
 import { readSecrets, writeSecrets } from "../formats/Formats.js"
 import { readBytes, type Source, sourceOf } from "../Input.js"
-import { note, write } from "../Output.js"
+import { note, writeValues } from "../Output.js"
 import { changeMany, dryRun, yes } from "./BulkChange.js"
 import { withProgress } from "./Progress.js"
 import { argument, atEnv, connect, env, org, project, serverUrl, settingsOf } from "./Shared.js"
@@ -112,7 +112,7 @@ export const exportCommand = Command.make("export", { serverUrl, org, project, e
     const bundle = yield* client.call((api) => api.environments.bundle({ path, urlParams: {}, headers: {} }))
     const secrets = bundle === undefined ? [] : bundle.data
     const text = Redacted.value(yield* writeSecrets(name, secrets))
-    if (target === undefined) return yield* write(text)
+    if (target === undefined) return yield* writeValues(text, "--output writes them as they are")
     yield* writePrivate(target, text)
     yield* note(`${secrets.length} secrets of ${path.project_name}/${path.env_name} written to ${target}`)
   })

@@ -5,7 +5,7 @@ import { SecretKey } from "@coffer/domain/Names"
 import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
 import type { SecretListed } from "@coffer/domain/Secret"
 import { Effect, Option, Redacted } from "effect"
-import { printDone, printJson, printList, printRecord, toTerminal, write } from "../Output.js"
+import { printDone, printJson, printList, printRecord, toTerminal, write, writeValues } from "../Output.js"
 import { confirm } from "../Prompts.js"
 import { readValue } from "../SecretInput.js"
 import { wholeNumber } from "./Checked.js"
@@ -36,7 +36,11 @@ const at = wholeNumber("at", VersionParameter).pipe(
   Options.optional
 )
 
-const get = Command.make("get", { ...atEnv, key, at }, (options) =>
+const raw = Options.boolean("raw").pipe(
+  Options.withDescription("On a terminal, write control characters of the value as they are")
+)
+
+const get = Command.make("get", { ...atEnv, key, at, raw }, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const path = { ...(yield* settings.envPath), key: options.key }
@@ -45,11 +49,12 @@ const get = Command.make("get", { ...atEnv, key, at }, (options) =>
     const secret = yield* client.call((api) => api.secrets.get({ path, urlParams }))
     const value = Redacted.value(secret.value)
     if (options.json) return yield* printJson({ ...secret, value })
-    yield* write(toTerminal() ? `${value}\n` : value)
+    const text = toTerminal() ? `${value}\n` : value
+    yield* options.raw ? write(text) : writeValues(text, "--raw writes them as they are")
   })
 ).pipe(
   Command.withDescription(
-    "Print a value: byte for byte, with a newline only on a terminal. Example: coffer secret get API_KEY > key.txt"
+    "Print a value: byte for byte; on a terminal with a final newline, and control characters as escapes. Example: coffer secret get API_KEY > key.txt"
   )
 )
 
