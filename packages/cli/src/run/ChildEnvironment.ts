@@ -1,8 +1,6 @@
-/** Variables that make other programs run code, or that hold the client's own credential. */
-const dangerous =
-  /^(PATH|IFS|ENV|BASH_ENV|LD_.*|DYLD_.*|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|GIT_SSH_COMMAND|GIT_CONFIG_.*|SERVICE_API_KEY|SERVICE_API_KEY_FILE)$/
+import { isDangerous } from "./DangerousVariables.js"
 
-/** The client's own credential: a command has no business with it. */
+/** The client's own credential: the command must not have it. */
 const own = new Set(["SERVICE_API_KEY", "SERVICE_API_KEY_FILE"])
 
 export interface PlainSecret {
@@ -12,21 +10,21 @@ export interface PlainSecret {
 
 export interface ChildEnvironment {
   readonly env: Readonly<Record<string, string>>
-  /** Keys that no variable can be called. */
+  /** Keys that are no valid names of variables. */
   readonly unnameable: ReadonlyArray<string>
-  /** Keys that were left out for what they do. */
+  /** Keys that make other programs run code. */
   readonly dangerous: ReadonlyArray<string>
-  /** Keys whose value no variable can have. */
+  /** Keys with a NUL byte in the value. */
   readonly withNul: ReadonlyArray<string>
 }
 
-/** The environment of the command: the inherited one, with the secrets over it. */
+/** The environment of the command: the inherited variables, overridden by the secrets. */
 export const childEnvironment = (
   inherited: Readonly<Record<string, string | undefined>>,
   secrets: ReadonlyArray<PlainSecret>,
   allowed: ReadonlySet<string>
 ): ChildEnvironment => {
-  // A map and not an object: a variable may be called `__proto__`.
+  // Not an object: a variable may have the name `__proto__`.
   const env = new Map<string, string>()
   for (const [name, value] of Object.entries(inherited)) {
     if (value !== undefined && !own.has(name)) env.set(name, value)
@@ -34,7 +32,7 @@ export const childEnvironment = (
   const leftOut = { unnameable: Array.of<string>(), dangerous: Array.of<string>(), withNul: Array.of<string>() }
   for (const { key, value } of secrets) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) leftOut.unnameable.push(key)
-    else if (dangerous.test(key) && !allowed.has(key)) leftOut.dangerous.push(key)
+    else if ((isDangerous(key) || own.has(key)) && !allowed.has(key)) leftOut.dangerous.push(key)
     else if (value.includes("\0")) leftOut.withNul.push(key)
     else env.set(key, value)
   }

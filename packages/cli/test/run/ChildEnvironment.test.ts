@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
+import { readFileSync } from "node:fs"
 import { childEnvironment } from "../../src/run/ChildEnvironment.js"
+import { dangerousVariables } from "../../src/run/DangerousVariables.js"
 
 const nothing = new Set<string>()
 
@@ -24,6 +26,47 @@ describe("childEnvironment", () => {
       keys.filter((key) => key !== "ENV")
     )
     assert.deepStrictEqual(found.env, { PATH: "/bin", ENV: "x", MY_PATH: "x", path: "x", ENVIRONMENT: "x", LD: "x" })
+  })
+
+  it("leaves out what the manuals of the usual programs say runs code", () => {
+    const keys = [
+      ...["PYTHONWARNINGS", "BROWSER", "PYTHONPATH", "PYTHONBREAKPOINT", "PERL5DB", "PERL5LIB", "RUBYLIB", "GEM_PATH"],
+      ...["GIT_EXTERNAL_DIFF", "GIT_SSH", "GIT_PAGER", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_CONFIG", "GIT_DIR"],
+      ...[
+        "npm_config_node_options",
+        "Npm_Config_prefix",
+        "NPM_CONFIG_SCRIPT_SHELL",
+        "NODE_PATH",
+        "_JAVA_OPTIONS",
+        "JDK_JAVA_OPTIONS"
+      ],
+      ...["DOTNET_STARTUP_HOOKS", "CORECLR_PROFILER_PATH", "LESSOPEN", "LESS", "PAGER", "EDITOR", "MANPAGER", "SHELL"],
+      ...["MAKEFLAGS", "MAKEFILES", "SUDO_ASKPASS", "SSH_ASKPASS", "RSYNC_RSH", "PROMPT_COMMAND", "PS4", "SHELLOPTS"]
+    ]
+    const harmless = [
+      "GIT_TOKEN",
+      "GIT_AUTHOR_NAME",
+      "NPM_TOKEN",
+      "NODE_ENV",
+      "NODE_AUTH_TOKEN",
+      "JAVA_VERSION",
+      "CARGO_REGISTRY_TOKEN",
+      "LESSON",
+      "PYTHON",
+      "YARN_NPM_AUTH_TOKEN",
+      "DOTNET_ENVIRONMENT"
+    ]
+    const secrets = [...keys, ...harmless].map((key) => ({ key, value: "x" }))
+    const found = childEnvironment({ PAGER: "cat" }, secrets, nothing)
+    assert.deepStrictEqual(found.dangerous, keys)
+    assert.deepStrictEqual(Object.keys(found.env), ["PAGER", ...harmless])
+  })
+
+  it("leaves out exactly what docs/run.md says", () => {
+    const page = readFileSync(new URL("../../../../docs/run.md", import.meta.url), "utf8")
+    const rows = [...page.matchAll(/^- ([^:`]+): ((?:`[A-Za-z0-9_]+\*?` ?)+)$/gm)]
+    const documented = rows.map(([, program, names = ""]) => [program, names.replaceAll("`", "")])
+    assert.deepStrictEqual(documented, Object.entries(dangerousVariables))
   })
 
   it("names keys that no variable can be called, and values that no variable can have", () => {
