@@ -55,6 +55,7 @@ $ coffer secret undelete DATABASE_URL
 
 # Files
 \`import\`, and other readers of each format, read the exact bytes that \`export\` wrote. On a terminal, \`secret import\`, \`environment copy\` and \`environment revert\` show their changes and ask for confirmation. Otherwise they create secrets without asking, and need \`--yes\` to overwrite or delete any. The last line says how to revert the change.
+Each format is for its own reader. \`env\`, the default, is for dotenv and its like, and \`docker\` for \`docker run --env-file\`. A shell must not source these two: it would run commands in values such as \`$(…)\`. \`shell\` is for shells; \`--output\` with a name that ends in \`.sh\` selects it, and \`eval "$(coffer secret export --format shell)"\` sets variables.
 $ coffer secret export --output dev.env
 $ cat dev.env
 $ printf 'API_KEY=fourth\\nMOTD="Hello\\nworld"\\n' > new.env

@@ -4,12 +4,12 @@ const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
 const start = async () => {
   const { note } = await import("./Stderr.js")
-  // The words of what nobody caught may hold a value.
+  // The message of an uncaught error may hold a value.
   process.once("uncaughtException", ({ name }) => {
     note(`something is wrong inside coffer-mcp (${name})`)
     process.exit(1)
   })
-  // Nobody may be reading, and that is no reason to end.
+  // A host that does not read standard error is no reason to end.
   process.stderr.on("error", () => {})
 
   const { mcpSettings } = await import("./McpSettings.js")
@@ -28,10 +28,16 @@ const start = async () => {
   const use = () => (loaded ??= load())
 
   const { speak } = await import("./ToolServer.js")
-  // What is pinned is what is configured now, before an agent can write anything.
+  // Read the pinned place now, before the agent can change service.yml.
   if (settings.pin) await use()
   process.exit(await speak(version, settings, use))
 }
 
-if (process.argv[2] === "--version") process.stdout.write(`${version}\n`)
-else await start()
+const [option] = process.argv.slice(2)
+if (option === "--version") process.stdout.write(`${version}\n`)
+else if (option === "--help" || option === "-h") process.stdout.write((await import("./Help.js")).helpText)
+else if (option === undefined) await start()
+else {
+  process.stderr.write("coffer-mcp: it takes no arguments, only variables; see coffer-mcp --help\n")
+  process.exit(2)
+}

@@ -290,7 +290,15 @@ describe("the end", () => {
     assert.strictEqual(list.result.tools.length, 15)
   })
 
-  it("comes at once after --version", () => {
+  it("prints its help or its version, and does not start for an unknown option", () => {
+    for (const option of ["--help", "-h"]) {
+      const help = spawnSync(process.execPath, [bin, option], { env: {}, encoding: "utf8" })
+      assert.deepStrictEqual([help.status, help.stderr], [0, ""])
+      assert.match(help.stdout, /^USAGE\n {2}coffer-mcp\n[^]*SERVICE_MCP_PIN/)
+    }
+    const unknown = spawnSync(process.execPath, [bin, "--hlep"], { env: {}, encoding: "utf8" })
+    assert.deepStrictEqual([unknown.status, unknown.stdout], [2, ""])
+    assert.match(unknown.stderr, /^coffer-mcp: [^\n]+ see coffer-mcp --help\n$/)
     const { status, stdout } = spawnSync(process.execPath, [bin, "--version"], { env: {}, encoding: "utf8" })
     assert.strictEqual(status, 0)
     assert.match(stdout, /^\d+\.\d+\.\d+\n$/)

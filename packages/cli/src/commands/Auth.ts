@@ -29,18 +29,27 @@ const decodeEmail = (text: string) =>
 const decodeCode = (text: string) =>
   Either.mapLeft(Schema.decodeEither(LoginCode)(text.trim()), () => wrong("a login code has 6 digits"))
 
-/** Asks for the code, and again where it cannot be one. A wrong one uses the one that was sent up. */
-const askCode = <A, E extends { readonly _tag: string; readonly message: string }, R>(
+/**
+ * Asks for the code, three times at most. The server takes each code once, also with a wrong one: then a new code is
+ * requested. A text that cannot be a code is not sent.
+ */
+const askCode = <A, E extends { readonly _tag: string; readonly message: string }, E2, R>(
   verify: (text: string) => Effect.Effect<A, E, R>,
+  requestCode: Effect.Effect<unknown, E2, R>,
   times = 3
-): Effect.Effect<A, E, R> =>
-  Effect.catchAll(Effect.flatMap(ask("Code: "), verify), (failure) =>
-    times > 1 && failure._tag === "WrongUsage"
-      ? Effect.zipRight(note(`${failure.message}; type it again`), askCode(verify, times - 1))
-      : Effect.fail(failure)
-  )
+): Effect.Effect<A, E | E2, R> =>
+  Effect.catchAll(Effect.flatMap(ask("Code: "), verify), (failure): Effect.Effect<A, E | E2, R> => {
+    if (times <= 1) return Effect.fail(failure)
+    const again = askCode(verify, requestCode, times - 1)
+    if (failure._tag === "WrongUsage") return Effect.zipRight(note(`${failure.message}; type it again`), again)
+    if (failure._tag !== "InvalidCode") return Effect.fail(failure)
+    return requestCode.pipe(
+      Effect.zipRight(note("the code is wrong or expired, and cannot be used any more; a new one is on its way")),
+      Effect.zipRight(again)
+    )
+  })
 
-/** A `service.yml` comes with a repository: a person says whether the server that it names is theirs. */
+/** Asks whether to log in at a server that only `service.yml` names: that file may come with somebody else's repository. */
 const settleServer = Effect.fnUntraced(function* (server: ServerUrl) {
   if (server.source !== "file" || server.local || (yield* isTrusted(server.origin))) return
   yield* note(`service.yml names the server ${server.origin}`)
@@ -53,7 +62,7 @@ const keep = Effect.fnUntraced(function* (server: ServerUrl, token: Redacted.Red
   if (yield* hasApiKey) yield* note("SERVICE_API_KEY is set and goes before this session: unset it to be yourself")
 })
 
-/** Logs in with a session that the server's operator started: the way in without mail. */
+/** Logs in with a session token from the server's operator, without mail. */
 const loginWithToken = Effect.fnUntraced(function* (server: ServerUrl, option: string) {
   yield* settleServer(server)
   const secret = yield* readSessionToken(option)
@@ -88,8 +97,9 @@ const login = Command.make("login", { email, code, token, serverUrl }, (options)
     yield* settleServer(server)
     const address = yield* decodeEmail(Option.isSome(options.email) ? options.email.value : yield* ask("E-mail: "))
     const client = yield* clientWith(server, Option.none())
+    const requestCode = client.call((api) => api.auth.login({ payload: { email: address } }))
     if (Option.isNone(options.code)) {
-      const { message } = yield* client.call((api) => api.auth.login({ payload: { email: address } }))
+      const { message } = yield* requestCode
       if (!canAsk()) {
         yield* printLine(message)
         return yield* printLine(`go on with: coffer login --email ${address} --code CODE`)
@@ -100,7 +110,7 @@ const login = Command.make("login", { email, code, token, serverUrl }, (options)
       Effect.flatMap(decodeCode(text), (given) =>
         client.call((api) => api.auth.verify({ payload: { email: address, code: given } }))
       )
-    const { token } = yield* Option.match(options.code, { onSome: verify, onNone: () => askCode(verify) })
+    const { token } = yield* Option.match(options.code, { onSome: verify, onNone: () => askCode(verify, requestCode) })
     yield* keep(server, token)
     yield* printLine(`logged in to ${server.origin} as ${address}`)
   })
@@ -117,7 +127,7 @@ const logout = Command.make("logout", { serverUrl }, (options) =>
     const session = yield* sessionFor(server)
     if (Option.isNone(session)) return yield* printLine(`there is no session at ${server.origin}`)
     const client = yield* clientWith(server, session)
-    // The session is gone from here whatever the server says: who logs out may be about to leave this machine.
+    // Remove the session even if the server cannot be reached: this machine may change hands.
     yield* client
       .call((api) => api.auth.logout({}))
       .pipe(
@@ -157,5 +167,4 @@ const health = Command.make("health", atServer, (options) =>
   )
 )
 
-/** Who one is, and whether the server is there. */
 export const authCommands = [login, logout, whoami, health] as const

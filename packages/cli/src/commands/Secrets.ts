@@ -60,11 +60,18 @@ const get = Command.make("get", { ...atEnv, key, at, raw }, (options) =>
 
 // A text that may begin with anything, so there is no schema to tell it from an option: `readValue` does.
 const value = Args.redacted({ name: "VALUE" }).pipe(
-  Args.withDescription("The value; arguments can be seen by others on this machine and stay in the shell's history"),
+  Args.withDescription(
+    "The value (after -- if it begins with a hyphen), or - for standard input, of which a final newline is part; others on this machine can see arguments, and they stay in the shell's history"
+  ),
   Args.optional
 )
 
-const file = Options.text("file").pipe(Options.withDescription("Take the value from this file"), Options.optional)
+const file = Options.text("file").pipe(
+  Options.withDescription(
+    "Take the value from this file, or for - from standard input; a final newline is part of the value"
+  ),
+  Options.optional
+)
 
 const allowEmpty = Options.boolean("allow-empty").pipe(
   Options.withDescription("Store the empty text where nothing is typed, or standard input is empty")

@@ -6,11 +6,12 @@ import { BadSetting, defaultServerUrl, variable, Variables } from "@coffer/domai
 import { trustOrigin } from "@coffer/domain/client/TrustedOrigins"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect, Either, Option, Schema } from "effect"
-import { renameSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { CannotDo } from "../Failures.js"
 import { printDone } from "../Output.js"
 import { ask, canAsk } from "../Prompts.js"
+import { checkNames } from "./NameCheck.js"
 import { argument, env, org, project, serverUrl } from "./Shared.js"
 
 const address = (text: string) =>
@@ -19,7 +20,7 @@ const address = (text: string) =>
     ({ message }) => new BadSetting({ message: `the server's address ${message}` })
   )
 
-/** What to write for a key: the flag, else the variable, else what a person answers; nothing where nobody knows. */
+/** The name for a key: the option, else the variable, else what a person answers. */
 const settle = Effect.fnUntraced(function* <A>(
   key: string,
   flag: Option.Option<string>,
@@ -29,13 +30,11 @@ const settle = Effect.fnUntraced(function* <A>(
   const variables = yield* Variables
   const known = Option.getOrUndefined(flag) ?? variable(variables, variableName)
   const text = known ?? (canAsk() ? yield* ask(`${key} (empty to leave it out): `) : "")
-  if (text === "") return []
-  const name = yield* Either.mapLeft(
+  if (text === "") return undefined
+  return yield* Either.mapLeft(
     Schema.decodeEither(schema)(text),
     ({ message }) => new BadSetting({ message: `${JSON.stringify(text)}: ${message}` })
   )
-  // Quoted, so that a name such as 123 or null is a text to every reader of YAML.
-  return [`${key}: ${JSON.stringify(name)}\n`]
 })
 
 const writeNew = (path: string, text: string, force: boolean) =>
@@ -48,29 +47,34 @@ const writeNew = (path: string, text: string, force: boolean) =>
       renameSync(temporary, path)
     },
     catch: (cause) =>
-      new CannotDo({
-        message:
-          cause instanceof Error && "code" in cause && cause.code === "EEXIST"
-            ? `${path} is there already; to write it anew, add --force`
-            : `${path} cannot be written; check the directory's permissions`
-      })
+      cause instanceof Error && "code" in cause && cause.code === "EEXIST"
+        ? alreadyThere(path)
+        : new CannotDo({ message: `${path} cannot be written; check the directory's permissions` })
   })
 
-const force = Options.boolean("force").pipe(Options.withDescription(`Overwrite a ${serviceFileName} that is there`))
+const force = Options.boolean("force").pipe(Options.withDescription(`Overwrite an existing ${serviceFileName}`))
+
+const alreadyThere = (path: string) =>
+  new CannotDo({ message: `${path} is there already; to overwrite it, add --force` })
 
 const init = Command.make("init", { serverUrl, org, project, env, force }, (options) =>
   Effect.gen(function* () {
-    const variables = yield* Variables
-    const url =
-      Option.getOrUndefined(options.serverUrl) ?? variable(variables, "SERVICE_SERVER_URL") ?? defaultServerUrl
-    const server = yield* address(url)
-    const lines = [
-      `server_url: ${JSON.stringify(server.base)}\n`,
-      ...(yield* settle("org", options.org, "SERVICE_ORG", OrgName)),
-      ...(yield* settle("project", options.project, "SERVICE_PROJECT", ProjectName)),
-      ...(yield* settle("env", options.env, "SERVICE_ENV", EnvName))
-    ]
     const path = resolve(serviceFileName)
+    // Before any question is asked.
+    if (!options.force && existsSync(path)) return yield* alreadyThere(path)
+    const variables = yield* Variables
+    const given = Option.getOrUndefined(options.serverUrl) ?? variable(variables, "SERVICE_SERVER_URL")
+    const server = yield* address(given ?? defaultServerUrl)
+    const names = {
+      org: yield* settle("org", options.org, "SERVICE_ORG", OrgName),
+      project: yield* settle("project", options.project, "SERVICE_PROJECT", ProjectName),
+      env: yield* settle("env", options.env, "SERVICE_ENV", EnvName)
+    }
+    yield* checkNames(server, names)
+    const lines = Object.entries({ server_url: server.base, ...names }).flatMap(([key, text]) =>
+      // Quoted, so that every reader of YAML takes a name such as 123 or null for a text.
+      text === undefined ? [] : [`${key}: ${JSON.stringify(text)}\n`]
+    )
     yield* writeNew(path, lines.join(""), options.force)
     yield* trustOrigin(server.origin)
     yield* printDone(`wrote ${path}`, false)
@@ -95,5 +99,4 @@ const trust = Command.make("trust", { url }, (options) =>
   )
 )
 
-/** What one does once in a directory or on a machine. */
 export const setupCommands = [init, trust] as const

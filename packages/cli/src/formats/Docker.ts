@@ -36,6 +36,7 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
 
 /** The lines of Docker's `--env-file`: the text after the first = is the value, unchanged. */
 export const docker: Format = {
+  head: "# For docker run --env-file. A shell that sources this file would run commands in values: use --format shell.\n",
   refusal,
   write: (pairs) => pairs.map(({ key, value }) => `${key}=${value}\n`).join(""),
   read

@@ -111,4 +111,9 @@ const read = (source: string): Either.Either<ReadonlyArray<Entry>, Unreadable> =
 }
 
 /** `.env` files, as npm's dotenv reads them. */
-export const env: Format = { refusal, write: (pairs) => pairs.map((pair) => spell(pair) ?? "").join(""), read }
+export const env: Format = {
+  head: "# For dotenv and its like. A shell that sources this file would run commands in values: use --format shell.\n",
+  refusal,
+  write: (pairs) => pairs.map((pair) => spell(pair) ?? "").join(""),
+  read
+}

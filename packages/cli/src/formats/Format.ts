@@ -2,29 +2,31 @@ import { maxKeys } from "@coffer/domain/SecretValues"
 import { Data, Either } from "effect"
 import { basename, extname } from "node:path"
 
-/** The forms that secrets are written to files in. */
+/** The file formats of import and export. */
 export const formatNames = ["env", "shell", "docker", "json", "yaml"] as const
 export type FormatName = (typeof formatNames)[number]
 
-/** A secret in the clear: between a `Redacted` and a file, and nowhere else. */
+/** A secret in clear text. Only between a `Redacted` and a file. */
 export interface Pair {
   readonly key: string
   readonly value: string
 }
 
-/** A pair that was read, with the line that it begins on. */
+/** A pair that was read, with its first line. */
 export interface Entry extends Pair {
   readonly line: number
 }
 
-/** Why a file cannot be read, without anything of its values. */
+/** Why a file cannot be read. The message holds no value. */
 export class Unreadable extends Data.TaggedError("Unreadable")<{ readonly line: number; readonly problem: string }> {}
 
-/** What `write` writes, `read` and the format's own readers read back to the same bytes. */
+/** `read` and the format's own readers read the output of `write` back to the same bytes. */
 export interface Format {
-  /** Why this pair cannot be written, for people: it completes "KEY …"; nothing where it can. */
+  /** Why this pair cannot be written, as the end of a sentence "KEY …". */
   readonly refusal: (pair: Pair) => string | undefined
   readonly write: (pairs: ReadonlyArray<Pair>) => string
+  /** Comments at the start of a file: which reader it is for. */
+  readonly head?: string
   readonly read: (text: string) => Either.Either<ReadonlyArray<Entry>, Unreadable>
 }
 
@@ -36,7 +38,7 @@ const extensions: Readonly<Record<string, FormatName>> = {
   ".yml": "yaml"
 }
 
-/** The format that a file's name tells: by its extension, and `.env`, `.env.local` and their like. */
+/** The format by a file's name: by its extension, or a name such as `.env.local`. */
 export const formatOf = (path: string): FormatName | undefined =>
   extensions[extname(path).toLowerCase()] ?? (/^\.env(\.|$)/.test(basename(path)) ? "env" : undefined)
 

@@ -44,7 +44,7 @@ export const writeSecrets = Effect.fnUntraced(function* (name: FormatName, secre
       message: `the format ${name} cannot hold everything: ${refused.map(({ why }) => why).join(", ")}; ${others}: choose with --format`
     })
   }
-  return Redacted.make(format.write(pairs))
+  return Redacted.make((format.head ?? "") + format.write(pairs))
 })
 
 const decodeKey = Schema.decodeUnknownEither(SecretKey)

@@ -244,7 +244,8 @@ const cases: ReadonlyArray<Case> = [
     env: () => ({ SERVICE_SERVER_URL: "", SERVICE_API_KEY: key }),
     cwd: () => place("server_url: https://coffer.evil.example\n"),
     code: 1,
-    names: /https:\/\/coffer\.evil\.example comes from service\.yml and is not trusted, so your API key is not sent there/,
+    names:
+      /https:\/\/coffer\.evil\.example comes from service\.yml and is not trusted, so your API key is not sent there/,
     says: /set SERVICE_SERVER_URL=.* or run: coffer trust/
   },
   {

@@ -49,6 +49,7 @@ const seconds = 30
 /** Avoids an import, which reads every export of the module and so loads all of `fetch` on newer versions of Node. */
 const getOf = (secure: boolean) => process.getBuiltinModule(secure ? "node:https" : "node:http").get
 
+/** Sends a request through Node's global agent, which obeys the proxy settings that `fetch` obeys (NODE_USE_ENV_PROXY). */
 const send = Effect.fnUntraced(function* (url: URL, base: string, headers: Readonly<Record<string, string>>) {
   const get = getOf(url.protocol === "https:")
   let answered = false
@@ -56,7 +57,7 @@ const send = Effect.fnUntraced(function* (url: URL, base: string, headers: Reado
     new ServerUnreachable({ url: base, reason: why, transient, answered })
   return yield* Effect.async<Answer, ServerUnreachable>((resume) => {
     const fail = (cause: unknown) => resume(Effect.fail(unreachable(connectionProblem(cause), isTransient(cause))))
-    const request = get(url, { agent: false, headers }, (response) => {
+    const request = get(url, { headers: { ...headers, connection: "close" } }, (response) => {
       answered = true
       const chunks: Array<Buffer> = []
       response.on("data", (chunk: Buffer) => chunks.push(chunk))

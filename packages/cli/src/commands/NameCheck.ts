@@ -1,0 +1,49 @@
+import type { CofferClient } from "@coffer/domain/client/CofferClient"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { NotThere } from "../Failures.js"
+import { note } from "../Output.js"
+import { connect } from "./Shared.js"
+
+interface Place {
+  readonly org: OrgName | undefined
+  readonly project: ProjectName | undefined
+  readonly env: EnvName | undefined
+}
+
+const notThere = (what: string, list: string) =>
+  new NotThere({ message: `there is no ${what}, or you may not see it; coffer ${list} shows what there is` })
+
+const check = Effect.fnUntraced(function* (client: CofferClient, { env, org, project }: Place) {
+  if (org === undefined) return
+  const orgs = yield* client.call((api) => api.organizations.list({}))
+  if (!orgs.data.some(({ name }) => name === org)) return yield* notThere(`organization ${org}`, "org list")
+  if (project === undefined) return
+  const projects = yield* client.call((api) => api.projects.list({ path: { org_name: org } }))
+  if (!projects.data.some(({ name }) => name === project)) {
+    return yield* notThere(`project ${project} in ${org}`, `project list --org ${org}`)
+  }
+  if (env === undefined) return
+  const path = { org_name: org, project_name: project }
+  const environments = yield* client.call((api) => api.environments.list({ path }))
+  if (!environments.data.some(({ name }) => name === env)) {
+    return yield* notThere(`environment ${env} in ${org}/${project}`, `env list --org ${org} --project ${project}`)
+  }
+})
+
+/**
+ * Fails with NotThere if the server does not have a name. A server that cannot be asked, or that refuses to tell, is no
+ * reason to fail: a note says so.
+ */
+export const checkNames = (server: ServerUrl, place: Place) =>
+  place.org === undefined
+    ? Effect.void
+    : Effect.flatMap(connect(server), (client) => check(client, place)).pipe(
+        Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => new Error("no answer within 10 s") }),
+        Effect.catchAll((failure) =>
+          failure instanceof NotThere
+            ? Effect.fail(failure)
+            : note(`whether these names exist could not be checked: ${failure.message}`)
+        )
+      )

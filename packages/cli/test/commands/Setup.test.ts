@@ -1,0 +1,134 @@
+import { once } from "node:events"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { Desk, type RunOptions } from "../support/Programs.js"
+import { client, Terminal } from "../support/Terminal.js"
+import { node } from "../support/Programs.js"
+import { workplace } from "../support/Workplace.js"
+
+const place = workplace()
+
+/** A folder of its own, without a service.yml. */
+const folder = (name: string) => {
+  const path = join(place.desk.home, name)
+  mkdirSync(path)
+  return path
+}
+
+const init = (cwd: string, args: ReadonlyArray<string>, options: RunOptions = {}) =>
+  place.desk.coffer(["init", ...args], { ...options, cwd })
+
+describe("init", () => {
+  it.each([
+    ["org", ["--org", "globex"], /^coffer: there is no organization globex, or you may not see it; coffer org list /],
+    [
+      "project",
+      ["--org", "acme", "--project", "webshp"],
+      /no project webshp in acme, .*coffer project list --org acme /
+    ],
+    ["env", ["--org", "acme", "--project", "webshop", "--env", "prd"], /no environment prd in acme\/webshop, /]
+  ])("writes no %s that the server does not have", async (name, args, problem) => {
+    const cwd = folder(`init-${name}`)
+    const { code, stderr, stdout } = await init(cwd, args)
+    assert.deepStrictEqual([code, stdout], [4, ""], stderr)
+    assert.match(stderr, problem)
+    assert.isFalse(existsSync(join(cwd, "service.yml")))
+  })
+
+  it("writes what it cannot check, and says so", async () => {
+    const stranger = new Desk("http://127.0.0.1:1")
+    const result = await stranger.coffer(["init", "--org", "acme"])
+    const refused = await stranger.coffer(["init", "--force", "--org", "acme"], {
+      env: { SERVICE_SERVER_URL: "http://127.0.0.1:1", SERVICE_API_KEY: `svc_sa_${"x".repeat(49)}` }
+    })
+    for (const { code, stderr } of [result, refused]) {
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /^coffer: whether these names exist could not be checked: [^\n]+\n$/)
+    }
+    assert.include(readFileSync(join(stranger.home, "service.yml"), "utf8"), 'org: "acme"\n')
+    stranger.remove()
+  })
+
+  it("asks nothing where there is a service.yml already", async () => {
+    const terminal = Terminal.coffer(place.desk, "init")
+    await terminal.sees("service.yml is there already; to overwrite it, add --force")
+    assert.strictEqual(await terminal.ended(), 1)
+    assert.notInclude(terminal.screen, "empty to leave it out")
+  })
+})
+
+describe("login at a terminal", () => {
+  it("asks again after a wrong code, for a new code: the server takes each once", async () => {
+    const other = new Desk(place.server.url)
+    const terminal = new Terminal(other, [node, client, "login", "--email", "joe@example.com"])
+    const first = await place.server.code("joe@example.com")
+    const wrong = first === "000000" ? "000001" : "000000"
+    await terminal.answer("Code: ", `${wrong}\r`)
+    await terminal.sees("a new one is on its way")
+    await terminal.sees("Code: ")
+    terminal.type(`${await place.server.code("joe@example.com")}\r`)
+    await terminal.sees("logged in to")
+    assert.strictEqual(await terminal.ended(), 0)
+    other.remove()
+  })
+
+  it("ends after three wrong codes", async () => {
+    const other = new Desk(place.server.url)
+    const terminal = new Terminal(other, [node, client, "login", "--email", "jim@example.com"])
+    for (let times = 0; times < 3; times++) {
+      await terminal.sees("Code: ")
+      const code = await place.server.code("jim@example.com")
+      terminal.type(`${code === "000000" ? "000001" : "000000"}\r`)
+    }
+    await terminal.sees("ask for a new one")
+    assert.strictEqual(await terminal.ended(), 3)
+    other.remove()
+  })
+})
+
+describe("an export", () => {
+  it.each([
+    ["env", "# For dotenv and its like. A shell that sources this file would run commands in values"],
+    ["docker", "# For docker run --env-file. A shell that sources this file would run commands in values"]
+  ])("in the format %s says which reader it is for, and is imported again", async (format, head) => {
+    await place.prints("secret", "set", "RUNS", "--", "it's $(touch planted)")
+    const text = await place.prints("secret", "export", "--format", format)
+    assert.strictEqual(text.slice(0, head.length), head)
+    writeFileSync(join(place.desk.home, `out.${format}`), text)
+    const again = await place.ok("secret", "import", `out.${format}`, "--format", format, "--env", "staging")
+    assert.match(again.stdout, /^RUNS\t(created|unchanged)\t1$/m)
+    rmSync(join(place.desk.home, `out.${format}`))
+  })
+
+  it("to a file with the name of a shell script can be sourced", async () => {
+    await place.prints("secret", "set", "RUNS", "--", "it's $(touch planted)")
+    await place.prints("secret", "export", "--output", "out.sh")
+    const { code, stdout } = await place.desk.shell('. ./out.sh; printf %s "$RUNS"')
+    assert.deepStrictEqual([code, stdout], [0, "it's $(touch planted)"])
+    const { stdout: evaluated } = await place.desk.shell(
+      'eval "$($COFFER secret export --format shell)"; printf %s "$RUNS"'
+    )
+    assert.strictEqual(evaluated, stdout)
+    assert.isFalse(existsSync(join(place.desk.home, "planted")))
+  })
+})
+
+describe("run", () => {
+  it("sends its request through Node's global agent, which obeys the proxy settings", async () => {
+    const tell = `import http from "node:http"
+      const { addRequest } = http.globalAgent
+      http.globalAgent.addRequest = function (...given) {
+        process._rawDebug("through the global agent")
+        return addRequest.apply(this, given)
+      }`
+    const child = place.desk.start(["run", "--", "true"], {
+      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}` }
+    })
+    let stderr = ""
+    child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+    await once(child, "close")
+    assert.strictEqual(child.exitCode, 0)
+    assert.include(stderr, "through the global agent")
+  })
+})
