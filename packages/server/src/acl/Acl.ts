@@ -9,7 +9,6 @@ import { Effect } from "effect"
 import { denied, type Place, sourceOf } from "../access/Access.js"
 import { notFound, notVisible } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
@@ -77,7 +76,6 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const repo = yield* AclRepo
     const organizations = yield* OrganizationsRepo
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     const resolve = Effect.fnUntraced(function* (place: AclPlace, subject: SubjectRef) {
       const orgId = place.org.id
@@ -116,50 +114,46 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         const granted_at = yield* now
         const newId = RuleId.make(yield* uuidV7)
         const { env_pattern, permission, project_pattern, subject_type } = request
-        return yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            const { id: subject_id, ...named } = yield* resolve(place, request)
-            const same = yield* repo.findSame({
-              orgId: place.org.id,
-              subjectId: subject_id,
-              projectPattern: project_pattern,
-              envPattern: env_pattern
-            })
-            if (same === undefined) yield* checkRoom(place, subject_id)
-            const fresh = {
-              id: newId,
-              subject_type,
-              subject_id,
-              project_pattern,
-              env_pattern,
-              permission,
-              created_by: actorName(place.actor),
-              created_at: granted_at,
-              updated_at: granted_at
-            }
-            yield* same === undefined
-              ? repo.insert({ ...fresh, orgId: place.org.id })
-              : repo.setPermission({ id: same.id, permission, now: granted_at })
-            const rule: AclRule =
-              same === undefined ? { ...fresh, ...named } : { ...aclRule(same), permission, updated_at: granted_at }
-            yield* audit.write(sourceOf(place), {
-              action: "acl.grant",
-              resource_type: "acl_rule",
-              resource_id: rule.id,
-              metadata: {
-                subject_type,
-                subject_id,
-                ...named,
-                project_pattern,
-                env_pattern,
-                permission,
-                ...(same !== undefined && { before: same.permission })
-              }
-            })
-            return { rule, created: same === undefined }
-          })
-        )
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const { id: subject_id, ...named } = yield* resolve(place, request)
+        const same = yield* repo.findSame({
+          orgId: place.org.id,
+          subjectId: subject_id,
+          projectPattern: project_pattern,
+          envPattern: env_pattern
+        })
+        if (same === undefined) yield* checkRoom(place, subject_id)
+        const fresh = {
+          id: newId,
+          subject_type,
+          subject_id,
+          project_pattern,
+          env_pattern,
+          permission,
+          created_by: actorName(place.actor),
+          created_at: granted_at,
+          updated_at: granted_at
+        }
+        yield* same === undefined
+          ? repo.insert({ ...fresh, orgId: place.org.id })
+          : repo.setPermission({ id: same.id, permission, now: granted_at })
+        const rule: AclRule =
+          same === undefined ? { ...fresh, ...named } : { ...aclRule(same), permission, updated_at: granted_at }
+        yield* audit.write(sourceOf(place), {
+          action: "acl.grant",
+          resource_type: "acl_rule",
+          resource_id: rule.id,
+          metadata: {
+            subject_type,
+            subject_id,
+            ...named,
+            project_pattern,
+            env_pattern,
+            permission,
+            ...(same !== undefined && { before: same.permission })
+          }
+        })
+        return { rule, created: same === undefined }
       })
     )
 
@@ -179,31 +173,27 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const revoke = traced("Acl.revoke")(
       Effect.fnUntraced(function* (place: Place<"acl.revoke">, id: RuleId) {
         const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            const row = yield* repo.find({ orgId: place.org.id, id })
-            if (row === undefined || !manages(place, row)) {
-              return yield* notFound(`access rule ${id}`)
-            }
-            yield* repo.remove({ id, now: removed_at })
-            const { email, env_pattern, name, permission, project_pattern, subject_id, subject_type } = row
-            yield* audit.write(sourceOf(place), {
-              action: "acl.revoke",
-              resource_type: "acl_rule",
-              resource_id: id,
-              metadata: {
-                subject_type,
-                subject_id,
-                ...(email !== null && { email }),
-                ...(name !== null && { name }),
-                project_pattern,
-                env_pattern,
-                permission
-              }
-            })
-          })
-        )
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const row = yield* repo.find({ orgId: place.org.id, id })
+        if (row === undefined || !manages(place, row)) {
+          return yield* notFound(`access rule ${id}`)
+        }
+        yield* repo.remove({ id, now: removed_at })
+        const { email, env_pattern, name, permission, project_pattern, subject_id, subject_type } = row
+        yield* audit.write(sourceOf(place), {
+          action: "acl.revoke",
+          resource_type: "acl_rule",
+          resource_id: id,
+          metadata: {
+            subject_type,
+            subject_id,
+            ...(email !== null && { email }),
+            ...(name !== null && { name }),
+            project_pattern,
+            env_pattern,
+            permission
+          }
+        })
       })
     )
 

@@ -5,7 +5,6 @@ import type { Session } from "@coffer/domain/Session"
 import { Clock, Effect, Redacted } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { actorSource } from "../audit/AuditEvent.js"
-import { Database } from "../database/Database.js"
 import { ago, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { RequestInfo } from "../http/RequestInfo.js"
@@ -25,7 +24,6 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
   effect: Effect.gen(function* () {
     const repo = yield* AuthRepo
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     /** Starts a session and returns its token, of which only a hash is stored. Call it in a transaction. */
     const start = traced("Sessions.start")(
@@ -63,13 +61,9 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       Effect.fnUntraced(function* (actor: Actor, id: SessionId) {
         const notFound = new NotFound({ message: `session ${id} is not there, or not yours` })
         if (actor.type === "service_account") return yield* notFound
-        yield* transaction(
-          Effect.gen(function* () {
-            const deleted = yield* repo.deleteSession({ userId: actor.id, id })
-            if (deleted.length === 0) return yield* notFound
-            yield* recordEnded(actor, deleted)
-          })
-        )
+        const deleted = yield* repo.deleteSession({ userId: actor.id, id })
+        if (deleted.length === 0) return yield* notFound
+        yield* recordEnded(actor, deleted)
       })
     )
 
@@ -77,19 +71,15 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     const endAll = traced("Sessions.endAll")(
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return
-        yield* transaction(
-          Effect.gen(function* () {
-            yield* repo.claimCode(actor.email)
-            const all: Array<{ readonly id: string }> = []
-            for (;;) {
-              const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: batchSize })
-              all.push(...deleted)
-              if (deleted.length < batchSize) break
-              yield* nextTick
-            }
-            yield* recordEnded(actor, all)
-          })
-        )
+        yield* repo.claimCode(actor.email)
+        const all: Array<{ readonly id: string }> = []
+        for (;;) {
+          const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: batchSize })
+          all.push(...deleted)
+          if (deleted.length < batchSize) break
+          yield* nextTick
+        }
+        yield* recordEnded(actor, all)
       })
     )
 

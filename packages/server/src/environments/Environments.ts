@@ -8,7 +8,6 @@ import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { Database } from "../database/Database.js"
 import { orTaken } from "../database/SqlErrors.js"
 import { EnvironmentsRepo } from "./Repo.js"
 import { traced } from "../tracing/Traced.js"
@@ -19,29 +18,27 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
   effect: Effect.gen(function* () {
     const repo = yield* EnvironmentsRepo
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     const create = traced("Environments.create")(
       Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName) {
         const { project } = place
         const id = EnvId.make(yield* uuidV7)
         const created_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            const [claimed] = yield* repo.claimProject({ projectId: project.id })
-            if (claimed === undefined) return yield* notFound(`project ${project.name}`)
-            if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
-              return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
-            }
-            yield* repo.insert({ id, projectId: project.id, name, now: created_at })
-            yield* audit.write(sourceOf(place), {
-              action: "env.create",
-              resource_type: "env",
-              resource_id: id,
-              metadata: { env: name, name }
-            })
-          }).pipe(orTaken(() => new Conflict({ message: `the environment name ${name} is in use: choose another` })))
-        )
+        const [claimed] = yield* repo.claimProject({ projectId: project.id })
+        if (claimed === undefined) return yield* notFound(`project ${project.name}`)
+        if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
+          return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
+        }
+        yield* repo
+          .insert({ id, projectId: project.id, name, now: created_at })
+          .pipe(orTaken(() => new Conflict({ message: `the environment name ${name} is in use: choose another` })))
+        yield* audit.write(sourceOf(place), {
+          action: "env.create",
+          resource_type: "env",
+          resource_id: id,
+          metadata: { env: name, name }
+        })
+
         const created: Environment = { id, name, created_at, updated_at: created_at }
         return created
       })
@@ -57,18 +54,14 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
       Effect.fnUntraced(function* (place: Place<"env.delete">) {
         const { id, name } = place.env
         const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            const [row] = yield* repo.remove({ id, now: removed_at })
-            if (row === undefined) return yield* notFound(`environment ${name}`)
-            yield* audit.write(sourceOf(place), {
-              action: "env.delete",
-              resource_type: "env",
-              resource_id: id,
-              metadata: { name }
-            })
-          })
-        )
+        const [row] = yield* repo.remove({ id, now: removed_at })
+        if (row === undefined) return yield* notFound(`environment ${name}`)
+        yield* audit.write(sourceOf(place), {
+          action: "env.delete",
+          resource_type: "env",
+          resource_id: id,
+          metadata: { name }
+        })
       })
     )
 

@@ -12,7 +12,7 @@ import { Users } from "../auth/Users.js"
 import { ServerConfig } from "../Config.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { afterCommit, Database } from "../database/Database.js"
+import { afterCommit } from "../database/Database.js"
 import { orTaken } from "../database/SqlErrors.js"
 import { type RateLimit, RateLimits } from "../limits/RateLimits.js"
 import { Mailer } from "../mail/Mailer.js"
@@ -37,7 +37,6 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const organizations = yield* OrganizationsRepo
     const users = yield* Users
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
     const mailer = yield* Mailer
     const limits = yield* RateLimits
     const { invitationMail } = yield* ServerConfig
@@ -78,31 +77,27 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         const source = role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
-        return yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            if ((yield* repo.count({ orgId: place.org.id })).count >= maxMembers) {
-              return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
-            }
-            const user = yield* users.ensure(email)
-            yield* repo
-              .insert({ id, orgId: place.org.id, userId: user.id, role, now: created_at })
-              .pipe(orTaken(() => new Conflict({ message: `${email} is a member already` })))
-            yield* audit.write(source, {
-              action: "org.member_invite",
-              resource_type: "member",
-              resource_id: user.id,
-              metadata: { email, role }
-            })
-            if (yield* mayMail(place, user, email)) {
-              yield* afterCommit(
-                mailer.sendInvitation({ to: email, inviter: actorName(place.actor), org: place.org.name, role })
-              )
-            }
-            const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
-            return member
-          })
-        )
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        if ((yield* repo.count({ orgId: place.org.id })).count >= maxMembers) {
+          return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
+        }
+        const user = yield* users.ensure(email)
+        yield* repo
+          .insert({ id, orgId: place.org.id, userId: user.id, role, now: created_at })
+          .pipe(orTaken(() => new Conflict({ message: `${email} is a member already` })))
+        yield* audit.write(source, {
+          action: "org.member_invite",
+          resource_type: "member",
+          resource_id: user.id,
+          metadata: { email, role }
+        })
+        if (yield* mayMail(place, user, email)) {
+          yield* afterCommit(
+            mailer.sendInvitation({ to: email, inviter: actorName(place.actor), org: place.org.name, role })
+          )
+        }
+        const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
+        return member
       })
     )
 
@@ -127,23 +122,19 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const setRole = traced("Members.setRole")(
       Effect.fnUntraced(function* (place: Place<"member.update">, userId: UserId, role: Role) {
         const updated_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            const member = yield* repo.find({ orgId: place.org.id, userId })
-            if (member === undefined) return yield* notFound(`member ${userId}`)
-            if (role !== "owner") yield* keepAnOwner(place, member)
-            yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
-            yield* audit.write(sourceOf(place), {
-              action: "org.member_role_update",
-              resource_type: "member",
-              resource_id: userId,
-              metadata: { email: member.email, role, before: member.role }
-            })
-            const updated: Member = { ...member, role }
-            return updated
-          })
-        )
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const member = yield* repo.find({ orgId: place.org.id, userId })
+        if (member === undefined) return yield* notFound(`member ${userId}`)
+        if (role !== "owner") yield* keepAnOwner(place, member)
+        yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
+        yield* audit.write(sourceOf(place), {
+          action: "org.member_role_update",
+          resource_type: "member",
+          resource_id: userId,
+          metadata: { email: member.email, role, before: member.role }
+        })
+        const updated: Member = { ...member, role }
+        return updated
       })
     )
 
@@ -154,27 +145,23 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const remove = traced("Members.remove")(
       Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
         const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            const member = yield* repo.find({ orgId: place.org.id, userId })
-            if (member === undefined) return yield* notFound(`member ${userId}`)
-            const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
-            yield* keepAnOwner(place, member)
-            yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
-            const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
-            const { count: service_accounts } = yield* repo.countAccountsOf({
-              orgId: place.org.id,
-              email: member.email
-            })
-            yield* audit.write(source, {
-              action: "org.member_remove",
-              resource_type: "member",
-              resource_id: userId,
-              metadata: { email: member.email, role: member.role, rules_removed: rules.length, service_accounts }
-            })
-          })
-        )
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const member = yield* repo.find({ orgId: place.org.id, userId })
+        if (member === undefined) return yield* notFound(`member ${userId}`)
+        const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
+        yield* keepAnOwner(place, member)
+        yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
+        const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
+        const { count: service_accounts } = yield* repo.countAccountsOf({
+          orgId: place.org.id,
+          email: member.email
+        })
+        yield* audit.write(source, {
+          action: "org.member_remove",
+          resource_type: "member",
+          resource_id: userId,
+          metadata: { email: member.email, role: member.role, rules_removed: rules.length, service_accounts }
+        })
       })
     )
 

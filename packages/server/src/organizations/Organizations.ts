@@ -10,7 +10,6 @@ import { actorSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { Database } from "../database/Database.js"
 import { orTaken } from "../database/SqlErrors.js"
 import { OrganizationsRepo } from "./Repo.js"
 import { traced } from "../tracing/Traced.js"
@@ -21,7 +20,6 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
   effect: Effect.gen(function* () {
     const repo = yield* OrganizationsRepo
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     /** Creates an organization with the actor as its owner. */
     const create = traced("Organizations.create")(
@@ -29,16 +27,13 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         const id = OrgId.make(yield* uuidV7)
         const memberId = yield* uuidV7
         const created_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            yield* repo.insert({ id, name, now: created_at })
-            yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
-            yield* audit.write(
-              { ...actorSource(actor), orgId: id },
-              { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
-            )
-          }).pipe(orTaken(() => taken(name)))
+        yield* repo.insert({ id, name, now: created_at }).pipe(orTaken(() => taken(name)))
+        yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
+        yield* audit.write(
+          { ...actorSource(actor), orgId: id },
+          { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
         )
+
         const created: Organization = { id, name, role: "owner", created_at, updated_at: created_at }
         return created
       })
@@ -66,20 +61,16 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       Effect.fnUntraced(function* (place: Place<"org.update">, name: OrgName) {
         const { id, name: before } = place.org
         const updated_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const [row] = yield* repo.rename({ id, name, now: updated_at })
-            if (row === undefined) return yield* notVisible(`organization ${before}`)
-            yield* audit.write(sourceOf(place), {
-              action: "org.update",
-              resource_type: "org",
-              resource_id: id,
-              metadata: { name, before }
-            })
-            const renamed: Organization = { id, name, role: place.role, created_at: row.created_at, updated_at }
-            return renamed
-          }).pipe(orTaken(() => taken(name)))
-        )
+        const [row] = yield* repo.rename({ id, name, now: updated_at }).pipe(orTaken(() => taken(name)))
+        if (row === undefined) return yield* notVisible(`organization ${before}`)
+        yield* audit.write(sourceOf(place), {
+          action: "org.update",
+          resource_type: "org",
+          resource_id: id,
+          metadata: { name, before }
+        })
+        const renamed: Organization = { id, name, role: place.role, created_at: row.created_at, updated_at }
+        return renamed
       })
     )
 
@@ -87,18 +78,14 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       Effect.fnUntraced(function* (place: Place<"org.delete">) {
         const { id, name } = place.org
         const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            const [row] = yield* repo.remove({ id, now: removed_at })
-            if (row === undefined) return yield* notVisible(`organization ${name}`)
-            yield* audit.write(sourceOf(place), {
-              action: "org.delete",
-              resource_type: "org",
-              resource_id: id,
-              metadata: { name }
-            })
-          })
-        )
+        const [row] = yield* repo.remove({ id, now: removed_at })
+        if (row === undefined) return yield* notVisible(`organization ${name}`)
+        yield* audit.write(sourceOf(place), {
+          action: "org.delete",
+          resource_type: "org",
+          resource_id: id,
+          metadata: { name }
+        })
       })
     )
 

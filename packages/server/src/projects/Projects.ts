@@ -8,7 +8,6 @@ import { notFound, notVisible } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
-import { Database } from "../database/Database.js"
 import { orTaken } from "../database/SqlErrors.js"
 import { EnvironmentsRepo } from "../environments/Repo.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
@@ -26,7 +25,6 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
     const organizations = yield* OrganizationsRepo
     const environments = yield* EnvironmentsRepo
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     /** Creates a project with its first environments. */
     const create = traced("Projects.create")(
@@ -34,24 +32,21 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         const { org } = place
         const id = ProjectId.make(yield* uuidV7)
         const created_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(org.id))) return yield* notFound(`organization ${org.name}`)
-            if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
-              return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
-            }
-            yield* repo.insert({ id, orgId: org.id, name, now: created_at })
-            for (const env of firstEnvironments) {
-              yield* environments.insert({ id: yield* uuidV7, projectId: id, name: env, now: created_at })
-            }
-            yield* audit.write(sourceOf(place), {
-              action: "project.create",
-              resource_type: "project",
-              resource_id: id,
-              metadata: { project: name, name, environments: firstEnvironments }
-            })
-          }).pipe(orTaken(() => taken(name)))
-        )
+        if (!(yield* organizations.claim(org.id))) return yield* notFound(`organization ${org.name}`)
+        if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
+          return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
+        }
+        yield* repo.insert({ id, orgId: org.id, name, now: created_at }).pipe(orTaken(() => taken(name)))
+        for (const env of firstEnvironments) {
+          yield* environments.insert({ id: yield* uuidV7, projectId: id, name: env, now: created_at })
+        }
+        yield* audit.write(sourceOf(place), {
+          action: "project.create",
+          resource_type: "project",
+          resource_id: id,
+          metadata: { project: name, name, environments: firstEnvironments }
+        })
+
         const created: Project = { id, name, created_at, updated_at: created_at }
         return created
       })
@@ -76,20 +71,16 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       Effect.fnUntraced(function* (place: Place<"project.update">, name: ProjectName) {
         const { id, name: before } = place.project
         const updated_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const [row] = yield* repo.rename({ id, name, now: updated_at })
-            if (row === undefined) return yield* notVisible(`project ${before}`)
-            yield* audit.write(sourceOf(place), {
-              action: "project.update",
-              resource_type: "project",
-              resource_id: id,
-              metadata: { name, before }
-            })
-            const renamed: Project = { id, name, created_at: row.created_at, updated_at }
-            return renamed
-          }).pipe(orTaken(() => taken(name)))
-        )
+        const [row] = yield* repo.rename({ id, name, now: updated_at }).pipe(orTaken(() => taken(name)))
+        if (row === undefined) return yield* notVisible(`project ${before}`)
+        yield* audit.write(sourceOf(place), {
+          action: "project.update",
+          resource_type: "project",
+          resource_id: id,
+          metadata: { name, before }
+        })
+        const renamed: Project = { id, name, created_at: row.created_at, updated_at }
+        return renamed
       })
     )
 
@@ -97,18 +88,14 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       Effect.fnUntraced(function* (place: Place<"project.delete">) {
         const { id, name } = place.project
         const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            const [row] = yield* repo.remove({ id, now: removed_at })
-            if (row === undefined) return yield* notVisible(`project ${name}`)
-            yield* audit.write(sourceOf(place), {
-              action: "project.delete",
-              resource_type: "project",
-              resource_id: id,
-              metadata: { name }
-            })
-          })
-        )
+        const [row] = yield* repo.remove({ id, now: removed_at })
+        if (row === undefined) return yield* notVisible(`project ${name}`)
+        yield* audit.write(sourceOf(place), {
+          action: "project.delete",
+          resource_type: "project",
+          resource_id: id,
+          metadata: { name }
+        })
       })
     )
 

@@ -7,7 +7,6 @@ import { Clock, Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
-import { Database } from "../database/Database.js"
 import { now, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { hashToken, keyHint, mintToken } from "../keys/Token.js"
@@ -55,7 +54,6 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const repo = yield* ServiceAccountsRepo
     const organizations = yield* OrganizationsRepo
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     const create = traced("ServiceAccounts.create")(
       Effect.fnUntraced(function* (place: Place<"service_account.create">, request: NewAccount) {
@@ -65,44 +63,41 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         const id = ServiceAccountId.make(yield* uuidV7)
         const { key, row } = yield* newKey(id, millis, expires_in_days)
         const created_by = actorName(place.actor)
-        yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
-              return yield* new LimitExceeded({
-                message: `an organization has at most ${maxAccounts} service accounts`
-              })
-            }
-            const projectRow =
-              project === null ? { id: null } : yield* repo.findProject({ orgId: place.org.id, name: project })
-            if (projectRow === undefined) return yield* notFound(`project ${project ?? ""}`)
-            // A unique index would reject accounts of earlier versions, whose names may differ in case only.
-            const alike = yield* repo.findAlike({ orgId: place.org.id, name })
-            if (alike !== undefined) {
-              const whose = alike.name === name ? "" : `, as ${JSON.stringify(alike.name)}`
-              return yield* new Conflict({
-                message: `the service account name ${name} is in use${whose}: choose another`
-              })
-            }
-            yield* repo.insert({
-              id,
-              orgId: place.org.id,
-              projectId: projectRow.id,
-              name,
-              reveal: reveal ? 1 : 0,
-              expiresInDays: expires_in_days,
-              createdBy: created_by,
-              now: created_at
-            })
-            yield* repo.insertKey(row)
-            yield* audit.write(sourceOf(place), {
-              action: "service_account.create",
-              resource_type: "service_account",
-              resource_id: id,
-              metadata: { name, project, reveal, expires_at: row.expires_at }
-            })
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
+          return yield* new LimitExceeded({
+            message: `an organization has at most ${maxAccounts} service accounts`
           })
-        )
+        }
+        const projectRow =
+          project === null ? { id: null } : yield* repo.findProject({ orgId: place.org.id, name: project })
+        if (projectRow === undefined) return yield* notFound(`project ${project ?? ""}`)
+        // A unique index would reject accounts of earlier versions, whose names may differ in case only.
+        const alike = yield* repo.findAlike({ orgId: place.org.id, name })
+        if (alike !== undefined) {
+          const whose = alike.name === name ? "" : `, as ${JSON.stringify(alike.name)}`
+          return yield* new Conflict({
+            message: `the service account name ${name} is in use${whose}: choose another`
+          })
+        }
+        yield* repo.insert({
+          id,
+          orgId: place.org.id,
+          projectId: projectRow.id,
+          name,
+          reveal: reveal ? 1 : 0,
+          expiresInDays: expires_in_days,
+          createdBy: created_by,
+          now: created_at
+        })
+        yield* repo.insertKey(row)
+        yield* audit.write(sourceOf(place), {
+          action: "service_account.create",
+          resource_type: "service_account",
+          resource_id: id,
+          metadata: { name, project, reveal, expires_at: row.expires_at }
+        })
+
         const account: ServiceAccountWithKey = {
           id,
           name,
@@ -129,31 +124,27 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const rotate = traced("ServiceAccounts.rotate")(
       Effect.fnUntraced(function* (place: Place<"service_account.rotate">, id: ServiceAccountId, graceSeconds = 0) {
         const millis = yield* Clock.currentTimeMillis
-        return yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            const account = yield* repo.find({ orgId: place.org.id, id })
-            if (account === undefined) return yield* notFound(`service account ${id}`)
-            const { key, row } = yield* newKey(id, millis, account.expires_in_days)
-            yield* graceSeconds === 0
-              ? repo.removeKeys({ id, now: timestamp(millis) })
-              : repo.endKeys({ id, now: timestamp(millis), end: timestamp(millis + graceSeconds * 1000) })
-            yield* repo.insertKey(row)
-            yield* audit.write(sourceOf(place), {
-              action: "service_account.rotate",
-              resource_type: "service_account",
-              resource_id: id,
-              metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
-            })
-            const rotated: ServiceAccountWithKey = {
-              ...serviceAccount(account),
-              key_hint: row.hint,
-              expires_at: row.expires_at,
-              api_key: key
-            }
-            return rotated
-          })
-        )
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const account = yield* repo.find({ orgId: place.org.id, id })
+        if (account === undefined) return yield* notFound(`service account ${id}`)
+        const { key, row } = yield* newKey(id, millis, account.expires_in_days)
+        yield* graceSeconds === 0
+          ? repo.removeKeys({ id, now: timestamp(millis) })
+          : repo.endKeys({ id, now: timestamp(millis), end: timestamp(millis + graceSeconds * 1000) })
+        yield* repo.insertKey(row)
+        yield* audit.write(sourceOf(place), {
+          action: "service_account.rotate",
+          resource_type: "service_account",
+          resource_id: id,
+          metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
+        })
+        const rotated: ServiceAccountWithKey = {
+          ...serviceAccount(account),
+          key_hint: row.hint,
+          expires_at: row.expires_at,
+          api_key: key
+        }
+        return rotated
       })
     )
 
@@ -161,22 +152,18 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const revoke = traced("ServiceAccounts.revoke")(
       Effect.fnUntraced(function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
         const removed_at = yield* now
-        yield* transaction(
-          Effect.gen(function* () {
-            if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
-            const account = yield* repo.find({ orgId: place.org.id, id })
-            if (account === undefined) return yield* notFound(`service account ${id}`)
-            yield* repo.removeKeys({ id, now: removed_at })
-            yield* repo.remove({ id, now: removed_at })
-            const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
-            yield* audit.write(sourceOf(place), {
-              action: "service_account.revoke",
-              resource_type: "service_account",
-              resource_id: id,
-              metadata: { name: account.name, rules_removed: rules.length }
-            })
-          })
-        )
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const account = yield* repo.find({ orgId: place.org.id, id })
+        if (account === undefined) return yield* notFound(`service account ${id}`)
+        yield* repo.removeKeys({ id, now: removed_at })
+        yield* repo.remove({ id, now: removed_at })
+        const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
+        yield* audit.write(sourceOf(place), {
+          action: "service_account.revoke",
+          resource_type: "service_account",
+          resource_id: id,
+          metadata: { name: account.name, rules_removed: rules.length }
+        })
       })
     )
 

@@ -9,7 +9,6 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { superadminSource } from "../audit/AuditEvent.js"
 import { AuthRepo } from "../auth/Repo.js"
 import { sessionMillis } from "../auth/Sessions.js"
-import { Database } from "../database/Database.js"
 import { ago, now } from "../database/Time.js"
 import { traced } from "../tracing/Traced.js"
 import { nextTick } from "../EventLoop.js"
@@ -34,7 +33,6 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     const repo = yield* UsersRepo
     const auth = yield* AuthRepo
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
 
     /** Returns a page of users sorted by address. The cost does not depend on the number of users. */
     const list = traced("UserDirectory.list")(
@@ -83,74 +81,62 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     const disable = traced("UserDirectory.disable")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
         const disabled_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const user = yield* find(id)
-            if (id === everywhere.actor.id) {
-              return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
-            }
-            // The acting superadmin may have been disabled since the request was authorized.
-            if (
-              user.superadmin === 1 &&
-              user.disabled_at === null &&
-              (yield* repo.countEnabledSuperadmins({})).count <= 1
-            ) {
-              return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
-            }
-            const service_accounts = yield* repo.accountsOf(user.email)
-            const changed = yield* repo.disable({ id, now: disabled_at })
-            const sessions = yield* endLogins(user)
-            if (changed.length > 0) {
-              yield* audit.write(superadminSource(everywhere.actor), {
-                action: "user.disable",
-                resource_type: "user",
-                resource_id: id,
-                metadata: { email: user.email, sessions, service_accounts: service_accounts.length }
-              })
-            }
-            const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
-            return disabled
+        const user = yield* find(id)
+        if (id === everywhere.actor.id) {
+          return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
+        }
+        // The acting superadmin may have been disabled since the request was authorized.
+        if (
+          user.superadmin === 1 &&
+          user.disabled_at === null &&
+          (yield* repo.countEnabledSuperadmins({})).count <= 1
+        ) {
+          return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
+        }
+        const service_accounts = yield* repo.accountsOf(user.email)
+        const changed = yield* repo.disable({ id, now: disabled_at })
+        const sessions = yield* endLogins(user)
+        if (changed.length > 0) {
+          yield* audit.write(superadminSource(everywhere.actor), {
+            action: "user.disable",
+            resource_type: "user",
+            resource_id: id,
+            metadata: { email: user.email, sessions, service_accounts: service_accounts.length }
           })
-        )
+        }
+        const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
+        return disabled
       })
     )
 
     const enable = traced("UserDirectory.enable")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
         const updated_at = yield* now
-        return yield* transaction(
-          Effect.gen(function* () {
-            const user = yield* find(id)
-            if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
-              yield* audit.write(superadminSource(everywhere.actor), {
-                action: "user.enable",
-                resource_type: "user",
-                resource_id: id,
-                metadata: { email: user.email }
-              })
-            }
-            return userRecord(yield* find(id))
+        const user = yield* find(id)
+        if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
+          yield* audit.write(superadminSource(everywhere.actor), {
+            action: "user.enable",
+            resource_type: "user",
+            resource_id: id,
+            metadata: { email: user.email }
           })
-        )
+        }
+        return userRecord(yield* find(id))
       })
     )
 
     /** Ends a user's sessions and pending login code. The user can log in again at once. */
     const endSessions = traced("UserDirectory.endSessions")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
-        return yield* transaction(
-          Effect.gen(function* () {
-            const user = yield* find(id)
-            const sessions = yield* endLogins(user)
-            yield* audit.write(superadminSource(everywhere.actor), {
-              action: "user.end_sessions",
-              resource_type: "user",
-              resource_id: id,
-              metadata: { email: user.email, sessions }
-            })
-            return userRecord(yield* find(id))
-          })
-        )
+        const user = yield* find(id)
+        const sessions = yield* endLogins(user)
+        yield* audit.write(superadminSource(everywhere.actor), {
+          action: "user.end_sessions",
+          resource_type: "user",
+          resource_id: id,
+          metadata: { email: user.email, sessions }
+        })
+        return userRecord(yield* find(id))
       })
     )
 

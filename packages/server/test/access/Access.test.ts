@@ -26,7 +26,8 @@ import {
   readBundle,
   readSecret,
   setSecret,
-  writeBundle
+  writeBundle,
+  transaction
 } from "../support/Services.js"
 
 const may = (actor: Actor) =>
@@ -188,13 +189,15 @@ describe("entering a place", () => {
       const access = yield* Access
       const granting = (address: string, project: string) =>
         Effect.flatMap(asActor(ada)(access.org(orgPath(), "acl.grant")), (place) =>
-          acl.grant(place, {
-            subject_type: "user",
-            email: email(address),
-            project_pattern: Schema.decodeSync(Pattern)(project),
-            env_pattern: Schema.decodeSync(Pattern)("*"),
-            permission: "write"
-          })
+          transaction(
+            acl.grant(place, {
+              subject_type: "user",
+              email: email(address),
+              project_pattern: Schema.decodeSync(Pattern)(project),
+              env_pattern: Schema.decodeSync(Pattern)("*"),
+              permission: "write"
+            })
+          )
         )
       assert.isTrue((yield* granting("grace@example.com", "webshop")).created)
       const refused = yield* Effect.flip(granting("grace@example.com", "more"))

@@ -36,7 +36,8 @@ import {
   removeSecret,
   servicesAt,
   setSecret,
-  writeBundle
+  writeBundle,
+  transaction
 } from "../support/Services.js"
 
 const system: AuditSource = { actor: { type: "system", id: null, name: "test" }, orgId: null }
@@ -457,7 +458,7 @@ describe("changes at the same time", () => {
       yield* Effect.all(
         Array.makeBy(30, (index) =>
           index % 3 === 0
-            ? Effect.asVoid(projects.create(place, ProjectName.make(`p${index}`)))
+            ? Effect.asVoid(transaction(projects.create(place, ProjectName.make(`p${index}`))))
             : index % 3 === 1
               ? Effect.asVoid(setSecret(ada, "A", "x"))
               : Effect.asVoid(outcome(readSecret(ada, "A")))

@@ -163,7 +163,7 @@ describe("where the operator requires the audit", () => {
         const place = yield* access.org(orgPath(), "member.remove").pipe(asActor(admin))
         const refusals: Readonly<Record<string, Effect.Effect<unknown, { readonly _tag: string }, Services>>> = {
           "at a place": readSecret(dev, "A"),
-          "by a rule about what is there": members.remove(place, ada.id),
+          "by a rule about what is there": transaction(members.remove(place, ada.id)),
           "of what concerns the whole server": access.everywhere("backup.create").pipe(asActor(ada)),
           "of a new organization": access.founder().pipe(asActor(bot))
         }

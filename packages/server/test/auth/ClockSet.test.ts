@@ -17,7 +17,8 @@ import {
   Outbox,
   outcome,
   person,
-  servicesAt
+  servicesAt,
+  transaction
 } from "../support/Services.js"
 
 const ada = email("ada@example.com")
@@ -103,7 +104,7 @@ describe("all sessions ended", () => {
     Effect.gen(function* () {
       const actor = yield* person(ada)
       yield* request
-      yield* (yield* Sessions).endAll(actor)
+      yield* transaction((yield* Sessions).endAll(actor))
       assert.strictEqual(yield* outcome(verify(yield* lastCode)), "InvalidCode")
       yield* request
       assert.strictEqual(yield* outcome(verify(yield* lastCode)), "success")
@@ -143,10 +144,10 @@ describe("an API key", () => {
       const accounts = yield* ServiceAccounts
       const access = yield* Access
       const made = yield* Effect.flatMap(access.org(orgPath(), "service_account.create"), (place) =>
-        accounts.create(place, { name: ServiceAccountName.make("ci") })
+        transaction(accounts.create(place, { name: ServiceAccountName.make("ci") }))
       ).pipe(asActor(owner))
       const place = yield* access.org(orgPath(), "service_account.rotate").pipe(asActor(owner))
-      const rotated = yield* accounts.rotate(place, made.id)
+      const rotated = yield* transaction(accounts.rotate(place, made.id))
       const isGood = (key: Redacted.Redacted) =>
         Effect.flatMap(Authenticator, ({ identify }) =>
           outcome(identify(Headers.fromInput({ "x-api-key": Redacted.value(key) })))

@@ -116,16 +116,16 @@ describe("a session", () => {
         [[first.id, "192.0.2.1"]]
       )
 
-      yield* sessions.end(actor, second.id)
+      yield* transaction(sessions.end(actor, second.id))
       assert.strictEqual(yield* outcome(whoIs(bearer(second.token))), "Unauthorized")
       for (const id of [second.id, his.id, SessionId.make(uuid())]) {
-        assert.strictEqual(yield* outcome(sessions.end(actor, id)), "NotFound")
+        assert.strictEqual(yield* outcome(transaction(sessions.end(actor, id))), "NotFound")
       }
-      yield* sessions.logout({ ...ada, sessionId: third.id })
-      yield* sessions.logout({ ...ada, sessionId: third.id })
+      yield* transaction(sessions.logout({ ...ada, sessionId: third.id }))
+      yield* transaction(sessions.logout({ ...ada, sessionId: third.id }))
       assert.strictEqual(yield* outcome(whoIs(bearer(third.token))), "Unauthorized")
       yield* startSession(ada)
-      yield* sessions.endAll(actor)
+      yield* transaction(sessions.endAll(actor))
       assert.strictEqual(yield* outcome(whoIs(bearer(first.token))), "Unauthorized")
       assert.strictEqual(yield* outcome(whoIs(bearer(his.token))), "success")
       assert.deepStrictEqual(
@@ -142,9 +142,9 @@ describe("a session", () => {
       const { id, token } = yield* startSession(yield* person("ada@example.com"))
       const sessions = yield* Sessions
       assert.deepStrictEqual(yield* sessions.list(bot), [])
-      yield* sessions.endAll(bot)
-      yield* sessions.logout(bot)
-      assert.strictEqual(yield* outcome(sessions.end(bot, id)), "NotFound")
+      yield* transaction(sessions.endAll(bot))
+      yield* transaction(sessions.logout(bot))
+      assert.strictEqual(yield* outcome(transaction(sessions.end(bot, id))), "NotFound")
       assert.strictEqual(yield* outcome(whoIs(bearer(token))), "success")
     }).pipe(onDatabase())
   )

@@ -53,14 +53,14 @@ const makeAccount = (ada: UserActor, name: string) =>
   Effect.gen(function* () {
     const place = yield* inOrg(ada, "service_account.create")
     const request = { name: ServiceAccountName.make(name), project: ProjectName.make("webshop") }
-    return yield* (yield* ServiceAccounts).create(place, request)
+    return yield* transaction((yield* ServiceAccounts).create(place, request))
   })
 
 const grant = (ada: UserActor, subject: SubjectRef, permission: Permission) =>
   Effect.gen(function* () {
     const place = yield* inOrg(ada, "acl.grant")
     const [project_pattern, env_pattern] = [Schema.decodeSync(Pattern)("web*"), Schema.decodeSync(Pattern)("*")]
-    return yield* (yield* Acl).grant(place, { ...subject, project_pattern, env_pattern, permission })
+    return yield* transaction((yield* Acl).grant(place, { ...subject, project_pattern, env_pattern, permission }))
   })
 
 const person = ({ email }: UserActor): SubjectRef => ({ subject_type: "user", email })
@@ -88,64 +88,65 @@ export const changes: Readonly<
   "removing a secret": ({ ada }) => removeSecret(ada, "B"),
   "writing a bundle": ({ ada }) => writeBundle(ada, { set: { A: "changed", NEW: "new" }, delete: ["C"] }),
   "making an organization": ({ ada }) =>
-    Effect.flatMap(Organizations, ({ create }) => create(ada, OrgName.make("second"))),
+    Effect.flatMap(Organizations, ({ create }) => transaction(create(ada, OrgName.make("second")))),
   "renaming an organization": ({ ada }) =>
     Effect.gen(function* () {
-      yield* (yield* Organizations).rename(yield* inOrg(ada, "org.update"), OrgName.make("renamed"))
+      yield* transaction((yield* Organizations).rename(yield* inOrg(ada, "org.update"), OrgName.make("renamed")))
     }),
   "removing an organization": ({ ada }) =>
     Effect.gen(function* () {
-      yield* (yield* Organizations).remove(yield* inOrg(ada, "org.delete"))
+      yield* transaction((yield* Organizations).remove(yield* inOrg(ada, "org.delete")))
     }),
   "making a project": ({ ada }) => newProject(ada, "api"),
   "renaming a project": ({ ada }) =>
     Effect.gen(function* () {
       const place = yield* (yield* Access).project(projectPath(), "project.update").pipe(asActor(ada))
-      yield* (yield* Projects).rename(place, ProjectName.make("renamed"))
+      yield* transaction((yield* Projects).rename(place, ProjectName.make("renamed")))
     }),
   "removing a project": ({ ada }) =>
     Effect.gen(function* () {
       const place = yield* (yield* Access).project(projectPath(), "project.delete").pipe(asActor(ada))
-      yield* (yield* Projects).remove(place)
+      yield* transaction((yield* Projects).remove(place))
     }),
   "making an environment": ({ ada }) =>
     Effect.gen(function* () {
       const place = yield* (yield* Access).project(projectPath(), "env.create").pipe(asActor(ada))
-      yield* (yield* Environments).create(place, EnvName.make("qa"))
+      yield* transaction((yield* Environments).create(place, EnvName.make("qa")))
     }),
   "removing an environment": ({ ada }) =>
     Effect.gen(function* () {
-      yield* (yield* Environments).remove(yield* enter(ada, "env.delete", envPath("dev")))
+      yield* transaction((yield* Environments).remove(yield* enter(ada, "env.delete", envPath("dev"))))
     }),
   "inviting a stranger": ({ ada }) =>
     Effect.gen(function* () {
-      yield* (yield* Members).invite(yield* inOrg(ada, "member.invite"), email("new@example.com"), "admin")
+      yield* transaction((yield* Members).invite(yield* inOrg(ada, "member.invite"), email("new@example.com"), "admin"))
     }),
   "changing a member's role": ({ ada, dev }) =>
     Effect.gen(function* () {
-      yield* (yield* Members).setRole(yield* inOrg(ada, "member.update"), dev.id, "owner")
+      yield* transaction((yield* Members).setRole(yield* inOrg(ada, "member.update"), dev.id, "owner"))
     }),
   "removing a member and its rules": ({ ada, dev }) =>
     Effect.gen(function* () {
-      yield* (yield* Members).remove(yield* inOrg(ada, "member.remove"), dev.id)
+      yield* transaction((yield* Members).remove(yield* inOrg(ada, "member.remove"), dev.id))
     }),
   "granting a permission": ({ ada }) => grant(ada, person(ada), "read"),
   "changing a permission": ({ ada, dev }) => grant(ada, person(dev), "write"),
   "revoking a permission": ({ ada, rule }) =>
     Effect.gen(function* () {
-      yield* (yield* Acl).revoke(yield* inOrg(ada, "acl.revoke"), rule)
+      yield* transaction((yield* Acl).revoke(yield* inOrg(ada, "acl.revoke"), rule))
     }),
   "making a service account": ({ ada }) => makeAccount(ada, "second"),
   "giving a service account a new key": ({ ada, bot }) =>
     Effect.gen(function* () {
-      yield* (yield* ServiceAccounts).rotate(yield* inOrg(ada, "service_account.rotate"), bot, 60)
+      yield* transaction((yield* ServiceAccounts).rotate(yield* inOrg(ada, "service_account.rotate"), bot, 60))
     }),
   "revoking a service account and its rules": ({ ada, bot }) =>
     Effect.gen(function* () {
-      yield* (yield* ServiceAccounts).revoke(yield* inOrg(ada, "service_account.revoke"), bot)
+      yield* transaction((yield* ServiceAccounts).revoke(yield* inOrg(ada, "service_account.revoke"), bot))
     }),
   "asking for a login code": () => Effect.flatMap(Login, ({ request }) => request(email("new@example.com"))),
-  "ending one session": ({ ada, session }) => Effect.flatMap(Sessions, ({ end }) => end(ada, session)),
-  "logging out": ({ ada, session }) => Effect.flatMap(Sessions, ({ logout }) => logout({ ...ada, sessionId: session })),
-  "ending all sessions": ({ ada }) => Effect.flatMap(Sessions, ({ endAll }) => endAll(ada))
+  "ending one session": ({ ada, session }) => Effect.flatMap(Sessions, ({ end }) => transaction(end(ada, session))),
+  "logging out": ({ ada, session }) =>
+    Effect.flatMap(Sessions, ({ logout }) => transaction(logout({ ...ada, sessionId: session }))),
+  "ending all sessions": ({ ada }) => Effect.flatMap(Sessions, ({ endAll }) => transaction(endAll(ada)))
 }

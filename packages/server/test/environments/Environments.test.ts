@@ -18,13 +18,14 @@ import {
   projectPath,
   readBundle,
   readSecret,
-  setSecret
+  setSecret,
+  transaction
 } from "../support/Services.js"
 
 const create = (actor: Actor, name: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).project(projectPath(), "env.create").pipe(asActor(actor))
-    return yield* (yield* Environments).create(place, EnvName.make(name))
+    return yield* transaction((yield* Environments).create(place, EnvName.make(name)))
   })
 const list = (actor: Actor) =>
   Effect.gen(function* () {
@@ -34,7 +35,7 @@ const list = (actor: Actor) =>
 const remove = (actor: Actor, name: string) =>
   Effect.gen(function* () {
     const place = yield* enter(actor, "env.delete", envPath(name))
-    yield* (yield* Environments).remove(place)
+    yield* transaction((yield* Environments).remove(place))
   })
 
 describe("an environment", () => {

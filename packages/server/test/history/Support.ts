@@ -146,13 +146,13 @@ export const diff = (actor: Actor, here: string, there: string) => Effect.flatte
 export const newEnvironment = (actor: Actor, name: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).project(projectPath(), "env.create").pipe(asActor(actor))
-    return yield* (yield* Environments).create(place, EnvName.make(name))
+    return yield* transaction((yield* Environments).create(place, EnvName.make(name)))
   })
 
 export const removeEnvironment = (actor: Actor, name: string) =>
   Effect.gen(function* () {
     const place = yield* enterFor(actor, "env.delete", envPath(name))
-    yield* (yield* Environments).remove(place)
+    yield* transaction((yield* Environments).remove(place))
   })
 
 /** The entries about changes of secrets. */

@@ -6,7 +6,7 @@ import { Members } from "@coffer/server/members/Members"
 import { Organizations } from "@coffer/server/organizations/Organizations"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
-import { asActor, email, onDatabase, orgPath, person } from "../support/Services.js"
+import { asActor, email, onDatabase, orgPath, person, transaction } from "../support/Services.js"
 
 const grace = email("grace@example.com")
 
@@ -28,18 +28,18 @@ const keeping = (environment: Readonly<Record<string, string>> = {}) => {
 const owner = person("ada@example.com")
 
 const found = (actor: UserActor, org: string) =>
-  Effect.flatMap(Organizations, (organizations) => organizations.create(actor, OrgName.make(org)))
+  Effect.flatMap(Organizations, (organizations) => transaction(organizations.create(actor, OrgName.make(org))))
 
 const invite = (actor: UserActor, address: string, org = "acme") =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).org(orgPath(org), "member.invite").pipe(asActor(actor))
-    return yield* (yield* Members).invite(place, email(address), "developer")
+    return yield* transaction((yield* Members).invite(place, email(address), "developer"))
   })
 
 const remove = (actor: UserActor, address: string, org = "acme") =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).org(orgPath(org), "member.remove").pipe(asActor(actor))
-    yield* (yield* Members).remove(place, (yield* person(address)).id)
+    yield* transaction((yield* Members).remove(place, (yield* person(address)).id))
   })
 
 describe("an invitation", () => {

@@ -99,32 +99,32 @@ export const driver = (users: ReadonlyArray<Person>) =>
       ruleId: (rule: Rule) => ruleIds.get(rule),
 
       createOrg: (caller: Caller, name: string) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(access.founder(), (founder) => organizations.create(founder, OrgName.make(name)))
         ),
       renameOrg: (caller: Caller, name: string, to: string) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(name, "org.update"), (place) => organizations.rename(place, OrgName.make(to)))
         ),
       deleteOrg: (caller: Caller, name: string) =>
-        by(caller, Effect.flatMap(inOrg(name, "org.delete"), organizations.remove)),
+        changeBy(caller, Effect.flatMap(inOrg(name, "org.delete"), organizations.remove)),
       listOrgs: (caller: Caller) => by(caller, Effect.flatMap(CurrentActor, organizations.list)),
       readOrg: (caller: Caller, name: string) => by(caller, Effect.flatMap(inOrg(name, "org.read"), organizations.get)),
 
       invite: (caller: Caller, org: string, user: User, role: Role) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "member.invite"), (place) => members.invite(place, person(user).email, role))
         ),
       setRole: (caller: Caller, org: string, user: User, role: Role) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "member.update"), (place) => members.setRole(place, person(user).id, role))
         ),
       removeMember: (caller: Caller, org: string, user: User) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "member.remove"), (place) => members.remove(place, person(user).id))
         ),
@@ -138,38 +138,39 @@ export const driver = (users: ReadonlyArray<Person>) =>
         by(caller, Effect.flatMap(inOrg(org, "service_account.list"), accounts.list)),
 
       createProject: (caller: Caller, org: string, name: string) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "project.create"), (place) => projects.create(place, ProjectName.make(name)))
         ),
       renameProject: (caller: Caller, org: string, name: string, to: string) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inProject(org, name, "project.update"), (place) =>
             projects.rename(place, ProjectName.make(to))
           )
         ),
       deleteProject: (caller: Caller, org: string, name: string) =>
-        by(caller, Effect.flatMap(inProject(org, name, "project.delete"), projects.remove)),
+        changeBy(caller, Effect.flatMap(inProject(org, name, "project.delete"), projects.remove)),
       listProjects: (caller: Caller, org: string) =>
         by(caller, Effect.flatMap(inOrg(org, "project.list"), projects.list)),
       listEnvs: (caller: Caller, org: string, project: string) =>
         by(caller, Effect.flatMap(inProject(org, project, "env.list"), environments.list)),
       createEnv: (caller: Caller, at: At) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inProject(at.org, at.project, "env.create"), (place) =>
             environments.create(place, EnvName.make(at.env))
           )
         ),
-      deleteEnv: (caller: Caller, at: At) => by(caller, Effect.flatMap(inEnv(at, "env.delete"), environments.remove)),
+      deleteEnv: (caller: Caller, at: At) =>
+        changeBy(caller, Effect.flatMap(inEnv(at, "env.delete"), environments.remove)),
 
       createAccount: (
         caller: Caller,
         org: string,
         request: { readonly name: string; readonly project: string | undefined; readonly reveal: boolean }
       ) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "service_account.create"), (place) =>
             accounts.create(place, {
@@ -180,14 +181,14 @@ export const driver = (users: ReadonlyArray<Person>) =>
           )
         ),
       rotate: (caller: Caller, org: string, account: Account, grace: boolean) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "service_account.rotate"), (place) =>
             accounts.rotate(place, accountIds.get(account)!, grace ? 3600 : 0)
           )
         ),
       revokeAccount: (caller: Caller, org: string, account: Account) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "service_account.revoke"), (place) =>
             accounts.revoke(place, accountIds.get(account)!)
@@ -204,7 +205,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
           readonly level: Level
         }
       ) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "acl.grant"), (place) =>
             acl.grant(place, {
@@ -216,7 +217,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
           )
         ),
       revoke: (caller: Caller, org: string, rule: Rule | undefined) =>
-        by(
+        changeBy(
           caller,
           Effect.flatMap(inOrg(org, "acl.revoke"), (place) =>
             acl.revoke(place, rule === undefined ? RuleId.make(unknownId) : ruleIds.get(rule)!)

@@ -17,24 +17,25 @@ import {
   outcome,
   person,
   readSecret,
-  setSecret
+  setSecret,
+  transaction
 } from "../support/Services.js"
 
 const create = (actor: Actor, name: string) =>
   Effect.gen(function* () {
     const founder = yield* (yield* Access).founder().pipe(asActor(actor))
-    return yield* (yield* Organizations).create(founder, OrgName.make(name))
+    return yield* transaction((yield* Organizations).create(founder, OrgName.make(name)))
   })
 const list = (actor: Actor) => Effect.flatMap(Organizations, (organizations) => organizations.list(actor))
 const rename = (actor: Actor, from: string, to: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).org(orgPath(from), "org.update").pipe(asActor(actor))
-    return yield* (yield* Organizations).rename(place, OrgName.make(to))
+    return yield* transaction((yield* Organizations).rename(place, OrgName.make(to)))
   })
 const remove = (actor: Actor, name: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).org(orgPath(name), "org.delete").pipe(asActor(actor))
-    yield* (yield* Organizations).remove(place)
+    yield* transaction((yield* Organizations).remove(place))
   })
 const get = (actor: Actor, name: string) =>
   Effect.gen(function* () {

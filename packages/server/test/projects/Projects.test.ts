@@ -20,7 +20,8 @@ import {
   projectPath,
   raw,
   readSecret,
-  setSecret
+  setSecret,
+  transaction
 } from "../support/Services.js"
 
 const list = (actor: Actor) =>
@@ -36,12 +37,12 @@ const environments = (actor: Actor, project: string) =>
 const rename = (actor: Actor, from: string, to: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).project(projectPath(from), "project.update").pipe(asActor(actor))
-    return yield* (yield* Projects).rename(place, ProjectName.make(to))
+    return yield* transaction((yield* Projects).rename(place, ProjectName.make(to)))
   })
 const remove = (actor: Actor, name: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).project(projectPath(name), "project.delete").pipe(asActor(actor))
-    yield* (yield* Projects).remove(place)
+    yield* transaction((yield* Projects).remove(place))
   })
 const get = (actor: Actor, name: string) =>
   Effect.gen(function* () {

@@ -239,7 +239,7 @@ export const envPath = (env = "prod", project = "webshop", org = "acme"): EnvPat
 export const organization = (org = "acme", project = "webshop", owner = "ada@example.com") =>
   Effect.gen(function* () {
     const actor = yield* person(owner)
-    yield* (yield* Organizations).create(actor, OrgName.make(org))
+    yield* transaction((yield* Organizations).create(actor, OrgName.make(org)))
     yield* newProject(actor, project, org)
     return actor
   })
@@ -247,7 +247,7 @@ export const organization = (org = "acme", project = "webshop", owner = "ada@exa
 export const newProject = (actor: Actor, project: string, org = "acme") =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).org(orgPath(org), "project.create").pipe(asActor(actor))
-    return yield* (yield* Projects).create(place, ProjectName.make(project))
+    return yield* transaction((yield* Projects).create(place, ProjectName.make(project)))
   })
 
 type EnvAction = "secret.list" | "secret.read" | "secret.write" | "env.delete"

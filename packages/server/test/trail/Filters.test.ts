@@ -9,7 +9,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import fc from "fast-check"
 import { hasty, holds, long, onDamagedFile, onFile } from "../model/Support.js"
-import { orgPath, person, raw } from "../support/Services.js"
+import { orgPath, person, raw, transaction } from "../support/Services.js"
 import { by, list, listAll, type Log, newOrganization, read, verify, write } from "./Support.js"
 
 const start = Date.UTC(2026, 0, 31, 8)
@@ -187,12 +187,16 @@ describe("the filters of the audit log", () => {
       const accounts = yield* ServiceAccounts
       const invites = yield* access.org(orgPath("acme"), "member.invite").pipe(by(acme.actor))
       for (const email of ["bob@example.com", "gone@example.com"]) {
-        yield* members.invite(invites, (yield* person(email)).email, "developer")
+        yield* transaction(members.invite(invites, (yield* person(email)).email, "developer"))
       }
       const gone = yield* person("gone@example.com")
-      yield* members.remove(yield* access.org(orgPath("acme"), "member.remove").pipe(by(acme.actor)), gone.id)
+      yield* transaction(
+        members.remove(yield* access.org(orgPath("acme"), "member.remove").pipe(by(acme.actor)), gone.id)
+      )
       const creates = yield* access.org(orgPath("acme"), "service_account.create").pipe(by(acme.actor))
-      const made = yield* accounts.create(creates, { name: ServiceAccountName.make("deploy-bot"), reveal: true })
+      const made = yield* transaction(
+        accounts.create(creates, { name: ServiceAccountName.make("deploy-bot"), reveal: true })
+      )
       const bob = yield* person("bob@example.com")
       for (const actor of ["Bob@example.com", bob.id, "gone@example.com", "deploy-bot", made.id]) {
         for (const page of [

@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import fc from "fast-check"
 import { hasty, holds, long, onFile } from "../model/Support.js"
-import { orgPath, person } from "../support/Services.js"
+import { orgPath, person, transaction } from "../support/Services.js"
 import { by, list, listAll, newOrganization, write } from "./Support.js"
 
 const actors = ["ada", "bob"]
@@ -200,7 +200,7 @@ describe("a superadmin's audit log", () => {
       const gone = yield* newOrganization("gone")
       yield* write(null, { action: "auth.login", resource_type: "user" })
       const place = yield* (yield* Access).org(orgPath("gone"), "org.delete").pipe(by(gone.actor))
-      yield* (yield* Organizations).remove(place)
+      yield* transaction((yield* Organizations).remove(place))
       yield* write(acme.id)
       const told = (entries: ReadonlyArray<AuditEntry>) =>
         entries.map(

@@ -4,7 +4,7 @@ import { Members } from "@coffer/server/members/Members"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { everythingAt, hasty, holds, long, onFile } from "../model/Support.js"
-import { freshPath, invariants, orgPath, person, rawAt } from "../support/Services.js"
+import { freshPath, invariants, orgPath, person, rawAt, transaction } from "../support/Services.js"
 import fc from "fast-check"
 import { by, entriesOf, newOrganization, read, verify, write } from "./Support.js"
 
@@ -32,7 +32,7 @@ describe("an entry of a read", () => {
       const asked = Effect.flip(by(bob)(access.org(orgPath("acme"), "audit.read")))
       assert.strictEqual((yield* asked)._tag, "NotFound", "an outsider is not told, nor recorded")
       const place = yield* by(acme.actor)(access.org(orgPath("acme"), "member.invite"))
-      yield* (yield* Members).invite(place, bob.email, "developer")
+      yield* transaction((yield* Members).invite(place, bob.email, "developer"))
       assert.strictEqual((yield* asked)._tag, "Forbidden")
       yield* TestClock.adjust("50 millis")
       const found = (yield* entriesOf(acme.id)).map(({ action, metadata }) => [action, JSON.parse(metadata) as unknown])

@@ -10,7 +10,7 @@ import { nextTick } from "@coffer/server/EventLoop"
 import { OrgName } from "@coffer/domain/Names"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
-import { orgPath, person } from "../support/Services.js"
+import { orgPath, person, transaction } from "../support/Services.js"
 
 export const by = (actor: Actor) => Effect.provideService(CurrentActor, actor)
 
@@ -18,7 +18,7 @@ export const by = (actor: Actor) => Effect.provideService(CurrentActor, actor)
 export const newOrganization = (name: string, owner = "ada@example.com") =>
   Effect.gen(function* () {
     const actor = yield* person(owner)
-    const { id } = yield* (yield* Organizations).create(actor, OrgName.make(name))
+    const { id } = yield* transaction((yield* Organizations).create(actor, OrgName.make(name)))
     return { actor, id, name }
   })
 

@@ -43,15 +43,17 @@ const as = (actor: UserActor) => Effect.flatMap(Access, (access) => access.every
 
 const disable = (id: UserId, by = root) =>
   Effect.flatMap(by, (actor) =>
-    Effect.flatMap(as(actor), (everywhere) => Effect.flatMap(UserDirectory, (users) => users.disable(everywhere, id)))
+    Effect.flatMap(as(actor), (everywhere) =>
+      Effect.flatMap(UserDirectory, (users) => transaction(users.disable(everywhere, id)))
+    )
   )
 const enable = (id: UserId) =>
   Effect.flatMap(Effect.flatMap(root, as), (everywhere) =>
-    Effect.flatMap(UserDirectory, (users) => users.enable(everywhere, id))
+    Effect.flatMap(UserDirectory, (users) => transaction(users.enable(everywhere, id)))
   )
 const endSessions = (id: UserId) =>
   Effect.flatMap(Effect.flatMap(root, as), (everywhere) =>
-    Effect.flatMap(UserDirectory, (users) => users.endSessions(everywhere, id))
+    Effect.flatMap(UserDirectory, (users) => transaction(users.endSessions(everywhere, id)))
   )
 const list = (request: UserPageRequest = {}) =>
   Effect.flatMap(Effect.flatMap(root, as), (everywhere) =>
@@ -117,7 +119,7 @@ describe("a disabled person", () => {
       const members = yield* Members
       const access = yield* Access
       const place = yield* access.org(orgPath(), "member.invite").pipe(asActor(owner))
-      assert.deepInclude(yield* members.invite(place, grace), { user_id: id })
+      assert.deepInclude(yield* transaction(members.invite(place, grace)), { user_id: id })
       yield* request
       assert.deepStrictEqual(yield* Outbox, [])
     }).pipe(onServer)
