@@ -171,9 +171,9 @@ describe("the audit log", () => {
       ["--action", "secret.raed", /no action secret\.raed: did you mean secret\.read\?/],
       ["--resource-type", "secrets", /no resource type secrets: did you mean secret\?/],
       ["--since", "yesterday", /^coffer: --since must be a date, or a date and time in UTC/],
-      ["--until", "2026-13-01", /^coffer: --until takes a date, or a time in UTC/],
-      ["--actor", " ", /^coffer: --actor takes an e-mail address/],
-      ["--after", "5", /^coffer: --after takes the next_cursor of an earlier page/]
+      ["--until", "2026-13-01", /^coffer: --until must be a date, or a date and time in UTC/],
+      ["--actor", " ", /^coffer: --actor must be an id, an e-mail address or the name/],
+      ["--after", "5", /^coffer: --after must be the next_cursor of an earlier page/]
     ] as const) {
       const { code, stderr, stdout } = await place.desk.coffer(["audit", "list", option, word])
       assert.include([1, 2], code)

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { createServer as createHttp, request, type RequestListener, type Server as HttpServer } from "node:http"
 import { createServer as createHttps } from "node:https"
 import { networkInterfaces } from "node:os"
@@ -52,8 +52,10 @@ beforeAll(async () => {
   await ok("project", "create", "webshop", "--org", "acme")
   await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
   await ok("secret", "set", "A", value)
+  await ok("secret", "set", "B", "")
+  writeFileSync(join(desk.home, "same.json"), JSON.stringify({ A: value, B: "" }))
   key = (await ok("service-account", "create", "ci")).trim()
-  const rule = ["--project-pattern", "*", "--env-pattern", "*", "--permission", "read"]
+  const rule = ["--project-pattern", "*", "--env-pattern", "*", "--permission", "write"]
   await ok("acl", "grant", "--service-account", "ci", ...rule)
 
   const certificate = join(desk.home, "certificate.pem")
@@ -75,12 +77,28 @@ afterAll(async () => {
   await server?.stop()
 })
 
+const comment = (reader: string) =>
+  `# For ${reader}. A shell that sources this file would run commands in values: use --format shell.\n`
+
 const outputs: ReadonlyArray<readonly [args: ReadonlyArray<string>, stdout: string]> = [
   [["secret", "get", "A"], value],
   [["secret", "get", "A", "--json"], `${JSON.stringify({ key: "A", value, version: 1 }, null, 2)}\n`],
-  [["secret", "export", "--format", "json"], `${JSON.stringify({ A: value }, null, 2)}\n`],
-  [["secret", "export", "--format", "shell"], `export A='${value}'\n`],
+  [["secret", "get", "B"], ""],
+  [["secret", "export", "--format", "json"], `${JSON.stringify({ A: value, B: "" }, null, 2)}\n`],
+  [["secret", "export", "--format", "yaml"], `A: ${JSON.stringify(value)}\nB: ""\n`],
+  [["secret", "export", "--format", "shell"], `export A='${value}'\nexport B=''\n`],
+  [["secret", "export", "--format", "env"], `${comment("dotenv and its like")}A='${value}'\nB=''\n`],
   [["run", "--", "printenv", "A"], `${value}\n`]
+]
+
+/** Their answers hold times and ids: they are compared with those of the server itself. */
+const records = [
+  ["secret", "list", "--json"],
+  ["secret", "versions", "A", "--json"],
+  ["environment", "list", "--json"],
+  ["env", "revisions", "--json"],
+  ["whoami", "--json"],
+  ["secret", "import", "same.json", "--dry-run", "--json"]
 ]
 
 describe("standard output holds what was asked for, to the byte,", () => {
@@ -91,6 +109,15 @@ describe("standard output holds what was asked for, to the byte,", () => {
       SERVICE_SERVER_URL: urls[name] ?? "",
       SERVICE_API_KEY: key,
       NODE_EXTRA_CA_CERTS: join(desk.home, "certificate.pem")
+    }
+    for (const args of records) {
+      const [here, there] = await Promise.all([
+        desk.coffer(args, { env: { SERVICE_API_KEY: key } }),
+        desk.coffer(args, { env })
+      ])
+      assert.strictEqual(here.code, 0, `${args.join(" ")}: ${here.stderr}`)
+      assert.doesNotThrow(() => JSON.parse(here.stdout))
+      assert.strictEqual(there.stdout, here.stdout)
     }
     for (const [args, stdout] of outputs) {
       const result = await desk.coffer(args, { env })
