@@ -1,18 +1,18 @@
 import type { SqlConnection } from "@effect/sql"
 import { type Array, Context, Effect, type Exit } from "effect"
 
-/** What a transaction leaves to its end: given how it ended, run before its caller is told. */
+/** A hook that runs after a transaction has ended, with its exit, before the transaction returns to its caller. */
 export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 
-/** The connection of an open transaction, and what is left to its end. */
+/** The connection of an open transaction, and the hooks to run at its end. */
 export interface Open {
   readonly connection: SqlConnection.Connection
   readonly endings: Array<Ending>
 }
 
 /**
- * The proof that a transaction is open: every statement that writes asks for it, so that a write outside of one does not
- * compile. It holds what is open and how deep it is nested.
+ * Proof that a transaction is open. Every statement that writes requires this service, so a write outside a transaction
+ * does not compile. Holds the open transaction and its nesting depth.
  */
 export class Transaction extends Context.Tag("@coffer/server/Transaction")<
   Transaction,
@@ -23,34 +23,34 @@ export class Transaction extends Context.Tag("@coffer/server/Transaction")<
 export class Snapshot extends Context.Tag("@coffer/server/Snapshot")<Snapshot, SqlConnection.Connection>() {}
 
 /**
- * The database as the features see it, whatever engine holds it. A failure of the database itself is a defect; what a rule
- * refuses rolls the transaction back and goes on to the caller.
+ * The database as the features see it, independent of the engine. A failure of the database itself is a defect. A typed
+ * error rolls the transaction back and reaches the caller.
  */
 export class Database extends Context.Tag("@coffer/server/Database")<
   Database,
   {
     /** The engine's name in traces. */
     readonly system: string
-    /** How the engine writes the parameter of a statement at a position, from 0 on. */
+    /** The engine's placeholder for the parameter at a position, counted from 0. */
     readonly placeholder: (position: number) => string
-    /** The clause behind a table that makes the engine use an index; nothing for an engine that takes no hints. */
+    /** The clause after a table's name that makes the engine use an index; empty for an engine without hints. */
     readonly indexHint: (index: string) => string
-    /** Where statements are run that belong to no transaction and no snapshot: they read. */
+    /** The read-only connection for statements outside of transactions and snapshots. */
     readonly reading: SqlConnection.Connection
-    /** Runs an effect as one transaction: all of it or nothing, and on disk when it returns. Inside another one it is a part of that. */
+    /** Runs an effect as one atomic transaction, durable when it returns. A nested one is a savepoint of the outer one. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /**
-     * Makes the function that leaves an item to the commit of the open transaction: `append` writes all that was left, once
-     * for a group of transactions that are committed together. What is rolled back leaves nothing.
+     * Returns a function that queues an item until the open transaction commits. `append` then writes the queued items
+     * of all transactions in the group commit at once. A rollback drops its items.
      */
     readonly beforeCommit: <A>(
       append: (items: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<void, never, Transaction>
     ) => (item: A) => Effect.Effect<void, never, Transaction>
-    /** Reads of one moment. */
+    /** Runs reads that all see the same snapshot of the database. */
     readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Whether changes can be made: no other program has held the database for longer than a change waits. */
+    /** Whether changes can be made. False once another program has locked the database for longer than a change waits. */
     readonly isWritable: Effect.Effect<boolean>
-    /** The engine's own housekeeping, once an hour. */
+    /** The engine's own maintenance, run hourly. */
     readonly maintain: Effect.Effect<void>
   }
 >() {}
@@ -60,18 +60,18 @@ const atEnd = (ending: Ending): Effect.Effect<void, never, Transaction> =>
     endings.push(ending)
   })
 
-/** Leaves an effect to the end of the open transaction, however that ends: what a rollback must not lose. */
+/** Runs an effect after the open transaction has ended, also after a rollback. */
 export const afterwards = (effect: Effect.Effect<void>) => atEnd(() => effect)
 
 /**
- * Leaves an effect to the end of the open transaction; it is dropped when that is rolled back. Where it fails, that is logged:
- * the change is made, and to say that it was not would be wrong.
+ * Runs an effect after the open transaction has committed, and not after a rollback. A failure is only logged: if the
+ * request failed, the caller would believe that the committed change was not made.
  */
 export const afterCommit = (effect: Effect.Effect<void>) =>
   atEnd((exit) =>
     exit._tag === "Success"
       ? Effect.catchAllCause(effect, (cause) =>
-          Effect.logError("a change is committed, and what was to follow it failed", cause)
+          Effect.logError("a change is committed, but a step after its commit failed", cause)
         )
       : Effect.void
   )

@@ -2,25 +2,25 @@ import { Context, type Effect } from "effect"
 import type { Transaction } from "./Database.js"
 
 /**
- * Whether what was destroyed is gone from the storage of the database: `pending` when a connection still reads what was there
- * before, such as a backup's.
+ * Whether destroyed data is erased from the files of the database. It is `pending` while another connection, such as a
+ * backup's, reads a snapshot from before the destruction.
  */
 export type Erased = "now" | "pending"
 
-/** Erases destroyed data keys from everything that the database has ever written: its log, its pages and their gaps. */
+/** Erases destroyed data keys from the database's files: the write-ahead log, free pages and gaps in pages. */
 export class Erasures extends Context.Tag("@coffer/server/Erasures")<
   Erasures,
   {
-    /** Notes an erasure. Belongs in the transaction that destroys; call `erase` once that is committed. */
+    /** Records a due erasure. Call in the transaction that destroys the rows, and call `erase` after its commit. */
     readonly note: Effect.Effect<void, never, Transaction>
     /**
-     * Erases wrapped data keys whose destruction is committed, and whose note with it. Waits for it a moment; what is pending
-     * then is done by this server, or by the next one on the database.
+     * Erases wrapped data keys after the commit of their destruction and its `note`. Waits a few seconds. An erasure that is
+     * pending then is completed later by this server, or by the next one that opens the database.
      */
     readonly erase: (needles: ReadonlyArray<Uint8Array>) => Effect.Effect<Erased>
-    /** Erases whatever waits for it, once what is under way is done. What cannot be erased yet is tried again. */
+    /** Runs all due erasures after the current one, and schedules a retry for those that cannot be done yet. */
     readonly finish: Effect.Effect<void>
-    /** Whether everything that was ever destroyed is erased. */
+    /** `now` if no erasure is due. */
     readonly state: Effect.Effect<Erased>
   }
 >() {}

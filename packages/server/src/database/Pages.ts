@@ -5,12 +5,12 @@ import { Database } from "./Database.js"
 /** How many rows one statement reads. */
 const pageRows = 200
 
-/** Asks for the rows behind a place in their order, so many at most. */
+/** Reads at most `limit` rows after a position in the order of the list. */
 type Page<Row, Place> = (after: Place, limit: number) => Effect.Effect<ReadonlyArray<Row>>
 
 /**
- * Makes the function that reads all rows of a list in pages, as they are at one moment, with turns of the event loop in
- * between: at least `enough` of them, if there are so many. A list of one page is one statement.
+ * Returns a function that reads a whole list in pages from one snapshot, and yields to the event loop between pages. It
+ * stops after `enough` rows. A list that fits in one page takes one statement and no snapshot.
  */
 export const allPages = Effect.map(
   Database,

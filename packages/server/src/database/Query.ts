@@ -3,22 +3,22 @@ import { Database, Snapshot, Transaction } from "./Database.js"
 import { rowsOf } from "./Rows.js"
 import { spanIn } from "../tracing/Traced.js"
 
-/** What a parameter stands for. */
+/** The value of a parameter. */
 export type Value = string | number | null | Uint8Array
 
 /** The values of a statement's parameters, by their names. */
 export type Values<Name extends string> = { readonly [N in Name]: Value }
 
-/** The name of an index that a statement is to use. */
+/** An index that a statement has to use. */
 class IndexHint {
   constructor(readonly index: string) {}
 }
 
-/** A text of SQL with named parameters and hints: `texts` stand around `slots`. */
+/** SQL with named parameters and hints: `slots[i]` stands between `texts[i]` and `texts[i + 1]`. */
 export interface Sql<Name extends string> {
   readonly texts: ReadonlyArray<string>
   readonly slots: ReadonlyArray<string | IndexHint>
-  /** Never there: it keeps the names in the type. */
+  /** Phantom field: carries the names of the parameters in the type. */
   readonly Names?: Name
 }
 
@@ -26,8 +26,8 @@ type Part = string | Sql<string>
 type NamesOf<P extends Part> = P extends string ? P : P extends Sql<infer Name> ? Name : never
 
 /**
- * A statement, or a part of one: `` sql`WHERE id = ${"id"}` `` has a parameter of the name `id`. What is put in as `sql`
- * itself becomes a part of the text, with its own parameters.
+ * A statement, or a part of one: `` sql`WHERE id = ${"id"}` `` has a parameter named `id`. An interpolated `sql` becomes
+ * part of the text and keeps its parameters.
  */
 export const sql = <const Parts extends ReadonlyArray<Part>>(
   [head = "", ...tail]: ReadonlyArray<string>,
@@ -43,9 +43,9 @@ export const sql = <const Parts extends ReadonlyArray<Part>>(
       slots.push(part)
       texts.push("")
     } else {
-      part.texts.forEach((text, at) => {
-        if (at === 0) return append(text)
-        slots.push(part.slots[at - 1] ?? "")
+      part.texts.forEach((text, position) => {
+        if (position === 0) return append(text)
+        slots.push(part.slots[position - 1] ?? "")
         texts.push(text)
       })
     }
@@ -54,31 +54,30 @@ export const sql = <const Parts extends ReadonlyArray<Part>>(
   return { texts, slots }
 }
 
-/** A hint behind a table: the engine uses this index, if it takes hints. */
+/** A hint after a table's name: an engine that supports hints uses this index. */
 export const usingIndex = (index: string): Sql<never> => ({ texts: ["", ""], slots: [new IndexHint(index)] })
 
-/** Parts of a statement in a row, with a separator between them. */
+/** Joins parts of a statement with a separator. */
 export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>): Sql<string> => {
   const nothing: Sql<string> = sql``
   return parts.reduce((before, part, index) => (index === 0 ? part : sql`${before}${separator}${part}`), nothing)
 }
 
-/** How many rows one INSERT has: the largest that fits, then the next. */
+/** Row counts of the prepared INSERT statements, largest first. */
 const rowsAtOnce = [16, 4, 1]
 
-/** Runs a statement with the values of its parameters. */
 type Run<Name extends string, A, R> = (values: Values<Name>) => Effect.Effect<A, never, R>
 
-/** Makes a statement of a template, as `sql` does. */
+/** Prepares a statement from a template, as `sql` does. */
 type Statement<A, R> = <const Parts extends ReadonlyArray<Part>>(
   texts: ReadonlyArray<string>,
   ...parts: Parts
 ) => Run<NamesOf<Parts[number]>, A, R>
 
 /**
- * Statements of the database. Each is compiled once, takes its parameters by name, and checks its rows: one that does not
- * fit is a defect, as is a failure of the database. What reads joins the open transaction or snapshot of its fiber, and
- * asks the connection that reads where there is none; what writes needs a transaction.
+ * Prepared statements with named parameters. A row that does not match its schema is a defect, as is a failure of the
+ * database. Reads use the open transaction or snapshot of the fiber, or else the read-only connection. Writes require a
+ * transaction.
  */
 export const query = Effect.map(Database, ({ indexHint, placeholder, reading, system }) => {
   const attributes = { "db.system.name": system, "db.operation.name": "execute" }
@@ -88,7 +87,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
       onNone: () => Option.getOrElse(Context.getOption(context, Snapshot), () => reading)
     })
 
-  /** Compiles a statement for its parameters in their order. It returns rows as the engine has them. */
+  /** Compiles a statement with positional parameters. Its rows are not checked. */
   const compileOrdered = ({ slots, texts }: Sql<string>) => {
     let parameters = 0
     const text = texts.reduce((before, after, index) => {
@@ -106,7 +105,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
       )
   }
 
-  /** As `compileOrdered`, for parameters by name. */
+  /** Compiles a statement with named parameters. Its rows are not checked. */
   const compile = <Name extends string>(statement: Sql<Name>) => {
     const ask = compileOrdered(statement)
     const names = statement.slots.filter(Predicate.isString)
@@ -114,13 +113,13 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
       ask(names.map((name): unknown => Reflect.get(values, name)))
   }
 
-  /** Runs a statement that is put together for one use. */
+  /** Runs a statement that is built for one use. */
   const run =
     <A, I>(row: Schema.Schema<A, I>) =>
     <Name extends string>(statement: Sql<Name>, values: Values<Name>): Effect.Effect<ReadonlyArray<A>> =>
       Effect.flatMap(compile(statement)(values), rowsOf(row))
 
-  /** All rows. */
+  /** Returns all rows. */
   const all = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A>, never> => {
     const fit = rowsOf(row)
     return (texts, ...parts) => {
@@ -129,7 +128,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
     }
   }
 
-  /** The first row; undefined when there is none. */
+  /** Returns the first row, or undefined. */
   const first = <A, I>(row: Schema.Schema<A, I>): Statement<A | undefined, never> => {
     const rows = all(row)
     return (texts, ...parts) => {
@@ -138,25 +137,24 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
     }
   }
 
-  /** The one row of a statement that always has one, as an aggregate has. */
+  /** Returns the row of a statement that always has one, such as an aggregate. */
   const one = <A, I>(row: Schema.Schema<A, I>): Statement<A, never> => {
     const rows = all(row)
     return (texts, ...parts) => {
       const ask = rows(texts, ...parts)
       return (values) =>
         Effect.flatMap(ask(values), ([found]) =>
-          found === undefined ? Effect.dieMessage("a statement answered no row") : Effect.succeed(found)
+          found === undefined ? Effect.dieMessage("a statement returned no row") : Effect.succeed(found)
         )
     }
   }
 
-  /** Writes. */
   const write: Statement<void, Transaction> = (texts, ...parts) => {
     const ask = compile(sql(texts, ...parts))
     return (values) => Effect.zipRight(Transaction, Effect.asVoid(ask(values)))
   }
 
-  /** Writes, and answers the rows of its RETURNING clause. */
+  /** Writes, and returns the rows of the RETURNING clause. */
   const returning = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A>, Transaction> => {
     const rows = all(row)
     return (texts, ...parts) => {
@@ -166,8 +164,8 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
   }
 
   /**
-   * Inserts rows into a table, several in one statement: a statement costs more than a row, and SQLite journals the changed
-   * pages of each statement that may abort.
+   * Inserts rows, several per statement: a statement costs more than a row, because SQLite journals the changed pages of
+   * each statement that may abort.
    */
   const insert = <const Column extends string>(table: string, columns: ReadonlyArray<Column>) => {
     const row = sql`(${joined(

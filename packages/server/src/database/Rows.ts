@@ -4,7 +4,7 @@ type Check = (value: unknown) => boolean
 
 const bytes = Schema.Uint8ArrayFromSelf.ast
 
-/** A column's check, by its kind alone: what refines text or numbers held when it was written, and tables are STRICT. */
+/** The type check of a column. Refinements are not checked again: values met them when they were written. */
 const checkOf = (ast: SchemaAST.AST): Check => {
   switch (ast._tag) {
     case "Refinement":
@@ -25,8 +25,8 @@ const checkOf = (ast: SchemaAST.AST): Check => {
 }
 
 /**
- * Whether a row has the columns of a struct, each of its kind. Far cheaper than decoding: only this program writes rows, and
- * it has checked what it writes.
+ * Checks that a row has every column of the struct, with the right type. Decoding would cost far more, and only this
+ * program writes rows.
  */
 const fits = <A, I>(row: Schema.Schema<A, I>): ((value: unknown) => value is A) => {
   const columns = SchemaAST.getPropertySignatures(SchemaAST.typeAST(row.ast)).map(({ name, type }) => ({
@@ -38,7 +38,7 @@ const fits = <A, I>(row: Schema.Schema<A, I>): ((value: unknown) => value is A) 
     columns.every(({ check, name }) => Predicate.hasProperty(value, name) && check(value[name]))
 }
 
-/** The rows of an answer as their schema's type. One that does not fit is a defect: nobody but this program writes them. */
+/** Returns rows as the type of their schema. A row that does not match is a defect: only this program writes rows. */
 export const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
   const isRow = fits(row)
   const areRows = (found: ReadonlyArray<unknown>): found is ReadonlyArray<A> => found.every(isRow)

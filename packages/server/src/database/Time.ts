@@ -1,10 +1,10 @@
 import { Clock, Effect } from "effect"
 
-/** Texts of the last few moments: one request asks for the same several times. */
+/** Cache of recent timestamps: one request formats the same time repeatedly. */
 const recent = new Map<number, string>()
 const maxRecent = 32
 
-/** Milliseconds since 1970 as the text that the database and the API hold: ISO 8601, UTC. */
+/** Formats milliseconds since 1970 as the database and the API store them: ISO 8601, UTC. */
 export const timestamp = (millis: number): string => {
   const known = recent.get(millis)
   if (known !== undefined) return known
@@ -14,9 +14,9 @@ export const timestamp = (millis: number): string => {
   return text
 }
 
-/** The present moment as text. */
+/** The current time as a timestamp. */
 export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, timestamp)
 
-/** The moment that lies `millis` milliseconds back. */
+/** The timestamp of `millis` milliseconds ago. */
 export const ago = (millis: number): Effect.Effect<string> =>
   Effect.map(Clock.currentTimeMillis, (current) => timestamp(current - millis))

@@ -1,7 +1,7 @@
 import { Clock, Effect } from "effect"
 import { randomUUID } from "node:crypto"
 
-/** The last moment, as a UUID begins with it: many are made in one. */
+/** Cache of the last time prefix: many UUIDs are made in the same millisecond. */
 let last = { millis: 0, text: "00000000-0000-7" }
 
 const timeOf = (millis: number): string => {
@@ -13,13 +13,13 @@ const timeOf = (millis: number): string => {
 }
 
 /**
- * A UUID of version 7 (RFC 9562, section 5.7): it sorts by time. Its random bits are those of a version 4 UUID, which Node
- * draws in bulk.
+ * A version 7 UUID (RFC 9562, section 5.7), which sorts by time. Its random bits come from `randomUUID`, because Node
+ * draws those in bulk.
  */
 export const uuidV7At = (millis: number): string => timeOf(millis) + randomUUID().slice(15)
 
-/** A UUID of version 7 of the present moment. */
+/** A version 7 UUID of the current time. */
 export const uuidV7: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, uuidV7At)
 
-/** A UUID of version 4, which tells nothing about its age. */
+/** A version 4 UUID, which does not reveal when it was made. */
 export const uuidV4: Effect.Effect<string> = Effect.sync(() => randomUUID())

@@ -75,7 +75,7 @@ export const jobs = {
   "an erasure that was cut short": {
     sql: "PRAGMA user_version = 1",
     end: async (program) => {
-      await program.said(/an erasure of secrets that was cut short is done now/)
+      await program.said(/an interrupted erasure of secrets is now complete/)
     }
   }
 } satisfies Readonly<Record<string, Job>>

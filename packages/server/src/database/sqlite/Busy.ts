@@ -3,17 +3,17 @@ import { Effect } from "effect"
 import { isBusy } from "../Reason.js"
 
 /**
- * The driver itself never waits for the lock of another connection: it would hold the event loop, and all requests with it.
- * What is refused is tried again.
+ * The driver never waits for the lock of another connection: that would block the event loop and all requests. Refused
+ * statements are retried instead.
  */
 export const busyTimeoutMillis = 0
 
 const pauseMillis = 20
 
-/** How long is tried. */
+/** How long a refused statement is retried. */
 export const patienceMillis = 5_000
 
-/** The lock's holder lives by the clock on the wall, whatever this program's clock is. */
+/** Uses the system timer instead of Effect's `Clock`: under a test clock, the lock's holder would still need real time. */
 const pause = Effect.async<void>((resume) => {
   const timer = setTimeout(() => {
     resume(Effect.void)
@@ -23,24 +23,24 @@ const pause = Effect.async<void>((resume) => {
   })
 })
 
-/** Tries again what finds the database locked by another connection, without holding the event loop. */
+/** Retries effects that find the database locked by another connection, without blocking the event loop. */
 export const makePatience = () => {
   let since: number | null = null
   let last = 0
 
-  /** Notes that the lock is another connection's. */
+  /** Records that another connection holds the lock. */
   const refused = (): void => {
     const now = performance.now()
     if (since === null || now - last > patienceMillis) since = now
     last = now
   }
 
-  /** Notes that it is not. */
+  /** Records that the lock was acquired. */
   const granted = (): void => {
     since = null
   }
 
-  /** Whether it has been so for longer than anybody waits: then nobody waits any more, until it is granted again. */
+  /** Whether the lock was refused for the whole patience. Statements then fail at once, until it is acquired again. */
   const isExhausted = (): boolean => since !== null && last - since >= patienceMillis
 
   const patiently = <A, E, R>(

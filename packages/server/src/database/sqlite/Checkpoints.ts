@@ -2,13 +2,13 @@ import type { SqlConnection } from "@effect/sql"
 import { Effect, FiberSet, Option, Schema } from "effect"
 import { onFileInThread } from "./FileThread.js"
 
-/** How many pages of the write-ahead log are left to be moved into the database file. */
+/** A checkpoint starts once this many pages of the write-ahead log are not in the database file. */
 const enough = 1_000
-/** More are moved by a thread: 2,500, as one change of 8 MiB leaves, would hold the event loop for 25 ms. */
+/** A thread moves more pages than this: 2,500, the pages of one 8 MiB change, would block the event loop for 25 ms. */
 const tooMany = 2_000
-/** A log of more is moved in any case (256 MiB): a thread does not catch up with writers that never pause. */
+/** A log longer than this (256 MiB) is moved on the event loop: a thread cannot catch up with writers that never pause. */
 const maxLog = 65_536
-/** How soon a thread is started after the last one, in milliseconds: one that finds a reader of old pages moves little. */
+/** Milliseconds between the starts of threads: while another connection reads an old snapshot, a thread moves little. */
 const pauseMillis = 1_000
 
 const decode = Schema.decodeUnknownOption(
@@ -16,8 +16,8 @@ const decode = Schema.decodeUnknownOption(
 )
 
 /**
- * Makes what is done after each commit: a checkpoint, when the log has become long. SQLite would make one in the commit that
- * makes it so, whatever has gathered by then: a large change, or all changes of the minutes that a backup reads.
+ * Returns the effect to run after each commit: a checkpoint if the log is long. SQLite's automatic checkpoint would block
+ * the event loop inside a commit, for all pages that a large change or a long backup has left in the log.
  */
 export const checkpoints = (connection: SqlConnection.Connection, path: string) =>
   Effect.gen(function* () {
@@ -32,7 +32,7 @@ export const checkpoints = (connection: SqlConnection.Connection, path: string) 
       startedAt = performance.now()
       fork(
         Effect.ensuring(
-          // What fails is tried again after a later commit.
+          // A failed checkpoint is retried after a later commit.
           Effect.ignore(onFileInThread("CheckpointWorker", path)),
           Effect.sync(() => {
             isRunning = false
@@ -42,7 +42,7 @@ export const checkpoints = (connection: SqlConnection.Connection, path: string) 
     })
 
     yield* Effect.orDie(pragma("wal_autocheckpoint = 0"))
-    // A failure, as of a full disk, leaves the log as it is.
+    // A failure, such as a full disk, leaves the log unchanged.
     return Effect.ignore(
       Effect.gen(function* () {
         const state = Option.getOrUndefined(decode(yield* pragma("wal_checkpoint(NOOP)")))?.[0]

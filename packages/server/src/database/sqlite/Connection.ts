@@ -2,21 +2,20 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import type { SqlConnection } from "@effect/sql"
 import { Duration, Effect } from "effect"
 
-/** The toolkit's client of a file, closed with the scope. What cannot be opened is a defect. */
+/** Opens the toolkit's client of a file, and closes it with the scope. A file that cannot be opened is a defect. */
 export const clientOf = (filename: string, options: { readonly readonly?: boolean } = {}) =>
   SqliteClient.make({
     ...options,
     filename,
-    // The write-ahead log is one of the settings that are asserted.
+    // `setPragmas` enables the write-ahead log, and checks it.
     disableWAL: true,
     prepareCacheSize: 500,
     prepareCacheTTL: Duration.infinity
   })
 
 /**
- * The one connection of a client, which is of no further use then. Its statements cannot be interrupted: they are over at
- * once, but the toolkit's cache of prepared statements would keep all others waiting for one whose fiber is interrupted
- * while it is prepared.
+ * Takes the only connection of a client, which is unusable afterwards. Statements are uninterruptible: if a fiber were
+ * interrupted while its statement is prepared, the toolkit's cache would make all later uses of that statement wait.
  */
 export const connectionOf = (client: SqliteClient.SqliteClient) =>
   Effect.map(Effect.orDie(client.reserve), (reserved): SqlConnection.Connection => ({

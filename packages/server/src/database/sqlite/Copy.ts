@@ -10,7 +10,7 @@ const notKept = (reason: string) =>
     message: `the copy of the database before its migration cannot be kept (${reason}): nothing was changed`
   })
 
-/** Makes what was written, or renamed inside a folder, survive a loss of power: SQLite does not for a copy. */
+/** Flushes a file, or the names in a folder, to disk: `VACUUM INTO` does not, and a power loss would lose the copy. */
 const flush = (path: string) => {
   const descriptor = openSync(path, "r")
   fsyncSync(descriptor)
@@ -18,8 +18,8 @@ const flush = (path: string) => {
 }
 
 /**
- * Keeps a copy of the database beside it before a migration: `{path}.before-NNNN` (0600), whole or absent. Earlier copies are
- * removed once it is there.
+ * Copies the database to `{path}.before-NNNN` (0600) before a migration. The rename makes the copy complete or absent.
+ * Copies of earlier migrations are removed afterwards.
  */
 export const keepCopy = (path: string, migration: number) =>
   Effect.gen(function* () {

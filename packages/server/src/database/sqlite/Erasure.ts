@@ -7,14 +7,14 @@ import type { ErasureReport, ErasureRequest } from "./ErasureWorker.js"
 import { DatabaseFile } from "./Files.js"
 import { query } from "../Query.js"
 
-/** How long an answer waits for its erasure. */
+/** How long a request waits for its erasure. */
 const patience = "5 seconds"
-/** When an erasure is tried again while another connection reads what is to go. */
+/** The delay before a retry, while another connection reads a snapshot from before the destruction. */
 const retryAfter = "1 minute"
-/** How many data keys one search looks for: its table has 45 entries for each. */
+/** How many data keys one search looks for: its table holds 45 entries per key. */
 const maxNeedles = 2_000
 
-// The build, also where this module runs from its source: a thread is started from JavaScript.
+// Resolves to the build even when this module runs from source: threads need JavaScript.
 const worker = createRequire(import.meta.url).resolve("@coffer/server/database/sqlite/ErasureWorker")
 
 class ErasureFailed extends Data.TaggedError("ErasureFailed")<{ readonly cause: unknown }> {}
@@ -23,10 +23,10 @@ const isReport = Schema.is(
   Schema.Struct({ done: Schema.Boolean, rewritten: Schema.Boolean, copies: Schema.Array(Schema.String) })
 )
 
-/** Runs one erasure in a thread of its own. Interrupted, it ends the thread, and with it the connections. */
+/** Runs one erasure in a thread. An interrupt terminates the thread, which closes its connections. */
 const inThread = (request: ErasureRequest) =>
   Effect.async<ErasureReport, ErasureFailed>((resume) => {
-    // The environment holds the master key: it is not for this thread.
+    // Start with an empty environment: the server's holds the master key.
     const thread = new Worker(worker, { env: {}, execArgv: [] })
     thread.once("message", (message: unknown) => {
       resume(isReport(message) ? Effect.succeed(message) : new ErasureFailed({ cause: message }))
@@ -41,11 +41,11 @@ const inThread = (request: ErasureRequest) =>
     return Effect.promise(() => thread.terminate())
   })
 
-/** What one destruction has left to be erased. */
+/** An erasure that is due. */
 interface Erasure {
-  /** How many notes in the file stand for it. */
+  /** How many of the notes in the file belong to this erasure. */
   readonly notes: number
-  /** The wrapped data keys to look for; null where a server before this one knew them. */
+  /** The wrapped data keys to search for; null if they were known only to an earlier process. */
   needles: ReadonlyArray<Uint8Array> | null
   readonly done: Deferred.Deferred<void>
 }
@@ -53,9 +53,8 @@ interface Erasure {
 const NotesRow = Schema.Struct({ user_version: Schema.Number })
 
 /**
- * Erases from every byte of the files. One erasure runs at a time, in a thread, for all that wait. How many are not done yet is
- * noted in the file's own header (`user_version`), in the transaction that destroys: a server that is killed before the bytes
- * are gone finds the note when it starts again.
+ * Runs erasures in a thread, one at a time, each for several waiting requests. The header field `user_version` counts the
+ * due erasures, and the destroying transaction increments it. After a crash, the next server therefore repeats them.
  */
 export const ErasuresLive = Layer.scoped(
   Erasures,
@@ -70,19 +69,19 @@ export const ErasuresLive = Layer.scoped(
     const addNotes = (count: number) =>
       Effect.flatMap(Effect.zip(Transaction, notes({})), ([[{ connection }], { user_version }]) =>
         Effect.orDie(
-          // A pragma takes no parameter.
+          // Pragmas take no parameters.
           connection.executeUnprepared(`PRAGMA user_version = ${Math.max(0, user_version + count)}`, [], undefined)
         )
       )
 
-    const { user_version: cutShort } = yield* notes({})
+    const { user_version: unfinished } = yield* notes({})
     let waiting: ReadonlyArray<Erasure> =
-      cutShort === 0 ? [] : [{ notes: cutShort, needles: null, done: yield* Deferred.make<void>() }]
-    /** After a failure, such as a full disk, only the hourly maintenance tries again. */
+      unfinished === 0 ? [] : [{ notes: unfinished, needles: null, done: yield* Deferred.make<void>() }]
+    /** After a failure, such as a full disk, only the hourly maintenance retries. */
     let failed = false
 
-    /** The next that are done together: the first, and as many more as one search takes. */
-    const nextOnes = (): ReadonlyArray<Erasure> => {
+    /** The next batch: the first erasure, and as many more as fit into one search. */
+    const nextBatch = (): ReadonlyArray<Erasure> => {
       let needles = 0
       return waiting.filter((erasure, index) => {
         needles += erasure.needles?.length ?? 0
@@ -96,19 +95,23 @@ export const ErasuresLive = Layer.scoped(
     const settle = (erasures: ReadonlyArray<Erasure>) =>
       Effect.gen(function* () {
         waiting = waiting.filter((erasure) => !erasures.includes(erasure))
-        // They are gone: a note that stays costs one more rewriting.
+        // The data is erased. A note that remains only costs one more rewrite of the file.
         yield* Effect.catchAllCause(
           transaction(addNotes(-erasures.reduce((sum, { notes }) => sum + notes, 0))),
-          (cause) => Effect.logWarning("an erasure is done, and could not be noted as done", cause)
+          (cause) =>
+            Effect.logWarning(
+              "an erasure is complete, but its record could not be cleared: the next start repeats it",
+              cause
+            )
         )
         for (const { done, needles } of erasures) {
-          if (needles === null) yield* Effect.logInfo("an erasure of secrets that was cut short is done now")
+          if (needles === null) yield* Effect.logInfo("an interrupted erasure of secrets is now complete")
           yield* Deferred.succeed(done, undefined)
         }
       }).pipe(Effect.uninterruptible)
 
     const eraseNext = Effect.gen(function* () {
-      const erasures = nextOnes()
+      const erasures = nextBatch()
       const { copies, done, rewritten } = yield* inThread({ path, file: descriptor, needles: needlesOf(erasures) })
       failed = false
       for (const copy of copies) yield* Effect.logInfo(`destroyed versions were erased in ${copy} too`)
@@ -116,7 +119,7 @@ export const ErasuresLive = Layer.scoped(
         yield* settle(erasures)
         return true
       }
-      // Nothing is left in the pages: the log alone is to be emptied.
+      // The pages are clean: the retry only has to empty the log.
       if (rewritten) for (const erasure of erasures) erasure.needles ??= []
       yield* Effect.logWarning(
         "destroyed versions are not erased yet: a connection, such as a backup's, still reads the database as it was before"
@@ -126,7 +129,7 @@ export const ErasuresLive = Layer.scoped(
       Effect.catchTag("ErasureFailed", ({ cause }) => {
         failed = true
         return Effect.as(
-          Effect.logError("destroyed versions could not be erased: it is tried again within the hour", cause),
+          Effect.logError("destroyed versions could not be erased: retrying within the hour", cause),
           false
         )
       })
@@ -138,7 +141,7 @@ export const ErasuresLive = Layer.scoped(
 
     let retrying = false
 
-    /** Erases whatever waits for it, once what is under way is done. What cannot be erased yet is tried again in a minute. */
+    /** Implements `Erasures.finish`. Schedules at most one retry at a time. */
     const finish: Effect.Effect<void> = Effect.zipRight(
       oneAtATime.withPermits(1)(eraseAll),
       Effect.suspend(() => {
@@ -159,8 +162,8 @@ export const ErasuresLive = Layer.scoped(
       Effect.gen(function* () {
         const done = yield* Deferred.make<void>()
         waiting = [...waiting, { notes: 1, needles, done }]
-        const under = yield* Effect.forkIn(finish, scope)
-        yield* Effect.raceFirst(Deferred.await(done), Fiber.await(under)).pipe(
+        const running = yield* Effect.forkIn(finish, scope)
+        yield* Effect.raceFirst(Deferred.await(done), Fiber.await(running)).pipe(
           Effect.timeoutOption(patience),
           Effect.interruptible
         )

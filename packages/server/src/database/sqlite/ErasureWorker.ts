@@ -5,21 +5,21 @@ import { basename, dirname, join } from "node:path"
 import { parentPort } from "node:worker_threads"
 import { holdsAny } from "./Remnants.js"
 
-/** What a thread is asked to erase. */
+/** A request to the erasure thread. */
 export interface ErasureRequest {
   readonly path: string
-  /** A descriptor of the database file. To open and close one here would end the locks that this process holds on it. */
+  /** A descriptor of the database file. Closing a second one would release all POSIX locks of this process on the file. */
   readonly file: number
-  /** The wrapped data keys to look for; null when they are not known any more, so that all must be written again. */
+  /** The wrapped data keys to search for; null if they are unknown, so that the whole file must be rewritten. */
   readonly needles: ReadonlyArray<Uint8Array> | null
 }
 
-/** What a thread has done. */
+/** The result of an erasure. */
 export interface ErasureReport {
-  /** Whether nothing is left. Otherwise another connection still reads pages of before. */
+  /** Whether everything is erased. False while another connection reads a snapshot from before the destruction. */
   readonly done: boolean
   readonly rewritten: boolean
-  /** Copies from before a migration that versions were erased in too. */
+  /** The copies from before a migration in which versions were erased. */
   readonly copies: ReadonlyArray<string>
 }
 
@@ -31,8 +31,8 @@ const pause = (): void => {
 }
 
 /**
- * Moves the write-ahead log into the database file and empties it. False when another connection reads from it for long. It
- * never waits inside of SQLite: that would keep writers out meanwhile.
+ * Moves the write-ahead log into the database file and truncates it. Returns false if another connection keeps reading
+ * from it. The retries pause outside SQLite: a busy timeout would block writers meanwhile.
  */
 const emptyLog = (database: Sqlite.Database): boolean => {
   database.pragma("busy_timeout = 0")
@@ -44,7 +44,7 @@ const emptyLog = (database: Sqlite.Database): boolean => {
   return false
 }
 
-/** Writes every page again, from the rows alone. Other writers wait; readers do not. */
+/** Rebuilds every page from its rows. Writers wait meanwhile; readers do not. */
 const rewrite = (database: Sqlite.Database): void => {
   database.pragma("busy_timeout = 5000")
   database.exec("VACUUM")
@@ -60,8 +60,8 @@ const flush = (path: string): void => {
 }
 
 /**
- * Erases what the database has destroyed in a copy of it, if that has any of it. The copy is replaced by one rename: it is whole
- * at every moment.
+ * Erases the destroyed versions in a copy of the database, and returns whether the copy had any. One rename replaces the
+ * copy, so a crash never leaves it incomplete.
  */
 const eraseInCopy = (path: string, copy: string): boolean => {
   const kept = new Sqlite(copy, { readonly: true, fileMustExist: true })
@@ -81,7 +81,7 @@ const eraseInCopy = (path: string, copy: string): boolean => {
   cleaned.pragma("journal_mode = MEMORY")
   cleaned.pragma("secure_delete = ON")
   cleaned.prepare("ATTACH ? AS live").run(path)
-  // Schemas before 9 stored nonces in columns of their own.
+  // Schemas before 9 stored nonces in separate columns.
   const hasNonces = cleaned
     .prepare("SELECT 1 FROM pragma_table_info('secret_versions', 'main') WHERE name = 'nonce'")
     .get()
@@ -110,7 +110,7 @@ const erase = ({ file, needles, path }: ErasureRequest): ErasureReport => {
   database.pragma("secure_delete = ON")
   database.pragma("trusted_schema = OFF")
   database.pragma("cell_size_check = ON")
-  // A database may be larger than what a process may hold in memory.
+  // A large database does not fit in memory.
   database.pragma("temp_store = FILE")
   const emptied = emptyLog(database)
   const rewritten = emptied && (needles === null || holdsAny(file, needles))
@@ -121,7 +121,7 @@ const erase = ({ file, needles, path }: ErasureRequest): ErasureReport => {
   return { done, rewritten, copies }
 }
 
-// On Linux, 0 is this thread and not the whole process: a request goes before an erasure.
+// On Linux, 0 means this thread, not the process: requests take priority over an erasure.
 if (process.platform === "linux") setPriority(0, 10)
 
 parentPort?.once("message", (request: ErasureRequest) => {

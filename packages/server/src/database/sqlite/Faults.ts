@@ -1,27 +1,27 @@
 import type { BackupCounts } from "@coffer/domain/Backup"
 import type Sqlite from "better-sqlite3"
 
-/** Statements that find nothing in a sound database, and what it means when they do. */
+/** Checks of the rows: each statement returns rows only if the database has that fault. */
 const faults: ReadonlyArray<readonly [what: string, statement: string]> = [
   [
-    "an audit log whose entries do not end where its head says",
+    "an audit log whose entries do not match its head",
     `SELECT * FROM (SELECT log, seq, seq AS entries FROM audit_heads
       EXCEPT SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log)
     UNION ALL SELECT * FROM (SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log
       EXCEPT SELECT log, seq, seq FROM audit_heads)`
   ],
   [
-    "an environment that does not have as many secrets as it counts",
+    "an environment whose secret count is wrong",
     `SELECT e.id FROM environments e LEFT JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL
       GROUP BY e.id HAVING e.secret_count <> count(s.id)`
   ],
-  ["a row that refers to one that is not there", "PRAGMA foreign_key_check"],
-  ["a database with more or less than one identity", "SELECT 1 WHERE (SELECT count(*) FROM instance) <> 1"]
+  ["a row with a dangling reference", "PRAGMA foreign_key_check"],
+  ["a database without exactly one identity", "SELECT 1 WHERE (SELECT count(*) FROM instance) <> 1"]
 ]
 
 const rowsOf = (database: Sqlite.Database, statement: string) => database.prepare<[], object>(statement).all()
 
-/** Lists what is wrong with a database: its pages and indexes, or else its rows. */
+/** Lists the faults of a database: damaged pages and indexes, or else inconsistent rows. */
 export const faultsOf = (database: Sqlite.Database): ReadonlyArray<string> => {
   const integrity = database
     .prepare<[], { readonly integrity_check: string }>("PRAGMA integrity_check(5)")

@@ -4,15 +4,15 @@ import { StartupError } from "../../StartupError.js"
 import { reasonOf } from "../Reason.js"
 
 /**
- * Makes a database file that nobody else can read, or checks that the one that is there is so: a regular file, not a
- * link, without rights for group and others; its `-wal` and `-shm` too.
+ * Creates the database file with mode 0600 if it does not exist. Fails if the file or one that SQLite keeps beside it is
+ * not a regular file, or if group or others have any rights on it.
  */
 export const guardDatabaseFile = (path: string): Effect.Effect<void, StartupError> =>
   Effect.gen(function* () {
     for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}.lock`]) {
       const stats = yield* Effect.try({
         try: () => lstatSync(file, { throwIfNoEntry: false }),
-        catch: (cause) => new StartupError({ message: `${file} cannot be looked at: ${reasonOf(cause)}` })
+        catch: (cause) => new StartupError({ message: `${file} cannot be inspected: ${reasonOf(cause)}` })
       })
       if (stats === undefined) continue
       if (!stats.isFile()) {
@@ -34,16 +34,15 @@ export const guardDatabaseFile = (path: string): Effect.Effect<void, StartupErro
     })
   })
 
-/** The open database file: its path, and a descriptor to read it with. */
+/** The path of the open database file, and a read descriptor. */
 export class DatabaseFile extends Context.Tag("@coffer/server/DatabaseFile")<
   DatabaseFile,
   { readonly path: string; readonly descriptor: number }
 >() {}
 
 /**
- * Opens the file beside SQLite, for as long as SQLite has it. To close any descriptor of a file ends all locks that the process
- * holds on it (POSIX): another program would then take the file for unused, and remove its write-ahead log. So acquire this
- * before the first connection, and open no other.
+ * Opens the only descriptor outside SQLite. Acquire it before the first connection, so that it is closed last. Closing it
+ * releases all POSIX locks of this process on the file, and another program could then delete the write-ahead log.
  */
 export const openDescriptor = (path: string) =>
   Effect.acquireRelease(

@@ -5,8 +5,8 @@ import { StartupError } from "../../StartupError.js"
 import { isBusy, reasonOf } from "../Reason.js"
 
 /**
- * Owns a database file for the life of the scope: `{path}.lock` is a SQLite file held by an exclusive transaction, so the
- * lock ends with the process however it dies. Fails when another process owns it.
+ * Locks a database file for the life of the scope, and fails if another process holds the lock. An exclusive transaction
+ * on `{path}.lock` is the lock, so the system releases it however the process dies.
  */
 export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
   Effect.acquireRelease(

@@ -4,28 +4,26 @@ import { onFileInThread } from "./FileThread.js"
 import { SqliteWriter } from "./SqliteWriter.js"
 
 /**
- * Tells the planner how large the tables are, and moves the write-ahead log into the database file: in a thread, for an
- * analysis counts all rows of a table, and the log may have become long while somebody read.
+ * Refreshes the query planner's statistics and moves the write-ahead log into the database file. Both run in a thread:
+ * large tables or a log that grew during a long read would block the event loop.
  */
 const analyse = (path: string) =>
   Effect.catchAll(onFileInThread("MaintainWorker", path), (error) =>
-    Effect.logWarning("the planner's statistics are as they were: the next maintenance tries again", error)
+    Effect.logWarning("the query planner's statistics could not be refreshed: retrying within the hour", error)
   )
 
 const checkpointRows = rowsOf(Schema.Struct({ busy: Schema.Number }))
 
 /**
- * Moves the write-ahead log into the database file and empties it, so that it stays small and holds nothing of before. While
- * another connection reads, it cannot be emptied: that is logged, and the next maintenance tries again.
+ * Moves the write-ahead log into the database file and truncates it, so that it stays small and holds no old data. While
+ * another connection reads, this logs a warning, and the next maintenance retries.
  */
 const truncateWriteAheadLog = ({ alone, connection }: SqliteWriter["Type"]) =>
   Effect.gen(function* () {
     const found = yield* alone(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)", [], undefined))
     const [row] = yield* checkpointRows(found)
     if (row === undefined || row.busy !== 0) {
-      yield* Effect.logWarning(
-        "the write-ahead log is in use and could not be emptied: it is tried again within the hour"
-      )
+      yield* Effect.logWarning("the write-ahead log is in use and could not be emptied: retrying within the hour")
     }
   })
 
@@ -34,14 +32,14 @@ export const maintain = (writer: SqliteWriter["Type"], path: string): Effect.Eff
   Effect.zipRight(analyse(path), Effect.orDie(truncateWriteAheadLog(writer)))
 
 /**
- * Writes the whole file anew: what moved between pages may have left copies of what was overwritten in their gaps. Answers
- * whether it could.
+ * Rewrites the whole file, and returns whether that succeeded. Cells that moved between pages can leave copies of
+ * overwritten data in the gaps of pages.
  */
 export const rewriteFile = Effect.gen(function* () {
   const writer = yield* SqliteWriter
   const run = (text: string) => writer.alone(writer.connection.execute(text, [], undefined))
   yield* truncateWriteAheadLog(writer)
-  // Of a large database this is too much for memory.
+  // The rewrite of a large database does not fit in memory.
   yield* run("PRAGMA temp_store = FILE")
   yield* run("VACUUM")
   yield* truncateWriteAheadLog(writer)

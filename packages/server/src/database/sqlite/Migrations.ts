@@ -16,7 +16,7 @@ import { disabledUsers } from "./migrations/0007_disabled_users.js"
 import { rulePages } from "./migrations/0008_rule_pages.js"
 import { sealedBlobs } from "./migrations/0009_sealed_blobs.js"
 
-/** Every migration, in order. A test holds this record against the folder. */
+/** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
   "0001_initial": initial,
   "0002_audit_pages": auditPages,
@@ -33,12 +33,12 @@ type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
 
 const newestOf = (all: Migrations): number => Math.max(...Object.keys(all).map((name) => Number.parseInt(name, 10)))
 
-/** The schema that this program works on. */
+/** The schema version of this program. */
 export const newestMigration = newestOf(migrations)
 
 const Found = Schema.Array(Schema.Struct({ migration_id: Schema.Number }))
 
-/** The number of the newest migration that a database has had; 0 for a new one. */
+/** The number of the newest migration applied to the database; 0 for a new database. */
 const applied = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'effect_sql_migrations'`
@@ -81,7 +81,7 @@ const ObjectRow = Schema.Struct({
   sql: Schema.NullOr(Schema.String)
 })
 
-/** Tables, indexes, triggers and views; but for the statistics of `PRAGMA optimize`. */
+/** Tables, indexes, triggers and views, without the statistics tables of `PRAGMA optimize`. */
 const objects = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Schema.decodeUnknown(Schema.Array(ObjectRow))(
@@ -93,8 +93,8 @@ const objects = Effect.gen(function* () {
 const run = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord(all) })
 
 /**
- * Fails unless the schema is the one that the migrations make, object by object. A trigger that somebody planted could make a
- * removal do nothing.
+ * Fails unless every object of the schema is as the migrations create it. A planted trigger could, for example, turn the
+ * removal of a member into a no-op.
  */
 const requireSchema = (all: Migrations) =>
   Effect.gen(function* () {
@@ -113,7 +113,7 @@ const requireSchema = (all: Migrations) =>
     for (const object of expected.keys()) if (!found.has(object)) return yield* refuse(object, "is missing")
   })
 
-/** Fails unless the schema is exactly this program's: an offline command changes no schema. */
+/** Fails unless the schema is exactly this program's: offline commands do not migrate. */
 export const requireCurrentSchema = Effect.gen(function* () {
   const newest = newestOf(migrations)
   const found = yield* applied
@@ -129,15 +129,15 @@ export const requireCurrentSchema = Effect.gen(function* () {
 const failed = (reason: string) =>
   new StartupError({ message: `the database cannot be migrated (${reason}): it is as it was before` })
 
-/** What fails in a migration is a defect to the toolkit, and so is a commit; to an operator it is a sentence. */
+/** Turns the toolkit's defect of a failed migration or commit into a message for the operator. */
 const failure = (defect: unknown): Option.Option<StartupError> => {
   const cause = defect instanceof Migrator.MigrationError ? defect.cause : defect
   return isSqlError(cause) ? Option.some(failed(reasonOf(cause.cause))) : Option.none()
 }
 
 /**
- * Brings the schema up to date, after keeping a copy of a database that has content; refuses a database that a newer program
- * has written.
+ * Migrates the schema to this program's version, after copying a database that is not new. Fails if a newer program has
+ * migrated the database.
  */
 export const migrate = (path: string, all: Migrations = migrations) =>
   Effect.gen(function* () {
@@ -146,7 +146,7 @@ export const migrate = (path: string, all: Migrations = migrations) =>
     yield* refuseNewer(found, newest)
     if (found > 0 && found < newest) yield* keepCopy(path, found + 1)
     yield* run(all).pipe(Effect.catchSomeDefect(failure))
-    // The toolkit goes on when it cannot note a migration: it takes another process to be at it.
+    // If the toolkit cannot record a migration, it assumes that another process is migrating, and succeeds.
     if ((yield* applied) < newest) return yield* failed("its table of migrations cannot be written")
     yield* requireSchema(all)
   }).pipe(explained)

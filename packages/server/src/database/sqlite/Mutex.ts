@@ -1,18 +1,17 @@
 import { Effect } from "effect"
 
-/** Restores the interruptibility of whoever waits. */
+/** Restores the interruptibility of the waiting fiber. */
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Lets one fiber at a time through, in the order in which they came; who waits may be interrupted. The toolkit's semaphore
- * loses its permit when a fiber's turn ends right after it took it and the fiber is interrupted then, and it wakes all that
- * wait each time that one leaves.
+ * A fair mutex whose waiters can be interrupted. The toolkit's semaphore loses its permit if a fiber yields right after
+ * acquiring it and is then interrupted. It also wakes all waiters on each release.
  */
 export const makeMutex = () => {
   let taken = false
   const waiting = new Set<() => void>()
 
-  /** Hands the mutex to the one that has waited longest. */
+  /** Hands the mutex over to the longest waiter, if there is one. */
   const leave = Effect.sync(() => {
     const [next] = waiting
     if (next === undefined) {
@@ -32,18 +31,18 @@ export const makeMutex = () => {
           isMine = true
           resume(Effect.void)
         }
-        // A fiber's turn can end between any two steps: who was inside may have left since it was found taken.
+        // The fiber may have yielded since `enter` found the mutex taken, so the holder may have left.
         if (taken) return void waiting.add(wake)
         taken = true
         wake()
       })
-      // It can be handed over to whoever gives up in that moment, who passes it on.
+      // A waiter that is interrupted after its wake-up must wake the next one.
       return Effect.onInterrupt(restore(handed), () =>
         Effect.suspend(() => (waiting.delete(wake) || !isMine ? Effect.void : leave))
       )
     })
 
-  /** Enters. The caller cannot be interrupted, and calls `leave` once for it; `restore` lets it be while it waits. */
+  /** Acquires the mutex. The caller must be uninterruptible and call `leave` once; `restore` applies to the wait alone. */
   const enter = (restore: Restore): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (taken) return wait(restore)
@@ -51,7 +50,7 @@ export const makeMutex = () => {
       return Effect.void
     })
 
-  /** Runs an effect inside. */
+  /** Runs an effect as a critical section. */
   const inside = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) => Effect.zipRight(enter(restore), Effect.ensuring(restore(effect), leave)))
 

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { reasonOf } from "../Reason.js"
 import { countsOf, faultsOf } from "./Faults.js"
 
-/** Uses a connection of its own to a file that is there. Fails with the engine's reason. */
+/** Opens a separate connection to an existing file. Fails with the engine's reason. */
 const using = <A>(path: string, options: Sqlite.Options, use: (database: Sqlite.Database) => A) =>
   Effect.scoped(
     Effect.acquireRelease(
@@ -15,7 +15,7 @@ const using = <A>(path: string, options: Sqlite.Options, use: (database: Sqlite.
 
 const reading = <A>(path: string, use: (database: Sqlite.Database) => A) => using(path, { readonly: true }, use)
 
-/** Fails with what is wrong with a database file, unless it is a sound one of this program's. */
+/** Fails with a reason unless the file is an intact database of this program. */
 export const checkSound = (path: string): Effect.Effect<void, string> =>
   reading(
     path,
@@ -26,7 +26,7 @@ export const checkSound = (path: string): Effect.Effect<void, string> =>
   ).pipe(
     Effect.filterOrFail(
       (sound) => sound,
-      () => "it does not pass its checks"
+      () => "it fails its integrity checks"
     ),
     Effect.asVoid
   )
@@ -44,26 +44,26 @@ const goodKeys = `SELECT k.token_hash, k.hint, a.name AS account, o.name AS org 
   WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)
   ORDER BY o.name, a.name, k.created_at`
 
-/** The API keys of a database file that are good at a moment. */
+/** The API keys of a database file that are valid at `now`. */
 export const goodKeysAt = (path: string, now: string): Effect.Effect<ReadonlyArray<GoodKey>, string> =>
   reading(path, (database) => database.prepare<[string], GoodKey>(goodKeys).all(now))
 
-/** What a database file holds. */
+/** Counts the records of a database file. */
 export const countsAt = (path: string): Effect.Effect<BackupCounts | null, string> =>
   reading(path, (database) => countsOf(database) ?? null)
 
-/** What is wrong with a database file, and what it holds. A file that cannot be read is a defect. */
+/** Returns the faults and the record counts of a database file. A file that cannot be read is a defect. */
 export const inspect = (path: string) =>
   Effect.orDie(reading(path, (database) => ({ problems: faultsOf(database), counts: countsOf(database) ?? null })))
 
-/** The instance of a database file; nothing when there is none, or none that can be read. */
+/** The instance id of a database file; none if the file or the id cannot be read. */
 export const instanceAt = (path: string): Effect.Effect<Option.Option<string>> =>
   reading(path, (database) => database.prepare<[], { readonly id: string }>("SELECT id FROM instance").get()?.id).pipe(
     Effect.map(Option.fromNullable),
     Effect.orElseSucceed(() => Option.none())
   )
 
-/** Moves the write-ahead log into the database, so that the file alone is all of it, where that can be done. */
+/** Tries to move the write-ahead log into the database file, so that the file alone is complete. */
 export const settleLog = (path: string): Effect.Effect<void> =>
   Effect.ignore(using(path, {}, (database) => database.pragma("wal_checkpoint(TRUNCATE)")))
 

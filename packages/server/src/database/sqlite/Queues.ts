@@ -7,19 +7,19 @@ interface Queue {
   readonly run: Effect.Effect<void, never, Transaction>
 }
 
-/** What the changes of a group leave to its commit, to be written once for all of them. */
+/** Items that the changes of a group queue, to be written once for all of them before the group commit. */
 export const makeQueues = () => {
   const queues: Array<Queue> = []
-  /** How much was left before each savepoint that is open. */
+  /** The queues' sizes at each open savepoint. */
   const marks: Array<ReadonlyArray<number>> = []
 
-  /** Notes how much was left before the savepoint at a depth. */
+  /** Records the queues' sizes at the savepoint of a depth. */
   const mark = (depth: number): void => {
     marks.length = depth
     marks.push(queues.map((queue) => queue.size()))
   }
 
-  /** Drops what was left since the savepoint at a depth. */
+  /** Drops the items queued since the savepoint of a depth. */
   const cut = (depth: number): void => {
     const before = marks[depth]
     marks.length = depth
@@ -36,21 +36,21 @@ export const makeQueues = () => {
   const beforeCommit = <A>(
     append: (items: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<void, never, Transaction>
   ): ((item: A) => Effect.Effect<void, never, Transaction>) => {
-    let left: Array<A> = []
+    let queued: Array<A> = []
     queues.push({
-      size: () => left.length,
+      size: () => queued.length,
       cut: (size) => {
-        left.length = size
+        queued.length = size
       },
       run: Effect.suspend(() => {
-        const all = left
-        left = []
-        return Array.isNonEmptyArray(all) ? append(all) : Effect.void
+        const items = queued
+        queued = []
+        return Array.isNonEmptyArray(items) ? append(items) : Effect.void
       })
     })
     return (item) =>
       Effect.map(Transaction, () => {
-        left.push(item)
+        queued.push(item)
       })
   }
 
@@ -59,7 +59,7 @@ export const makeQueues = () => {
     cut,
     clear,
     beforeCommit,
-    /** Writes what was left. */
+    /** Writes the queued items. */
     run: Effect.suspend(() => Effect.forEach(queues, (queue) => queue.run, { discard: true }))
   } as const
 }

@@ -11,10 +11,10 @@ const settings = [
   "temp_store = MEMORY"
 ]
 
-/** How many snapshots are open at once; more wait for their turn. */
+/** How many snapshots can be open at once. */
 const maxSnapshots = 4
 
-/** A connection that cannot write. It never waits for a transaction, and sees a change from the moment that it is committed. */
+/** A read-only connection. Reads never wait for a transaction, and see only committed changes. */
 const readOnly = (path: string) =>
   Effect.gen(function* () {
     const connection = yield* Effect.flatMap(clientOf(path, { readonly: true }), connectionOf)
@@ -25,11 +25,11 @@ const readOnly = (path: string) =>
 const run = (connection: SqlConnection.Connection, text: string) =>
   Effect.orDie(connection.execute(text, [], undefined))
 
-/** The connection that answers statements of no transaction, and a few more for snapshots. */
+/** Opens the read-only connection, and a pool of connections for snapshots. */
 export const readingOf = (path: string) =>
   Effect.gen(function* () {
     const reading = yield* readOnly(path)
-    // The pool's own fiber inherits whether it can be interrupted, and the scope's end waits for it: finalizers open databases too.
+    // The pool's fiber inherits interruptibility. If a finalizer opened the pool uninterruptibly, closing the scope would hang.
     const pool = yield* Effect.interruptible(
       Pool.makeWithTTL({ acquire: readOnly(path), min: 0, max: maxSnapshots, timeToLive: Duration.infinity })
     )
@@ -41,7 +41,7 @@ export const readingOf = (path: string) =>
         () => run(connection, "ROLLBACK")
       ).pipe(Effect.tapDefect(() => pool.invalidate(connection)))
 
-    /** Reads of one moment. A transaction that is open is one already. */
+    /** Implements `Database.snapshot`. An open transaction or snapshot is reused. */
     const snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.contextWithEffect((context: Context.Context<never>) =>
         Option.isSome(

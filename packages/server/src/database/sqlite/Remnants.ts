@@ -3,13 +3,13 @@ import { readSync } from "node:fs"
 const chunkBytes = 1024 * 1024
 const wordBytes = 4
 
-/** A byte string that contains a word, and where in it. */
+/** A byte string that contains a word, and the word's offset. */
 interface Place {
   readonly needle: Buffer
   readonly offset: number
 }
 
-/** The byte strings by each of their first words. */
+/** Indexes the byte strings by their words at the first offsets. */
 const placesOf = (needles: ReadonlyArray<Buffer>, words: number): ReadonlyMap<number, ReadonlyArray<Place>> => {
   const places = new Map<number, Array<Place>>()
   for (const needle of needles) {
@@ -24,12 +24,8 @@ const placesOf = (needles: ReadonlyArray<Buffer>, words: number): ReadonlyMap<nu
 }
 
 /**
- * Whether any of some byte strings (of four bytes or more) stands anywhere in a file, which is read once for all of them. Not
- * every byte is looked at: with the words of a byte string known, one word in each stretch of its length is enough. Blocks its
- * thread.
- *
- * SQLite's `secure_delete` overwrites what it frees, but not the copies of cells that moving them between pages can leave in
- * a page's gap: erased for good means that the file was searched.
+ * Whether a file contains any of the byte strings (four bytes or more). Blocks its thread. `secure_delete` is not enough:
+ * it misses copies of cells in the gaps of pages. Tests one word per stride, which every occurrence must cover.
  */
 export const holdsAny = (file: number, needles: ReadonlyArray<Uint8Array>): boolean => {
   if (needles.length === 0) return false
@@ -43,9 +39,9 @@ export const holdsAny = (file: number, needles: ReadonlyArray<Uint8Array>): bool
 
   for (let position = 0; ;) {
     const end = readSync(file, chunk, 0, chunk.length, position)
-    for (let at = 0; at + wordBytes <= end; at += stride) {
-      const found = places.get(chunk.readInt32LE(at))
-      if (found?.some(({ needle, offset }) => isAt(at - offset, end, needle)) === true) return true
+    for (let index = 0; index + wordBytes <= end; index += stride) {
+      const found = places.get(chunk.readInt32LE(index))
+      if (found?.some(({ needle, offset }) => isAt(index - offset, end, needle)) === true) return true
     }
     if (end <= overlap) return false
     position += end - overlap

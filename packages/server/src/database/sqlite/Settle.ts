@@ -17,7 +17,7 @@ export const SettleRequest = Schema.Struct({
 })
 type SettleRequest = typeof SettleRequest.Type
 
-/** Where an audit log ended when the backup was made. */
+/** The head of an audit log at the time of the backup. */
 interface Head {
   readonly log: string
   readonly seq: number
@@ -53,9 +53,8 @@ const settleOpen = (database: Sqlite.Database, { created_at, id, name, restored_
 }
 
 /**
- * Checks what the snapshot says about itself, takes that out again, notes in the database what was restored and when, and
- * gives it a new epoch. Returns where its audit logs end, or null when it is not the snapshot that was asked for. Blocks its
- * thread, and throws what the driver does.
+ * Checks the snapshot's identity and removes that mark, records the restore, and sets a new epoch. Returns the heads of
+ * its audit logs, or null if it is another snapshot. Blocks its thread, and throws the driver's errors.
  */
 export const settle = (request: SettleRequest): ReadonlyArray<Head> | null => {
   if (!isDatabase(request.path)) return null

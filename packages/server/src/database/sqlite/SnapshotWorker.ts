@@ -3,7 +3,7 @@ import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { faultsOf } from "./Faults.js"
 
-/** The tables that rows are deleted from; every other table only grows. */
+/** The tables whose rows are deleted. All other tables only grow. */
 const shrinking: ReadonlySet<string> = new Set(["sessions", "login_codes", "login_failures", "rate_events"])
 
 interface Count {
@@ -33,12 +33,14 @@ const problemsOf = (
     const copied = counts.get(table)
     return copied === undefined || (!shrinking.has(table) && (copied < rows || copied > (after.get(table) ?? 0)))
   })
-  return miscounted.map(([table, rows]) => `${table} has ${counts.get(table) ?? "no"} rows, and had ${rows} before`)
+  return miscounted.map(
+    ([table, rows]) => `${table} has ${counts.get(table) ?? "no"} rows, but had ${rows} before the copy`
+  )
 }
 
 /**
- * Copies the database as it is at one moment, while others go on writing, and tells what is wrong with the copy. The
- * connections are this thread's own; whatever is thrown here reaches the thread that started it.
+ * Copies a consistent snapshot of the database while others write, and returns the faults of the copy. Errors thrown here
+ * reach the thread that started this one.
  */
 const snapshot = (path: string, copyPath: string, id: string, name: string): ReadonlyArray<string> => {
   const source = new Sqlite(path, { readonly: true, fileMustExist: true })
@@ -59,7 +61,7 @@ const snapshot = (path: string, copyPath: string, id: string, name: string): Rea
   return problems
 }
 
-// On Linux, 0 is this thread and not the whole process: a request goes before a copy.
+// On Linux, 0 means this thread, not the process: requests take priority over a copy.
 if (process.platform === "linux") setPriority(0, 10)
 
 const [path = "", copyPath = "", id = "", name = ""] = process.argv.slice(2)

@@ -17,7 +17,7 @@ import { maintain } from "./Maintain.js"
 import { readingOf } from "./Reading.js"
 import { SqliteWriter } from "./SqliteWriter.js"
 
-/** What every connection is set to and then found to be: an engine that forgets one of these loses or leaks data. */
+/** The settings of the writing connection, which are checked after setting. Ignoring one would lose or leak data. */
 export const pragmas = {
   journal_mode: "wal",
   synchronous: 2,
@@ -30,7 +30,7 @@ export const pragmas = {
   mmap_size: 0
 } as const
 
-/** Sets every pragma and asserts that it took. */
+/** Sets every pragma, and fails if one has no effect. */
 const setPragmas = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [name, wanted] of Object.entries(pragmas)) {
@@ -40,7 +40,7 @@ const setPragmas = Effect.gen(function* () {
       Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
     )(rows)
     const found = row === undefined ? undefined : Object.values(row)[0]
-    // SQLite answers no row for mmap_size where it is built without memory mapping.
+    // SQLite built without memory mapping returns no row for mmap_size.
     if (found !== wanted && !(name === "mmap_size" && found === undefined)) {
       return yield* new StartupError({ message: `the database refuses the setting ${name} = ${wanted}` })
     }
@@ -57,15 +57,15 @@ const setPragmas = Effect.gen(function* () {
   })
 )
 
-/** What better-sqlite3 throws while it opens a file is a defect to the toolkit; to an operator it is a sentence. */
+/** Turns the toolkit's defect of a failed open into a message for the operator. */
 const openFailure = (path: string) => (defect: unknown) =>
   defect instanceof Sqlite.SqliteError
     ? new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(defect)}` })
     : Effect.die(defect)
 
 /**
- * Takes a database for the life of the scope: its files are the owner's alone, nobody else has it, and the connection that
- * writes has every setting asserted. `prepare` checks the schema, or brings it up to date, before anything else is asked.
+ * Opens a database for the life of the scope: checks the access rights of its files, locks it and sets the pragmas of the
+ * writing connection. `prepare` checks or migrates the schema before any other statement.
  */
 const open = <E>(
   dbPath: string,
@@ -94,15 +94,15 @@ const open = <E>(
     )
   }).pipe(Effect.provide(Reactivity.layer))
 
-/** The database of the server, its schema up to date, closed last. */
+/** The server's database, with its schema migrated. */
 export const DatabaseLive = Layer.scopedContext(
   Effect.flatMap(ServerConfig, ({ dbPath }) =>
     open(dbPath, migrate(dbPath), (connection) => checkpoints(connection, dbPath))
   )
 )
 
-/** The database of a program of the operator, which changes no schema: one that is not this program's is refused. */
+/** The database for an offline command, which does not migrate: fails if the schema is not this program's. */
 export const offlineDatabase = (dbPath: string) => open(dbPath, requireCurrentSchema, () => Effect.succeed(Effect.void))
 
-/** As `offlineDatabase`, whatever its schema is. */
+/** Like `offlineDatabase`, but accepts any schema. */
 export const databaseOfAnySchema = (dbPath: string) => open(dbPath, Effect.void, () => Effect.succeed(Effect.void))

@@ -1,12 +1,12 @@
 import type { SqlConnection, SqlError } from "@effect/sql"
 import { Context, type Effect } from "effect"
 
-/** The connection that writes, for what is the engine's own: its settings, its log and its statistics. */
+/** The writing connection, for SQLite's own maintenance: settings, write-ahead log, statistics. */
 export class SqliteWriter extends Context.Tag("@coffer/server/SqliteWriter")<
   SqliteWriter,
   {
     readonly connection: SqlConnection.Connection
-    /** Runs what belongs to no transaction while none is open, and lets none begin meanwhile. */
+    /** Runs an effect outside of any transaction. No transaction is open or can begin meanwhile. */
     readonly alone: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
   }
 >() {}

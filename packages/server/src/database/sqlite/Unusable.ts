@@ -7,8 +7,8 @@ import { isSqlError } from "../SqlErrors.js"
 const causeOf = (defect: unknown): unknown => (isSqlError(defect) ? defect.cause : defect)
 
 /**
- * A statement that fails is a defect to whatever runs it. To who starts a program it is a sentence: a disk that is full or
- * broken is no mistake in the program.
+ * Turns the defect of a failed statement into a message for the operator: a full or broken disk is not a bug in the
+ * program.
  */
 export const explainUnusable = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E | StartupError, R> =>
   Effect.catchSomeDefect(program, (defect) => {

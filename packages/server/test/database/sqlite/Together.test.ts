@@ -143,7 +143,7 @@ describe("changes at the same time", () => {
       const failing = transaction(Effect.zipRight(person("a@example.com"), afterCommit(Effect.die("broken"))))
       assert.isTrue(Exit.isSuccess(yield* Effect.exit(failing)))
       assert.deepStrictEqual(yield* seen, new Set(["a@example.com"]))
-      assert.deepStrictEqual(lines, ["ERROR a change is committed, and what was to follow it failed"])
+      assert.deepStrictEqual(lines, ["ERROR a change is committed, but a step after its commit failed"])
     }).pipe(Effect.provide(layer), onDatabase())
   })
 

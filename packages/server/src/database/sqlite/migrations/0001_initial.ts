@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * Text ids and ISO timestamps; a removed record keeps its row, and uniqueness is among the live ones. Nothing can be
- * back-filled into the audit tables, so they are whole from the first day.
+ * Ids are text, and timestamps are ISO 8601. A removed record keeps its row; unique indexes cover live records only. The
+ * audit tables are complete from the start, because their entries cannot be backfilled.
  */
 const statements = [
   `CREATE TABLE instance (
@@ -203,7 +203,7 @@ const statements = [
     BEGIN SELECT RAISE(ABORT, 'audit entries are immutable'); END`,
   `CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries
     BEGIN SELECT RAISE(ABORT, 'audit entries are immutable'); END`,
-  // INSERT OR REPLACE removes a row without asking the trigger above.
+  // INSERT OR REPLACE deletes a row without firing the trigger above.
   `CREATE TRIGGER audit_entries_no_replace BEFORE INSERT ON audit_entries
     WHEN EXISTS (SELECT 1 FROM audit_entries WHERE log = NEW.log AND seq = NEW.seq)
       OR EXISTS (SELECT 1 FROM audit_entries WHERE position = NEW.position)

@@ -2,10 +2,9 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * A page of the audit trail costs the same however many entries there are and whatever is asked for together. Entries of one
- * actor, action and resource type are one run of an index, in one log and in all: a page merges the runs that fit, which
- * the counters name. The totals are the counters added up over every log (`log` is ''), every actor (`actor_id` is '') or
- * both, kept by triggers, so that nothing can count an entry and leave them out.
+ * Makes a page of the audit trail cost the same for any log size and filter. Entries of one actor, action and resource
+ * type are adjacent in an index; a page merges these runs. Triggers keep the totals of the counters over all logs (`log`
+ * is '') or all actors (`actor_id` is '').
  */
 const statements = [
   `DROP INDEX audit_entries_by_action`,
@@ -16,7 +15,7 @@ const statements = [
   `DROP INDEX audit_entries_of_resource`,
   `CREATE INDEX audit_entries_by_kind ON audit_entries (log, action, resource_type, seq)`,
   `CREATE INDEX audit_entries_by_actor ON audit_entries (log, actor_id, action, resource_type, seq)`,
-  // Each ends in the position, which is the rowid.
+  // Each index ends with the position, which is the rowid.
   `CREATE INDEX audit_entries_of_kind ON audit_entries (action, resource_type)`,
   `CREATE INDEX audit_entries_of_actor ON audit_entries (actor_id, action, resource_type)`,
 
@@ -35,7 +34,7 @@ const statements = [
     SELECT '', '', action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT '', actor_id, action, resource_type, sum(entries) FROM audit_counters WHERE actor_id <> '' GROUP BY 1, 2, 3, 4`,
-  // An entry of no actor counts for every actor, and has no total of its own: UNION leaves out the second ('', '').
+  // An entry without an actor has no total of its own: UNION drops the duplicate row ('', '').
   `CREATE TRIGGER audit_totals_of_new AFTER INSERT ON audit_counters
     BEGIN
       INSERT INTO audit_totals (log, actor_id, action, resource_type, entries)

@@ -2,12 +2,9 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * The history of environments: one row for each key that a revision changed. `version` is the version of the secret after
- * the change, for a deletion the last one.
- *
- * Earlier programs did not record an undelete, and it erased the revision of the deletion before it. Such revisions have no
- * rows. Before the last of them nobody knows which keys were deleted at the time: `secret_changes_since` says from which
- * revision on the history of such an environment is whole.
+ * The history of environments: one row per key and revision. Earlier programs did not record undeletes, which also erased
+ * the revision of the deletion. Such revisions have no rows; `secret_changes_since` holds the first revision after them,
+ * from which on the history is complete.
  */
 const statements = [
   `CREATE TABLE secret_changes (
@@ -33,7 +30,7 @@ const statements = [
   `INSERT INTO secret_changes (env_id, revision, key, secret_id, version, change, created_by, created_at)
     SELECT env_id, removed_revision, key, id, version, 'deleted', NULL, removed_at
     FROM secrets WHERE removed_at IS NOT NULL`,
-  // Each revision had a change: the last one without a row is the last undelete.
+  // Each revision had a change, so the last revision without a row is the last undelete.
   `INSERT INTO secret_changes_since (env_id, revision)
     SELECT env_id, max(next) - 1 FROM (
       SELECT env_id, revision, lead(revision) OVER (PARTITION BY env_id ORDER BY revision) AS next FROM (

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
-/** What limits by other things than an e-mail address count: logins by client address, invitation mails. */
+/** Events for rate limits other than those by e-mail address: logins by client address, invitation mails. */
 const statements = [
   `CREATE TABLE rate_events (
     id TEXT PRIMARY KEY,

@@ -2,9 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * The restores that a database went through: a row for each backup that it was restored from, or each file that was applied.
- * `applied_at` is null while the restored file is not the live database yet. A restore writes the table into a backup of an
- * older schema, too.
+ * The restores of a database: one row per restored backup or applied file. `applied_at` is null until the restored file
+ * becomes the live database. A restore also creates this table in backups of older schemas.
  */
 export const createRestores = `CREATE TABLE IF NOT EXISTS restores (
     backup_id TEXT,
@@ -13,7 +12,7 @@ export const createRestores = `CREATE TABLE IF NOT EXISTS restores (
     applied_at TEXT
   ) STRICT`
 
-/** The last drill of each backup. */
+/** The last restore drill of each backup. */
 const createDrills = `CREATE TABLE drills (
     backup_id TEXT PRIMARY KEY,
     drilled_at TEXT NOT NULL,

@@ -4,18 +4,9 @@ import { placeKey, placesOf } from "../../../audit/Places.js"
 import { rowsOf } from "../../Rows.js"
 
 /**
- * The audit log can be searched by project, environment, key, actor and time, and a page costs the same however many
- * entries there are.
- *
- * Metadata is vouched for by the chain, and everything here is derived from it; `verify` compares the two. A *place* is
- * what entries of one log have in common: the names of a project and an environment (`keys` is ''), or these and a set of
- * keys. An entry is posted at its places. The postings of one place, actor, action and resource type are one run, and the
- * counters name the runs, so that a page merges runs, as it does for the filters without names (0002). A bundle read of a
- * thousand keys is two postings: its set of keys is a place, and `audit_place_keys` finds the sets that a key is in.
- * Entries whose actor has no id, as a failed login of an unknown address, are posted at the place of the actor's name.
- *
- * `audit_times` holds the oldest and the newest moment of each 1,024 positions: it turns a time range into a range of
- * positions, also where clocks went back. Within one log time never goes back, and the range is found by halving.
+ * Search indexes of the audit log, derived from its metadata. A *place* is a project and environment, a set of keys in
+ * them, or the name of an actor without an id. Postings list the entries of a place, and pages merge runs of them (0002).
+ * `audit_times` maps times to ranges of positions, even if the clock was set back.
  */
 const statements = [
   `CREATE TABLE audit_places (
@@ -73,7 +64,7 @@ const statements = [
     END`
 ]
 
-/** How many entries are posted by one statement. */
+/** How many entries one statement indexes. */
 const stride = 5_000
 const progressEvery = 100_000
 
@@ -89,8 +80,8 @@ const EntryRow = Schema.Struct({
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 /**
- * Posts the entries of before. They name a project and an environment only where they were refusals: the others are found by
- * the keys that they hold.
+ * Indexes the existing entries. Only refusals among them name a project and an environment; the others are indexed by
+ * their keys.
  */
 const postAll = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -129,7 +120,7 @@ const postAll = Effect.gen(function* () {
       FROM json_each(${JSON.stringify(postings)}) ORDER BY 1, 2, 3, 4, 5`
     done += rows.length
     if (Math.floor(done / progressEvery) > Math.floor((done - rows.length) / progressEvery)) {
-      yield* Effect.logInfo(`the audit log is made searchable: ${done} of ${count} entries`)
+      yield* Effect.logInfo(`indexing the audit log: ${done} of ${count} entries`)
     }
     if (rows.length < stride) break
   }

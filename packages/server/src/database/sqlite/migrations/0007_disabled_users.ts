@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
-/** Who is disabled, and when somebody was last seen, which outlives their sessions. */
+/** Disabled users, and the time of each user's last request, which must survive the deletion of sessions. */
 const statements = [
   `ALTER TABLE users ADD COLUMN disabled_at TEXT`,
   `ALTER TABLE users ADD COLUMN last_seen_at TEXT`,

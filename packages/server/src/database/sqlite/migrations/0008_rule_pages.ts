@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
-/** An organization's access rules in the order of their list, so that a page of it reads no other rules. */
+/** Indexes access rules in the order of their list, so that a page reads only its own rules. */
 const statements = [
   `DROP INDEX acl_rules_by_org`,
   `CREATE INDEX acl_rules_by_org ON acl_rules (org_id, id) WHERE removed_at IS NULL`

@@ -3,9 +3,8 @@ import { Effect, Schema } from "effect"
 import { rowsOf } from "../../Rows.js"
 
 /**
- * Stores the wrapped data key and the ciphertext of a version as one blob each, which begins with its nonce. `ciphertext` is the
- * last column, and the wrapped data key is within the part of a row that never moves to overflow pages: statements that need
- * no value read none of it.
+ * Stores the wrapped data key and the ciphertext as one blob each, prefixed with its nonce. `ciphertext` is the last column,
+ * so that statements that need no value read none of its overflow pages.
  */
 const table = `CREATE TABLE secret_versions (
     secret_id TEXT NOT NULL REFERENCES secrets (id),
@@ -36,7 +35,7 @@ const copyAll = Effect.gen(function* () {
   let last = { secret_id: "", version: 0 }
   for (let done = 0; done < count; done += stride) {
     if (done > 0 && done % progressEvery === 0) {
-      yield* Effect.logInfo(`versions of secrets are stored in their new form: ${done} of ${count}`)
+      yield* Effect.logInfo(`converting versions of secrets: ${done} of ${count}`)
     }
     const behind = sql`(secret_id, version) > (${last.secret_id}, ${last.version}) ORDER BY secret_id, version`
     yield* sql`INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, wrapped_key, value_bytes,
