@@ -6,13 +6,13 @@ import type { AnyApiError } from "@coffer/domain/Errors"
 import { replaceInvisible } from "@coffer/domain/Invisible"
 import { Data } from "effect"
 
-/** The command line does not say what can be done. */
+/** The command line is wrong. */
 export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
 
-/** The client itself cannot do it; the message says why, and what to do. */
+/** The client cannot do it. The message says why, and what to do. */
 export class CannotDo extends Data.TaggedError("CannotDo")<{ readonly message: string }> {}
 
-/** What is named is not there, as far as a list of the server's tells. */
+/** A name is in no list of the server. */
 export class NotThere extends Data.TaggedError("NotThere")<{ readonly message: string }> {}
 
 /** Everything that a command can fail with. */
@@ -32,7 +32,7 @@ export const exitCodes = { done: 0, failed: 1, usage: 2, notAuthenticated: 3, no
 
 interface Kind {
   readonly exit: keyof typeof exitCodes
-  /** What to do next, where the message does not say it. */
+  /** What to do next, unless the message says it. */
   readonly next?: string
 }
 
@@ -40,7 +40,7 @@ const checkAddress = "check --server-url, SERVICE_SERVER_URL and server_url in s
 const newerServer = "the server is newer than this client: update coffer"
 
 const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
-  // What the service says.
+  // From the server.
   ValidationError: { exit: "failed" },
   Unauthorized: { exit: "notAuthenticated", next: "run coffer login, or check SERVICE_API_KEY" },
   InvalidCode: { exit: "notAuthenticated", next: "run coffer login again" },
@@ -63,11 +63,11 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   BackupsDisabled: { exit: "failed" },
   NotReady: { exit: "failed", next: "try again in a moment" },
   Overloaded: { exit: "failed" },
-  // What the way to it says.
+  // From the connection.
   ServerUnreachable: { exit: "failed", next: `see whether the server runs there, and ${checkAddress}` },
   UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },
   UnknownApiError: { exit: "failed", next: "this client does not know that answer: update coffer" },
-  // What the client says.
+  // From the client.
   BadServiceFile: { exit: "usage" },
   BadSetting: { exit: "usage" },
   CannotDo: { exit: "failed" },
@@ -84,7 +84,7 @@ export const plain = (text: string): string => replaceInvisible(text.replace(/[\
 
 const isTag = (tag: string): tag is Failure["_tag"] => Object.hasOwn(kinds, tag)
 
-/** The tag of the service's error that has this code: `NOT_FOUND` is `NotFound`'s. */
+/** The tag of the API error with this code: `NotFound` for `NOT_FOUND`. */
 const tagOf = (code: string) =>
   code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
@@ -93,7 +93,7 @@ const kindOf = (failure: Failure): Kind => {
   return kinds[isTag(tag) ? tag : failure._tag]
 }
 
-/** What to tell a person, in one sentence, and what to tell the shell. */
+/** The message and the exit code of a failure. */
 export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
   const { exit, next } = kindOf(failure)
   const message = plain(failure.message).replace(/[.;:]?\s*$/, "")

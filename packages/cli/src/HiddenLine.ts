@@ -1,23 +1,23 @@
 const pasteStart = "\x1b[200~"
 const pasteEnd = "\x1b[201~"
 
-/** A key that is no text: an arrow, a function key, or Alt with a letter. */
+/** The escape sequence of a key such as an arrow, a function key, or Alt with a letter. */
 const escape = /^\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|[^[O])/s
 
-/** `lines`: several lines came at once, and the terminal did not mark them as pasted. */
+/** `lines`: several lines arrived at once, without bracketed paste. */
 export type HiddenState = "typing" | "done" | "cancelled" | "lines"
 
 /**
- * What is typed or pasted at a prompt in raw mode. A terminal with bracketed paste marks what is pasted: line breaks between
- * the marks are text. Outside of them Enter ends the input.
+ * The input at a prompt in raw mode. A terminal with bracketed paste puts marks around pasted text: line breaks between
+ * the marks are text. Elsewhere Enter ends the input.
  */
 export class HiddenLine {
   private typed = ""
   private pasting = false
-  /** The beginning of a sequence whose rest has not arrived yet. */
+  /** The start of an incomplete escape sequence. */
   private rest = ""
 
-  /** Takes what arrived, and tells how things stand. Nothing is taken after the end. */
+  /** Consumes input. Returns the state; input after the end is not consumed. */
   feed(chunk: string): HiddenState {
     let input = this.rest + chunk
     this.rest = ""
@@ -44,7 +44,7 @@ export class HiddenLine {
     return "typing"
   }
 
-  /** The text: line breaks as newlines, and a single line without its end. */
+  /** The text, with line breaks as newlines. A single line has no final newline. */
   get text(): string {
     const text = this.typed.replace(/\r\n?/g, "\n")
     return text.indexOf("\n") === text.length - 1 ? text.slice(0, -1) : text
@@ -56,7 +56,7 @@ export class HiddenLine {
     else if (key === "\t" || key >= " ") this.typed += key
   }
 
-  /** Takes pasted text up to the end mark, and answers what is behind it. */
+  /** Consumes pasted text up to the end mark. Returns the rest. */
   private paste(input: string): string {
     const end = input.indexOf(pasteEnd)
     if (end >= 0) {
@@ -71,7 +71,7 @@ export class HiddenLine {
     return ""
   }
 
-  /** What is behind a sequence; nothing while its end has not arrived. */
+  /** Skips an escape sequence. Returns the rest; nothing if the sequence is incomplete. */
   private skipEscape(input: string): string | undefined {
     if (input.startsWith(pasteStart)) {
       this.pasting = true

@@ -4,10 +4,10 @@ import { Cause, Effect, Logger } from "effect"
 import { writeSync } from "node:fs"
 import { CannotDo, plain } from "./Failures.js"
 
-/** Whether people are reading standard output. */
+/** Whether standard output is a terminal. */
 export const toTerminal = (): boolean => process.stdout.isTTY
 
-/** Writes to standard output, and comes back when it is written. */
+/** Writes to standard output. Returns after the write. */
 export const write = (content: string | Uint8Array): Effect.Effect<void, CannotDo> =>
   Effect.async((resume) => {
     process.stdout.write(content, (error) =>
@@ -46,7 +46,7 @@ type Cell = string | number | boolean | null | undefined
 const text = (cell: Cell) => (cell === null || cell === undefined ? "-" : plain(String(cell)))
 
 /**
- * Rows under their titles, aligned for people; else each row a line, its cells separated by tabs, for `cut` and `awk`.
+ * Renders a table: aligned, with titles, for people; otherwise one line per row, with tabs between cells, for `cut` and `awk`.
  */
 export const renderTable = (
   titles: ReadonlyArray<string>,
@@ -65,7 +65,7 @@ export const renderTable = (
   return all.map((row) => `${line(row)}\n`).join("")
 }
 
-/** A list: the API's own answer for machines, a table for people. */
+/** Prints a list: the API's response as JSON, or a table. */
 export const printList = <A>(
   answer: { readonly data: ReadonlyArray<A> },
   json: boolean,
@@ -79,7 +79,7 @@ export const printList = <A>(
     return write(renderTable(Object.keys(columns), rows, toTerminal()))
   })
 
-/** One record: the API's own answer for machines, its fields a line each for people. */
+/** Prints a record: the API's response as JSON, or one line per field. */
 export const printRecord = (record: Readonly<Record<string, Cell>>, json: boolean) => {
   if (json) return printJson(record)
   const width = Math.max(...Object.keys(record).map((name) => name.length))
@@ -90,27 +90,27 @@ export const printRecord = (record: Readonly<Record<string, Cell>>, json: boolea
   )
 }
 
-/** Says that something is done; silent for machines where the API answers nothing. */
+/** Prints that something is done; nothing with `--json`, if the API's response is empty. */
 export const printDone = (sentence: string, json: boolean) => (json ? Effect.void : printLine(sentence))
 
-/** Whether colours are wanted: on a terminal, unless NO_COLOR is set (no-color.org). */
+/** Whether to use colours: on a terminal, unless NO_COLOR is set (no-color.org). */
 export const colours = Effect.map(Variables, (env) => toTerminal() && (env["NO_COLOR"] ?? "") === "")
 
 const writeLine = (line: string) => writeSync(2, `coffer: ${plain(line)}\n`)
 
-/** Something to know, beside the result: on standard error, whole and at once. */
+/** Writes a line to standard error, in one write. */
 export const note = (line: string): Effect.Effect<void> => Effect.ignore(Effect.try(() => writeLine(line)))
 
-/** Several lines to know before a question, on standard error. */
+/** Writes several lines to standard error, before a question. */
 export const show = (text: string): Effect.Effect<void> => Effect.ignore(Effect.try(() => writeSync(2, text)))
 
-/** Warnings from inside, a line each on standard error. */
+/** Logs warnings to standard error, one line each. */
 export const warnings = Logger.replace(
   Logger.defaultLogger,
   Logger.make(({ message }) => writeLine(`warning: ${Array.isArray(message) ? message.join(" ") : String(message)}`))
 )
 
-/** A mistake in the program: its kind alone, because its own words may hold a value. */
+/** Reports a defect by its kind alone: its message may hold a value. */
 export const noteDefect = (cause: Cause.Cause<never>): Effect.Effect<void> => {
   const defect = Cause.squash(cause)
   const kind = defect instanceof Error ? defect.name : typeof defect

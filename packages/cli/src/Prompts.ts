@@ -5,10 +5,10 @@ import { CannotDo, plain, WrongUsage } from "./Failures.js"
 import { HiddenLine, type HiddenState } from "./HiddenLine.js"
 import { note } from "./Output.js"
 
-/** Whether there is a person to ask: at standard input, reading standard error. */
+/** Whether a person can be asked: standard input and standard error are terminals. */
 export const canAsk = (): boolean => process.stdin.isTTY && process.stderr.isTTY
 
-/** Asks for a line of text; spaces around it do not count. Ending the input, or ctrl-C, ends the program. */
+/** Asks for a line of text and trims it. The end of the input, or ctrl-C, ends the program. */
 export const ask = (question: string): Effect.Effect<string> =>
   Effect.async((resume) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
@@ -20,7 +20,7 @@ export const ask = (question: string): Effect.Effect<string> =>
     return Effect.sync(() => lines.close())
   })
 
-/** How long after Enter what still comes belongs to the same paste, in milliseconds. */
+/** How long after Enter further input belongs to the same paste, in milliseconds. */
 const settling = 50
 
 const bracketedPaste = { on: "\x1b[?2004h", off: "\x1b[?2004l" }
@@ -73,8 +73,8 @@ const rawMode = Effect.acquireRelease(
 )
 
 /**
- * Asks for a text that is not shown while it is typed. Several lines can be pasted where the terminal marks what is pasted;
- * elsewhere they are refused, and none of them reaches the shell. Ending the input, or ctrl-C, ends the program.
+ * Asks for a text that is not shown. Several lines can be pasted if the terminal supports bracketed paste; otherwise they
+ * are rejected, and none of them reaches the shell. The end of the input, or ctrl-C, ends the program.
  */
 export const askHidden = (question: string): Effect.Effect<Redacted.Redacted> =>
   Effect.gen(function* () {
@@ -82,7 +82,7 @@ export const askHidden = (question: string): Effect.Effect<Redacted.Redacted> =>
       Effect.zipRight(
         Effect.zipRight(
           rawMode,
-          // What is typed in answer before the terminal is in raw mode would be shown.
+          // The terminal would echo an answer that is typed before raw mode.
           Effect.sync(() => process.stderr.write(question))
         ),
         readRaw
@@ -94,7 +94,7 @@ export const askHidden = (question: string): Effect.Effect<Redacted.Redacted> =>
     return yield* askHidden(question)
   })
 
-/** Asks before something is destroyed; without a person to ask, `--yes` must have said so. */
+/** Asks for confirmation of a destructive command. Without a terminal, fails unless `yes` is set. */
 export const confirm = (question: string, yes: boolean): Effect.Effect<void, CannotDo | WrongUsage> => {
   if (yes) return Effect.void
   if (!canAsk())

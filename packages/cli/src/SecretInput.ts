@@ -46,7 +46,7 @@ const fromStandardInput = Effect.fnUntraced(function* (key: SecretKey, allowEmpt
   return yield* decodeText(bytes, "standard input")
 })
 
-/** Enter alone is more often a slip than a wish for the empty text, which would take the place of the value. */
+/** Reads a value at the prompt. Enter alone is more often a slip than the empty text, which would overwrite the value. */
 const typed = (key: SecretKey, allowEmpty: boolean): Effect.Effect<Redacted.Redacted> =>
   Effect.gen(function* () {
     const answer = yield* askHidden(`Value of ${key}: `)

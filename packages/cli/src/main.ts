@@ -13,7 +13,7 @@ const startCli = async () => {
   start(argv, version)
 }
 
-/** `run` loads nothing that the other commands need. */
+/** Starts `run`, without loading the other commands. */
 const startRun = async (rest: ReadonlyArray<string>) => {
   const command = splitRunArgv(rest)
   if (command.type === "help") return startCli()

@@ -2,8 +2,8 @@ import { Predicate, Redacted } from "effect"
 import { plain } from "./Plain.js"
 
 /**
- * A record from the server without what is not seen, in names too: they reach an agent as data and nothing else. What is
- * redacted stays as it is: a secret's value is handed on to the byte, or not at all.
+ * A record from the server without invisible characters, in field names too. Redacted values stay unchanged: a secret's
+ * value reaches the agent to the byte, or not at all.
  */
 export const cleaned = (record: unknown): unknown => {
   if (typeof record === "string") return plain(record, Infinity)

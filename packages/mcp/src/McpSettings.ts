@@ -1,10 +1,10 @@
-/** How far an agent may go, by the will of whoever starts the program. */
+/** The restraints of an agent, from the host's configuration. */
 export interface McpSettings {
-  /** Only the tools that change nothing are there. */
+  /** Offer only tools that change nothing. */
   readonly readOnly: boolean
-  /** `secret_get` shows the value. */
+  /** `secret_get` returns the value. */
   readonly reveal: boolean
-  /** No call may name another place than the configured one. */
+  /** Reject calls for another place than the configured one. */
   readonly pin: boolean
 }
 
@@ -18,7 +18,7 @@ const words: ReadonlyMap<string, boolean> = new Map([
 const defaults = { SERVICE_MCP_READ_ONLY: false, SERVICE_MCP_REVEAL: true, SERVICE_MCP_PIN: false } as const
 type Name = keyof typeof defaults
 
-/** The settings, or what is wrong: a restraint that is misspelt must not be taken for none. */
+/** Reads the settings. Returns a problem for a misspelt value, which must not lift a restraint. */
 export const mcpSettings = (
   env: Readonly<Record<string, string | undefined>>
 ): McpSettings | { readonly problem: string } => {

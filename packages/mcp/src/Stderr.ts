@@ -1,4 +1,4 @@
 import { plain } from "./Plain.js"
 
-/** Something to know, for whoever runs the program: on standard error, because standard output is the protocol's. */
+/** Writes a line to standard error. Standard output carries the protocol. */
 export const note = (line: string): void => void process.stderr.write(`coffer-mcp: ${plain(line)}\n`)

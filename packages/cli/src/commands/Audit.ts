@@ -12,7 +12,7 @@ import { checked, wholeNumber } from "./Checked.js"
 import { follow } from "./Follow.js"
 import { atOrg, connect, settingsOf } from "./Shared.js"
 
-/** What an entry is about, in short: the names and numbers of its metadata. */
+/** The subject of an entry: its resource type and metadata. */
 const about = ({ metadata, resource_type }: AuditEntry) => {
   const facts = Object.entries(metadata).flatMap(([name, fact]) =>
     typeof fact === "string" || typeof fact === "number" || typeof fact === "boolean" ? [`${name}=${fact}`] : []
@@ -66,7 +66,7 @@ const printPage = (page: AuditPage, titled: boolean) => {
   return write(titled || !toTerminal() ? text : text.slice(text.indexOf("\n") + 1))
 }
 
-/** A log of the whole server is of no organization, wherever `--org` stands. */
+/** Whether the log of the whole server is wanted. It belongs to no organization: `--org` must be absent. */
 const isOfServer = (options: { readonly server: boolean; readonly org: Option.Option<string> }) =>
   options.server && Option.isSome(options.org)
     ? new WrongUsage({ message: "--server is the log of every organization: leave --org out" })
@@ -87,7 +87,7 @@ const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
           "--after must be the next_cursor of an earlier page of the same list: with --server or without, as before"
       })
     }
-    // What narrows the list is given here alone: a project in service.yml must not hide the others' entries.
+    // Only options filter the list: a project in service.yml must not hide the entries of other projects.
     const settings = yield* settingsOf({ serverUrl: options.serverUrl, org: options.org })
     const path = ofServer ? null : yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
@@ -128,7 +128,7 @@ const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
       }
       return
     }
-    // A log can be longer than memory: each page is written before the next one is asked for.
+    // A log can exceed the memory: write each page before requesting the next.
     let page = yield* read(Option.some(100), options.after)
     if (options.json) yield* write('{"data":[')
     else if (page.data.length === 0) yield* note("there are no such entries")

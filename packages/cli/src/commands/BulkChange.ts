@@ -15,7 +15,7 @@ export const yes = Options.boolean("yes").pipe(
   Options.withDescription("Do not ask before values are written; without a terminal, needed to overwrite or delete any")
 )
 
-/** What a call of the API needs besides its own request: to be tried only, or guarded by the ETag of what was shown. */
+/** Whether a call is a dry run, and the ETag that it requires. */
 export interface Guard {
   readonly dryRun: boolean
   readonly headers: { readonly "if-match"?: string }
@@ -38,7 +38,7 @@ const isLoss = ({ change }: BundleWritten["data"][number]) => change === "update
 const named = (keys: ReadonlyArray<string>) =>
   keys.length <= maxNamed ? keys.join(", ") : `${keys.slice(0, maxNamed).join(", ")} and ${keys.length - maxNamed} more`
 
-/** Shows what would happen and asks. Where nobody can be asked, nothing that is there may be lost. */
+/** Shows the changes and asks for confirmation. Without a terminal, fails if a value would be overwritten or deleted. */
 const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string) {
   const changes = shown.data.filter(isChange)
   if (canAsk()) {
@@ -71,8 +71,8 @@ const undo = (answer: BundleWritten, path: EnvPath, given: Given) => {
 }
 
 /**
- * Changes many secrets of an environment: shows first what would change, and asks. What is written then is what was shown,
- * or nothing: the call is guarded by the ETag of what was shown.
+ * Changes many secrets of an environment, after showing the changes and asking. The call requires the ETag of the dry run,
+ * so that it writes what was shown, or nothing.
  */
 export const changeMany = Effect.fnUntraced(function* <E, R>(
   options: Given & { readonly json: boolean; readonly dryRun: boolean; readonly yes: boolean },

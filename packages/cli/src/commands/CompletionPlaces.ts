@@ -7,23 +7,23 @@ import { tidyHelp } from "./HelpText.js"
 
 export type Descriptor = CommandDescriptor.Command<unknown>
 
-/** A word that can stand where the cursor is, and what it means. */
+/** A word that can be completed, and its meaning. */
 export interface Offer {
   readonly word: string
   readonly text: string
 }
 
 export interface OfferedOption extends Offer {
-  /** The values that it takes, where they are few. */
+  /** The values of a choice. */
   readonly choices: ReadonlyArray<string>
 }
 
-/** How far a command line has got, and what can come next. */
+/** The command so far, and what can follow. */
 export interface Place {
   readonly first: string
-  /** The second word; none where the first takes no command. */
+  /** The subcommand; none if the command has none. */
   readonly second: string | undefined
-  /** Commands, or an argument's few values. Where there are none, a file can stand. */
+  /** Commands, or the values of a choice. If empty, files are completed. */
   readonly words: ReadonlyArray<Offer>
   readonly options: ReadonlyArray<OfferedOption>
 }
@@ -54,7 +54,7 @@ const optionsIn = (help: string): ReadonlyArray<OfferedOption> => [
   helpOption
 ]
 
-/** The values of the first argument, where they are few. */
+/** The values of the first argument, if it is a choice. */
 const valuesIn = (help: string): ReadonlyArray<Offer> => {
   const type = /^ {2}coffer(?: [a-z-]+)* <[A-Z_]+> (\S+(?: \| \S+)+)/m.exec(help)?.[1] ?? ""
   return choicesIn(type).map((word) => ({ word, text: "" }))

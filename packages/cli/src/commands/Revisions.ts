@@ -28,7 +28,7 @@ const columns = {
 
 const pageSize = 100
 
-/** The newest revisions, newest first. A page may be short long before the end. */
+/** Reads revisions, newest first. A short page is not always the last. */
 const revisionsOf = Effect.fnUntraced(function* (
   client: CofferClient,
   path: EnvPath,

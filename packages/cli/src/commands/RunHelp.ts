@@ -25,8 +25,8 @@ const command = argument(
 )
 
 /**
- * `run` as the help and the completions show it. It never gets here: its arguments are split before any parser sees them
- * (`RunArgv`), because what follows the command is not ours to parse.
+ * `run` for the help and the completions. It is never executed: `RunArgv` splits its arguments before the parser, which
+ * must not parse the command's own arguments.
  */
 export const runCommand = Command.make(
   "run",

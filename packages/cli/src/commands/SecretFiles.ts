@@ -28,7 +28,7 @@ const file = argument(
   "The file to read; - reads standard input, and needs --format"
 )
 
-/** As much as a write of a bundle takes, with room for how a format spells it. */
+/** The largest file, in bytes: the limit of one write, with room for the format's escapes. */
 const largest = 64 * 1024 * 1024
 
 /** Reads text. A byte order mark at its start is not part of it. */

@@ -23,7 +23,7 @@ const columns = {
 
 const pageSize = 100
 
-/** Every version, newest first. */
+/** Reads every version, newest first. */
 const allVersions = Effect.fnUntraced(function* (client: CofferClient, path: SecretPath) {
   const data: Array<SecretVersion> = []
   for (;;) {

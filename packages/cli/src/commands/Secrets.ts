@@ -58,7 +58,7 @@ const get = Command.make("get", { ...atEnv, key, at, raw }, (options) =>
   )
 )
 
-// A text that may begin with anything, so there is no schema to tell it from an option: `readValue` does.
+// No schema: a value may be any text. `readValue` rejects one that looks like an option.
 const value = Args.redacted({ name: "VALUE" }).pipe(
   Args.withDescription(
     "The value (after -- if it begins with a hyphen), or - for standard input, of which a final newline is part; others on this machine can see arguments, and they stay in the shell's history"

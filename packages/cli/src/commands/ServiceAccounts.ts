@@ -35,7 +35,7 @@ const list = Command.make("list", atOrg, (options) =>
   })
 ).pipe(Command.withDescription("List the service accounts. Example: coffer service-account list --json"))
 
-/** The key alone on standard output, so that a script can take it from there. */
+/** Prints only the key to standard output, for scripts. */
 const printKey = Effect.fnUntraced(function* (account: ServiceAccountWithKey, json: boolean, sentence: string) {
   const api_key = Redacted.value(account.api_key)
   yield* json ? printJson({ ...account, api_key }) : write(`${api_key}\n`)
@@ -44,7 +44,7 @@ const printKey = Effect.fnUntraced(function* (account: ServiceAccountWithKey, js
 
 const name = argument("NAME", ServiceAccountName, "The service account's name")
 
-// Not the shared option: only the flag scopes an account, `service.yml`'s project does not.
+// Not the shared option: the project of `service.yml` must not scope an account.
 const project = checked("project", ProjectName).pipe(
   Options.withDescription("Bind it to this project; left out, it can be given access to all of the organization"),
   Options.optional

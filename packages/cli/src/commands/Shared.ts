@@ -20,7 +20,7 @@ export const env = text("env", "The environment (SERVICE_ENV, env)")
 export const json = Options.boolean("json").pipe(Options.withDescription("Print the API's own records, for machines"))
 export const yes = Options.boolean("yes").pipe(Options.withDescription("Do not ask, where something is destroyed"))
 
-/** What a command needs to know of where it works, from the outside in. */
+/** The options that name the place a command works at. */
 export const atServer = { serverUrl, json } as const
 export const atOrg = { serverUrl, org, json } as const
 export const atProject = { serverUrl, org, project, json } as const
@@ -52,16 +52,16 @@ export const given = (options: GivenOptions): Given => ({
   env: value(options.env)
 })
 
-/** The settings that hold for a command. */
+/** The settings of a command. */
 export const settingsOf = (options: GivenOptions) => loadSettings(given(options))
 
-/** A client that sends this credential; whether it may go there is settled by whoever gives it. */
+/** A client that sends this credential. The caller has checked that the credential may go to this server. */
 export const clientWith = (server: ServerUrl, credential: Option.Option<Credential>) =>
   Effect.flatMap(Version, (version) =>
     Effect.provide(CofferClient, CofferClient.Default({ server, credential, program: "cli", version }))
   )
 
-/** The client for a server, with the credential that goes there. */
+/** A client for a server, with the credential for that server. */
 export const connect = Effect.fnUntraced(function* (server: ServerUrl) {
   return yield* clientWith(server, Option.some(yield* credentialFor(server)))
 })

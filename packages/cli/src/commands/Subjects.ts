@@ -9,7 +9,7 @@ import { NotThere, WrongUsage } from "../Failures.js"
 import { note } from "../Output.js"
 import { checked } from "./Checked.js"
 
-/** A service account, as people name it. Its name is never of an id's form. */
+/** A service account by name or id. No name has the form of an id. */
 export const NameOrId = Schema.Union(ServiceAccountId, ServiceAccountName).annotations(
   withMessage("must be the name or the id of a service account")
 )
@@ -17,7 +17,7 @@ export type NameOrId = typeof NameOrId.Type
 
 const isId = Schema.is(ServiceAccountId)
 
-/** The id of a service account. An id is taken as it is: who may manage rules may not always list accounts. */
+/** The id of a service account. An id is not looked up: the caller may lack the right to list accounts. */
 export const accountId = Effect.fnUntraced(function* (client: CofferClient, path: OrgPath, account: NameOrId) {
   if (isId(account)) return account
   const { data } = yield* client.call((api) => api.serviceAccounts.list({ path }))
@@ -28,7 +28,7 @@ export const accountId = Effect.fnUntraced(function* (client: CofferClient, path
   })
 })
 
-/** Tells of a service account that goes on when the person who made it goes. Its name needs no escapes inside quotes. */
+/** Names a service account that keeps working after its creator is removed. The name needs no escapes in quotes. */
 export const noteAccount = (name: ServiceAccountName, org: OrgName) =>
   note(
     `service account ${name} was made by this person and goes on; to replace the key, which they may know: coffer service-account rotate '${name}' --org ${org}`
@@ -41,14 +41,14 @@ export const serviceAccount = checked("service-account", NameOrId).pipe(
   Options.optional
 )
 
-/** Whom a rule is about, as the API names it. */
+/** The subject of a rule, as the API names it. */
 export type Subject =
   | { readonly subject_type: "user"; readonly email: Email }
   | { readonly subject_type: "service_account"; readonly subject_id: ServiceAccountId }
 
 const subject = (named: Subject) => named
 
-/** The subject that is named by one of two options. */
+/** The subject that one of two options names. */
 export const subjectOf = Effect.fnUntraced(function* (
   client: CofferClient,
   path: OrgPath,

@@ -60,7 +60,7 @@ const list = Command.make("list", { ...atServer, prefix, disabled, limit, after 
 
 const email = argument("EMAIL", Email, "The person's e-mail address")
 
-/** The person with an address, who comes first among those whose addresses begin with it. */
+/** Finds a person by address. The list is sorted, so that the exact address comes before longer ones. */
 const person = Effect.fnUntraced(function* (client: CofferClient, address: Email) {
   const { data } = yield* client.call((api) => api.users.list({ urlParams: { email: address, limit: 1 } }))
   const [first] = data

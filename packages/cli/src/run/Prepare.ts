@@ -10,7 +10,7 @@ import { NotStarted, type Program } from "./Start.js"
 
 export type RunCommand = Extract<RunArgv, { type: "run" }>
 
-/** Fails with a problem, where there is one. */
+/** Fails if there is a problem. */
 export const refuse = (problem: Option.Option<string>): Effect.Effect<void, NotStarted> =>
   Option.match(problem, {
     onNone: () => Effect.void,
@@ -45,7 +45,7 @@ const locate = (command: string, path: string | undefined) => {
     : Effect.fail(new NotStarted({ code: 126, message: `${command} cannot be executed: ${lookup.problem}` }))
 }
 
-/** What is to be started: the command, found in the PATH that it will see, with the secrets over what was inherited. */
+/** The program to start: the command, found in the PATH of its own environment, with that environment. */
 export const prepare = Effect.fnUntraced(function* (
   { args, command, options }: RunCommand,
   secrets: ReadonlyArray<BundleSecret>

@@ -1,8 +1,8 @@
 import { constants } from "node:os"
 
 /**
- * The command line of `coffer run`, split before any parser sees it: the first argument that is not an option of `run`
- * starts the command, and from there on nothing is looked at. Loads nothing, so that `run` starts fast.
+ * The command line of `coffer run`. The first argument that is not an option of `run` starts the command; nothing after it
+ * is parsed. Imports no other module, so that `run` starts fast.
  */
 export type RunArgv =
   | {
@@ -14,7 +14,7 @@ export type RunArgv =
   | { readonly type: "help" }
   | { readonly type: "wrong"; readonly message: string }
 
-/** How long things may take, in milliseconds. */
+/** The options of `run`. Times are in milliseconds. */
 export interface RunOptions {
   readonly serverUrl: string | undefined
   readonly org: string | undefined
@@ -22,9 +22,9 @@ export interface RunOptions {
   readonly env: string | undefined
   readonly only: ReadonlyArray<string>
   readonly allowEnv: ReadonlyArray<string>
-  /** Follow the environment; none: once and for all. */
+  /** Follow changes of the environment. */
   readonly watch: WatchOptions | undefined
-  /** Use a copy where the server cannot be reached; none: no copy is kept or used. */
+  /** Keep a copy of the secrets, and use it if the server is unreachable. */
   readonly offline: { readonly maxAge: number } | undefined
 }
 
@@ -32,7 +32,7 @@ export interface WatchOptions {
   readonly interval: number
   readonly stopSignal: NodeJS.Signals
   readonly stopTimeout: number
-  /** What the command is sent instead of being started again. */
+  /** The signal to send instead of a restart. */
   readonly signal: NodeJS.Signals | undefined
 }
 
@@ -51,7 +51,7 @@ export const runOptions = {
   "offline-max-age": "How old the copy of --offline-fallback may be (24h)"
 } as const
 
-/** The options of `run` that are given or not. */
+/** The options of `run` without a value. */
 export const runFlags = {
   watch: "Start the command again when the environment has changed",
   "offline-fallback": "Keep an encrypted copy of the secrets, and use it when the server cannot be reached"
@@ -73,7 +73,7 @@ const ofWatch = ["watch-interval", "stop-signal", "stop-timeout", "signal"] as c
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** A span such as `500ms`, `5s`, `10m`, `24h` or `7d`, in milliseconds; a number alone is seconds. */
+/** Parses a time such as `500ms`, `5s`, `10m`, `24h` or `7d` to milliseconds; a number alone is seconds. */
 const parseSpan = (text: string): number | undefined => {
   const [, digits, unit = "s"] = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)?$/.exec(text) ?? []
   const scale = units[unit]
@@ -89,7 +89,7 @@ const parseSignal = (text: string): NodeJS.Signals | undefined => {
 
 type Found = ReadonlyMap<Name, ReadonlyArray<string>>
 
-/** What the options say; a text where one cannot be understood. */
+/** Reads the values of the options. Returns a message if one is not valid. */
 const readOptions = (found: Found, flags: ReadonlySet<Flag>): RunOptions | string => {
   const one = (name: Name) => found.get(name)?.[0]
   const list = (name: Name) => (found.get(name) ?? []).flatMap((text) => text.split(","))
@@ -124,7 +124,7 @@ const readOptions = (found: Found, flags: ReadonlySet<Flag>): RunOptions | strin
   }
 }
 
-/** @param argv what stands behind `run`. */
+/** @param argv the arguments after `run`. */
 export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
   const wrong = (message: string): RunArgv => ({ type: "wrong", message })
   const found = new Map<Name, Array<string>>()

@@ -14,7 +14,7 @@ import { Version } from "../Version.js"
 import type { RunOptions } from "./RunArgv.js"
 import { NotStarted } from "./Start.js"
 
-/** What the command is to see, and how to ask whether it has changed. */
+/** The secrets for the command, and the ETag to ask for changes with. */
 export interface Fetched {
   readonly etag: string | undefined
   readonly secrets: ReadonlyArray<BundleSecret>
@@ -23,7 +23,7 @@ export interface Fetched {
 /** The longest list of keys in a request's address, in characters: servers and proxies take 8 KiB at least. */
 const maxKeysLength = 7_000
 
-/** Where the secrets come from: server, place and credential, from flags, variables, `service.yml` and the session. */
+/** The request for the secrets: server, place and credential, from options, variables, `service.yml` and the session. */
 export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   const settings = yield* loadSettings(options)
   const path = yield* settings.envPath
@@ -41,13 +41,13 @@ export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   return request
 })
 
-/** What goes wrong before the command starts has one code of its own, so that it is never taken for the command's. */
+/** A failure before the command starts has its own exit code, unlike any of the command. */
 export const beforeStart = (failure: Failure): NotStarted =>
   new NotStarted({ code: 125, message: describe(failure).sentence })
 
 const loadOffline = Effect.promise(() => import("./Offline.js"))
 
-/** Reads the secrets; from the copy where that is wanted and the server cannot be reached. */
+/** Reads the secrets; with `--offline-fallback`, from the copy if the server is unreachable. */
 export const fetchSecrets = (
   request: BundleRequest,
   { offline }: RunOptions
