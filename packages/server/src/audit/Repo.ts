@@ -1,5 +1,5 @@
 import { Array, Effect, Schema } from "effect"
-import { query } from "../database/Query.js"
+import { query, sql } from "../database/Query.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 import { type KeyedPlace, placeKey, placesOf } from "./Places.js"
@@ -43,6 +43,19 @@ const columns = [
   "chain"
 ] as const
 
+/** What the search index and the counters tell apart. */
+interface Kind {
+  readonly actor_id: string
+  readonly action: string
+  readonly resource_type: string
+}
+
+const kindOf = ({ action, actor_id, resource_type }: Draft): Kind => ({
+  actor_id: actor_id ?? "",
+  action,
+  resource_type
+})
+
 /** The audit tables' statements. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
@@ -80,27 +93,31 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       INSERT INTO audit_places (log, project, env, keys, actor_name)
       VALUES (${"log"}, ${"project"}, ${"env"}, ${"keys"}, ${"actor_name"}) RETURNING id`
 
-    const insertKey = write`INSERT INTO audit_place_keys (key, log, place) VALUES (${"key"}, ${"log"}, ${"place"})`
+    const insertKeys = insertInto("audit_place_keys", ["key", "log", "place"])
 
     const insertActor = write`
       INSERT INTO audit_actors (actor_name, log, actor_id) VALUES (${"actor_name"}, ${"log"}, ${"actor_id"})
       ON CONFLICT DO NOTHING`
 
-    const insertPosting = write`
-      INSERT INTO audit_postings (place, actor_id, action, resource_type, position)
-      VALUES (${"place"}, ${"actor_id"}, ${"action"}, ${"resource_type"}, ${"position"}) ON CONFLICT DO NOTHING`
+    const insertPostings = insertInto(
+      "audit_postings",
+      ["place", "actor_id", "action", "resource_type", "position"],
+      sql`ON CONFLICT DO NOTHING`
+    )
 
-    const countAtPlace = write`
-      INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries)
-      VALUES (${"place"}, ${"actor_id"}, ${"action"}, ${"resource_type"}, ${"entries"})
-      ON CONFLICT (place, actor_id, action, resource_type)
-      DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
+    const countAtPlaces = insertInto(
+      "audit_place_counters",
+      ["place", "actor_id", "action", "resource_type", "entries"],
+      sql`ON CONFLICT (place, actor_id, action, resource_type)
+        DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
+    )
 
-    const countInLog = write`
-      INSERT INTO audit_counters (log, actor_id, action, resource_type, entries)
-      VALUES (${"log"}, ${"actor_id"}, ${"action"}, ${"resource_type"}, ${"entries"})
-      ON CONFLICT (log, actor_id, action, resource_type)
-      DO UPDATE SET entries = audit_counters.entries + excluded.entries`
+    const countInLog = insertInto(
+      "audit_counters",
+      ["log", "actor_id", "action", "resource_type", "entries"],
+      sql`ON CONFLICT (log, actor_id, action, resource_type)
+        DO UPDATE SET entries = audit_counters.entries + excluded.entries`
+    )
 
     /** Finds or inserts a place and returns its id. */
     const placeId = Effect.fnUntraced(function* (log: string, { actor_name, env, keys, members, project }: KeyedPlace) {
@@ -109,7 +126,7 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       if (found !== undefined) return found.id
       const [made] = yield* insertPlace(place)
       const id = made?.id ?? 0
-      for (const key of members) yield* insertKey({ key, log, place: id })
+      yield* insertKeys(members.map((key) => ({ key, log, place: id })))
       return id
     })
 
@@ -130,23 +147,21 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       for (const { actor_id, actor_name, log } of actors.values()) {
         yield* insertActor({ actor_name, log, actor_id: actor_id ?? "" })
       }
+      const postings: Array<Kind & { readonly place: number; readonly position: number }> = []
+      const counters: Array<Kind & { readonly place: number; readonly entries: number }> = []
       for (const { entries, place: named } of posted.values()) {
         const place = yield* placeId(entries[0]?.entry.log ?? "", named)
-        for (const { entry, position } of entries) {
-          const { action, actor_id, resource_type } = entry
-          yield* insertPosting({ place, actor_id: actor_id ?? "", action, resource_type, position })
-        }
-        for (const [{ action, actor_id, resource_type }, ...rest] of byKind(entries.map(({ entry }) => entry))) {
-          yield* countAtPlace({ place, actor_id: actor_id ?? "", action, resource_type, entries: 1 + rest.length })
+        for (const { entry, position } of entries) postings.push({ ...kindOf(entry), place, position })
+        for (const drafts of byKind(entries.map(({ entry }) => entry))) {
+          counters.push({ ...kindOf(drafts[0]), place, entries: drafts.length })
         }
       }
+      yield* insertPostings(postings)
+      yield* countAtPlaces(counters)
     })
 
-    const count = Effect.fnUntraced(function* (drafts: ReadonlyArray<Draft>) {
-      for (const [{ action, actor_id, log, resource_type }, ...rest] of byKind(drafts)) {
-        yield* countInLog({ log, actor_id: actor_id ?? "", action, resource_type, entries: 1 + rest.length })
-      }
-    })
+    const count = (drafts: ReadonlyArray<Draft>) =>
+      countInLog(byKind(drafts).map((same) => ({ ...kindOf(same[0]), log: same[0].log, entries: same.length })))
 
     const writeHead = write`
       INSERT INTO audit_heads (log, seq, chain, created_at, mac)

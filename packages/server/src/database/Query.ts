@@ -164,10 +164,14 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
   }
 
   /**
-   * Inserts rows, several per statement: a statement costs more than a row, because SQLite journals the changed pages of
+   * Inserts rows, several per statement, with an ON CONFLICT clause if one is given: a statement costs more than a row, because SQLite journals the changed pages of
    * each statement that may abort.
    */
-  const insert = <const Column extends string>(table: string, columns: ReadonlyArray<Column>) => {
+  const insert = <const Column extends string>(
+    table: string,
+    columns: ReadonlyArray<Column>,
+    onConflict: Sql<never> = sql``
+  ) => {
     const row = sql`(${joined(
       columns.map((column) => sql`${column}`),
       sql`, `
@@ -178,7 +182,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
         sql`INSERT INTO ${sql([table])} (${sql([columns.join(", ")])}) VALUES ${joined(
           Array.replicate(row, count),
           sql`, `
-        )}`
+        )} ${onConflict}`
       )
     }))
     return (rows: ReadonlyArray<Values<Column>>) =>
