@@ -37,7 +37,7 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly indexHint: (index: string) => string
     /** The read-only connection for statements outside of transactions and snapshots. */
     readonly reading: SqlConnection.Connection
-    /** Runs an effect as one atomic transaction, durable when it returns. A nested one is a savepoint of the outer one. */
+    /** Runs an effect as one atomic transaction, durable on return. A nested one is a savepoint of the outer one. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /**
      * Returns a function that queues an item until the open transaction commits. `append` then writes the queued items
@@ -48,7 +48,7 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     ) => (item: A) => Effect.Effect<void, never, Transaction>
     /** Runs reads that all see the same snapshot of the database. */
     readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Whether changes can be made. False once another program has locked the database for longer than a change waits. */
+    /** Whether changes can be made. False if another program has locked the database for too long. */
     readonly isWritable: Effect.Effect<boolean>
     /** The engine's own maintenance, run hourly. */
     readonly maintain: Effect.Effect<void>

@@ -14,8 +14,8 @@ export class Erasures extends Context.Tag("@coffer/server/Erasures")<
     /** Records a due erasure. Call in the transaction that destroys the rows, and call `erase` after its commit. */
     readonly note: Effect.Effect<void, never, Transaction>
     /**
-     * Erases wrapped data keys after the commit of their destruction and its `note`. Waits a few seconds. An erasure that is
-     * pending then is completed later by this server, or by the next one that opens the database.
+     * Erases wrapped data keys after the commit of their destruction and its `note`. Waits a few seconds. An erasure
+     * that is pending then is completed later by this server, or by the next one that opens the database.
      */
     readonly erase: (needles: ReadonlyArray<Uint8Array>) => Effect.Effect<Erased>
     /** Runs all due erasures after the current one, and schedules a retry for those that cannot be done yet. */

@@ -26,8 +26,8 @@ type Part = string | Sql<string>
 type NamesOf<P extends Part> = P extends string ? P : P extends Sql<infer Name> ? Name : never
 
 /**
- * A statement, or a part of one: `` sql`WHERE id = ${"id"}` `` has a parameter named `id`. An interpolated `sql` becomes
- * part of the text and keeps its parameters.
+ * A statement, or a part of one: `` sql`WHERE id = ${"id"}` `` has a parameter named `id`. An interpolated `sql`
+ * becomes part of the text and keeps its parameters.
  */
 export const sql = <const Parts extends ReadonlyArray<Part>>(
   [head = "", ...tail]: ReadonlyArray<string>,
@@ -164,8 +164,8 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
   }
 
   /**
-   * Inserts rows, several per statement, with an ON CONFLICT clause if one is given: a statement costs more than a row, because SQLite journals the changed pages of
-   * each statement that may abort.
+   * Inserts rows, several per statement, with an optional ON CONFLICT clause. A statement costs more than a row, because
+   * SQLite journals the changed pages of each statement that may abort.
    */
   const insert = <const Column extends string>(
     table: string,

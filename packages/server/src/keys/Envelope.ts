@@ -7,7 +7,7 @@ import { Brand, Effect, Either, Redacted } from "effect"
 import type { Subkeys } from "./Keyring.js"
 import { decrypt, encrypt, lengthPrefixed, nonceBytes, refused } from "./Keyring.js"
 
-/** Where a version of a secret belongs. It is authenticated with the value, so a row that was moved does not open. */
+/** The identity of a version of a secret. It is authenticated with the value, so a moved row does not decrypt. */
 export interface Binding {
   readonly orgId: OrgId
   readonly projectId: ProjectId
@@ -17,7 +17,7 @@ export interface Binding {
   readonly version: number
 }
 
-/** A value encrypted under its own data key, and that key encrypted under the key-encryption key, as their columns. */
+/** The columns of a value encrypted under its data key, and of that key wrapped by the key-encryption key. */
 export interface Sealed {
   readonly format: number
   readonly kek_id: string
@@ -30,10 +30,10 @@ export interface Sealed {
 const format = 1
 const dataKeyBytes = 32
 
-/** A wrapped data key without its nonce: what earlier schemas stored as one column, and what an erasure looks for. */
+/** A wrapped data key without its nonce: the part that erasures search for. Earlier schemas stored it separately. */
 export const keyWithoutNonce = (wrapped_key: Uint8Array): Uint8Array => wrapped_key.subarray(nonceBytes)
 
-// The value's does not name the key-encryption key: a rotation re-wraps data keys and leaves values as they are.
+// Does not include the key-encryption key's id: a rotation rewraps data keys and does not touch values.
 const valueData = (binding: Binding) =>
   lengthPrefixed(String(format), "coffer/value", binding.secretId, String(binding.version))
 
@@ -50,12 +50,12 @@ const dataKeyData = (kekId: string, binding: Binding) =>
     String(binding.version)
   )
 
-// What was sealed was a value, and the tag vouches for it: no need to check the rule again.
+// The value was validated before sealing, and the tag authenticates it, so it is not validated again.
 const secretValue = Brand.nominal<SecretValue>()
 
-/** Seals a value by AES-256-GCM (NIST SP 800-38D) under a fresh data key, with fresh random nonces. */
+/** Encrypts a value with AES-256-GCM (NIST SP 800-38D) under a new data key, with random nonces. */
 export const seal = (keyring: Subkeys, binding: Binding, value: Redacted.Redacted<SecretValue>): Sealed => {
-  // Drawn at once: asking for random bytes costs far more than the bytes.
+  // One call for all random bytes: the call costs far more than the bytes.
   const random = randomBytes(dataKeyBytes + 2 * nonceBytes)
   const dataKey = random.subarray(0, dataKeyBytes)
   const nonce = random.subarray(dataKeyBytes, dataKeyBytes + nonceBytes)
@@ -75,7 +75,7 @@ const unwrapDataKey = (keyring: Subkeys, binding: Binding, sealed: Sealed): Eith
     ? refused()
     : decrypt(keyring.kek, dataKeyData(keyring.kekId, binding), sealed.wrapped_key)
 
-/** As `open`, at once: for the many secrets of a bundle. */
+/** Like `open`, without an effect, for the many secrets of a bundle. */
 export const openEither = (
   keyring: Subkeys,
   binding: Binding,
@@ -87,7 +87,7 @@ export const openEither = (
     return Either.map(value, (bytes) => Redacted.make(secretValue(bytes.toString())))
   })
 
-/** Opens what `seal` made. Fails with `DecryptionFailed` when anything was edited or moved, or belongs to another key. */
+/** Decrypts a sealed value. Fails with `DecryptionFailed` if the row was edited or moved, or is under another key. */
 export const open = (
   keyring: Subkeys,
   binding: Binding,
@@ -96,9 +96,8 @@ export const open = (
   Effect.suspend(() => openEither(keyring, binding, sealed))
 
 /**
- * Wraps the data key anew under another master key's key-encryption key; the value and its nonce stay as they are.
- *
- * Fails with `DecryptionFailed` when the data key does not unwrap. The value itself is not opened.
+ * Rewraps the data key under another master key's key-encryption key, and leaves the encrypted value unchanged. Fails
+ * with `DecryptionFailed` if the data key does not unwrap. The value is not decrypted.
  */
 export const rewrap = (
   from: Subkeys,

@@ -7,13 +7,13 @@ import { uuidV4 } from "../database/Uuid.js"
 import { StartupError } from "../StartupError.js"
 import { Keyring, unwrapBytes, wrapBytes } from "./Keyring.js"
 
-/** The database's own identity, and the key of its audit chains. */
+/** The identity of the database, and the key of its audit chains. */
 export class Instance extends Context.Tag("@coffer/server/Instance")<
   Instance,
   {
-    /** A UUID made with the database; a restored copy keeps it. */
+    /** A UUID, created with the database and kept by restored copies. */
     readonly id: string
-    /** 64 random bits in hexadecimal, made anew in a restored file: no ETag outlives what it named. */
+    /** 64 random bits in hexadecimal. A restore sets a new epoch, which invalidates all ETags. */
     readonly epoch: string
     readonly auditKey: KeyObject
   }
@@ -72,8 +72,8 @@ const create = Effect.gen(function* () {
 })
 
 /**
- * Knows the database again, or makes a new one's identity and keys. Fails before anything is written when the master key
- * is not the one that the database was written with.
+ * Reads the identity of the database, or creates it in a new one. If the master key does not match the database, it
+ * fails before anything is written.
  */
 export const InstanceLive = Layer.effect(
   Instance,
@@ -87,7 +87,7 @@ export const InstanceLive = Layer.effect(
         () =>
           new StartupError({
             message:
-              "SERVICE_MASTER_KEY does not open this database: it was written with another key. Nothing was changed; give the right key, or another SERVICE_DB_PATH"
+              "SERVICE_MASTER_KEY does not open this database: it was written with another key. Nothing was changed; set the right key, or another SERVICE_DB_PATH"
           })
       )
     )

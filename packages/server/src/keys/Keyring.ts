@@ -4,11 +4,11 @@ import { DecryptionFailed } from "@coffer/domain/Errors"
 import { Context, Data, Effect, Either, Layer, Metric, Redacted } from "effect"
 import { ServerConfig } from "../Config.js"
 
-/** What the master key is turned into. The key objects hold 32 bytes each, and do not show them when printed. */
+/** The keys derived from the master key. Each key object holds 32 bytes, which are not shown when it is printed. */
 export interface Subkeys {
-  /** Names the key-encryption key beside everything that is wrapped with it: 16 hex characters. */
+  /** Id of the key-encryption key, stored with everything wrapped by it: 16 hex characters. */
   readonly kekId: string
-  /** Names the master key in the names of backups: 16 hex characters. */
+  /** Id of the master key in the names of backups: 16 hex characters. */
   readonly fingerprint: string
   readonly kek: KeyObject
   readonly backupKey: KeyObject
@@ -30,9 +30,8 @@ const labels = {
 } as const
 
 /**
- * Derives the subkeys by HKDF-SHA256 (RFC 5869) without salt, one `info` label each.
- *
- * Fails with `InvalidMasterKey` unless the key is 64 hex digits: `hkdfSync` would take an empty one.
+ * Derives the subkeys with HKDF-SHA256 (RFC 5869) without salt, one `info` label each. Fails with `InvalidMasterKey`
+ * unless the key is 64 hex digits: `hkdfSync` would accept an empty one.
  */
 export const makeKeyring = (masterKey: Redacted.Redacted): Effect.Effect<Subkeys, InvalidMasterKey> =>
   Effect.suspend(() => {
@@ -59,7 +58,7 @@ export const makeKeyring = (masterKey: Redacted.Redacted): Effect.Effect<Subkeys
     return Effect.succeed(subkeys)
   })
 
-/** Counts each time that something of the database or a backup does not decrypt. */
+/** Counts failed decryptions of data of the database or a backup. */
 export const decryptionFailures = Metric.counter("coffer_decryption_failures_total", { incremental: true })
 
 export const nonceBytes = 12
@@ -68,15 +67,15 @@ export const tagBytes = 16
 const cipher = "aes-256-gcm"
 
 /**
- * AES-256-GCM (NIST SP 800-38D): returns the nonce, the ciphertext and the 16-byte tag as one byte string. The nonce has 12
- * bytes; use it once.
+ * Encrypts with AES-256-GCM (NIST SP 800-38D), and returns nonce, ciphertext and 16-byte tag in one byte string. The
+ * nonce has 12 bytes and must never be used twice with the same key.
  */
 export const encrypt = (key: KeyObject | Uint8Array, nonce: Uint8Array, aad: Uint8Array, plaintext: Uint8Array) => {
   const gcm = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes }).setAAD(aad)
   return Buffer.concat([nonce, gcm.update(plaintext), gcm.final(), gcm.getAuthTag()])
 }
 
-/** Decrypts what `encrypt` returned. Left when it is too short or its tag does not match. */
+/** Decrypts the result of `encrypt`. Returns a left if it is too short or its tag does not match. */
 export const decrypt = (
   key: KeyObject | Uint8Array,
   aad: Uint8Array,
@@ -91,7 +90,7 @@ export const decrypt = (
             .setAAD(aad)
             .setAuthTag(encrypted.subarray(end))
           const plaintext = gcm.update(encrypted.subarray(nonceBytes, end))
-          // Throws unless the tag matches: no plaintext is returned before that.
+          // Throws unless the tag matches, so unauthenticated plaintext is never returned.
           gcm.final()
           return plaintext
         },
@@ -105,24 +104,24 @@ export const refused = (): Either.Either<never, DecryptionFailed> => Either.left
 
 const lengthBytes = 4
 
-/** What stands before a field of so many ASCII characters. */
+/** The length prefixes of fields, indexed by the number of ASCII characters. */
 const prefixes = Array.from({ length: 128 }, (_, length) => `\0\0\0${String.fromCharCode(length)}`)
 
 const fieldByField = (fields: ReadonlyArray<string>): Buffer => {
   const size = fields.reduce((sum, field) => sum + lengthBytes + Buffer.byteLength(field), 0)
   const bytes = Buffer.allocUnsafe(size)
-  let at = 0
+  let offset = 0
   for (const field of fields) {
-    const length = bytes.write(field, at + lengthBytes)
-    bytes.writeUInt32BE(length, at)
-    at += lengthBytes + length
+    const length = bytes.write(field, offset + lengthBytes)
+    bytes.writeUInt32BE(length, offset)
+    offset += lengthBytes + length
   }
   return bytes
 }
 
-/** Joins fields so that no two lists give the same bytes: each as its length in bytes (32 bits, big-endian) and its UTF-8. */
+/** Joins fields unambiguously: each is its length in bytes (32 bits, big-endian), followed by its UTF-8. */
 export const lengthPrefixed = (...fields: ReadonlyArray<string>): Buffer => {
-  // Short fields of ASCII, as nearly all are, are one text: writing it once costs half as much.
+  // Nearly all fields are short ASCII: encoding them as one string costs half as much.
   let text = ""
   for (const field of fields) {
     const prefix = prefixes[field.length]
@@ -133,7 +132,7 @@ export const lengthPrefixed = (...fields: ReadonlyArray<string>): Buffer => {
   return bytes.length === text.length ? bytes : fieldByField(fields)
 }
 
-/** A small item under the key-encryption key, such as the audit key: the fields are its columns. */
+/** The columns of a small item wrapped by the key-encryption key, such as the audit key. */
 export interface Wrapped {
   readonly format: number
   readonly kek_id: string
@@ -146,7 +145,7 @@ const format = 1
 const wrapData = (keyring: Subkeys, purpose: string) =>
   lengthPrefixed(String(format), "coffer/wrap", purpose, keyring.kekId)
 
-/** Wraps bytes under the key-encryption key. They unwrap for the same `purpose` alone. */
+/** Wraps bytes with the key-encryption key. They unwrap only for the same `purpose`. */
 export const wrapBytes = (keyring: Subkeys, purpose: string, bytes: Uint8Array): Effect.Effect<Wrapped> =>
   Effect.sync(() => {
     const encrypted = encrypt(keyring.kek, randomBytes(nonceBytes), wrapData(keyring, purpose), bytes)
@@ -158,7 +157,7 @@ export const wrapBytes = (keyring: Subkeys, purpose: string, bytes: Uint8Array):
     }
   })
 
-/** Fails with `DecryptionFailed` for another key or purpose, an unknown format, or anything edited. */
+/** Unwraps bytes. Fails with `DecryptionFailed` for another key or purpose, an unknown format, or edited columns. */
 export const unwrapBytes = (
   keyring: Subkeys,
   purpose: string,

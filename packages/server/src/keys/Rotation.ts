@@ -33,20 +33,20 @@ export interface RotationOptions<E> {
   /** 64 hexadecimal digits, as is `newKey`. */
   readonly oldKey: Redacted.Redacted
   readonly newKey: Redacted.Redacted
-  /** Shows the new key to the operator. Nothing is committed before it succeeds, or at all when it fails. */
+  /** Shows the new key to the operator. The rotation is committed only after this effect succeeds. */
   readonly publish: (newKey: Redacted.Redacted) => Effect.Effect<void, E>
-  /** How many of all steps are done. */
+  /** Called after each step. */
   readonly progress: (done: number, total: number) => Effect.Effect<void>
 }
 
 export interface Rotated {
-  /** How many data keys were wrapped anew. */
+  /** How many data keys were rewrapped. */
   readonly versions: number
   readonly oldFingerprint: string
   readonly newFingerprint: string
-  /** Whether the file was written anew, so that no data key under the old key is left in a gap of it. */
+  /** Whether the file was rewritten. Otherwise gaps in its pages may hold data keys under the old master key. */
   readonly isRewritten: boolean
-  /** The restored and replaced databases beside this one, which are under the old key still. */
+  /** Restored and replaced databases in the same folder, which are still under the old master key. */
   readonly underOldKey: ReadonlyArray<string>
 }
 
@@ -60,7 +60,8 @@ const damaged = (key: string, version: number) =>
   })
 
 const incomplete = new StartupError({
-  message: "the database has versions of secrets that belong nowhere: nothing was changed; restore a backup first"
+  message:
+    "the database has versions of secrets without a secret or an environment: nothing was changed; restore a backup first"
 })
 
 const statements = Effect.map(query, ({ all, one, write }) => ({
@@ -78,7 +79,7 @@ const statements = Effect.map(query, ({ all, one, write }) => ({
   countVersions: one(CountRow)`SELECT count(*) AS count FROM secret_versions WHERE destroyed_at IS NULL`
 }))
 
-/** Wraps the check text and the audit key anew; returns the audit key. */
+/** Rewraps the check text and the audit key, and returns the audit key. */
 const rewrapItems = (from: Subkeys, to: Subkeys) =>
   Effect.gen(function* () {
     const { setWrappedKey, wrappedKeys } = yield* statements
@@ -94,7 +95,7 @@ const rewrapItems = (from: Subkeys, to: Subkeys) =>
     return auditKey === null ? yield* wrongKey : createSecretKey(auditKey)
   })
 
-/** Records the rotation in the log of the server, inside its transaction. */
+/** Records the rotation in the system's audit log. Call in the transaction of the rotation. */
 const record = (auditKey: KeyObject, from: Subkeys, to: Subkeys, versions: number) =>
   Effect.gen(function* () {
     const append = makeAppend(yield* AuditRepo, auditKey)
@@ -128,7 +129,7 @@ const rewrapVersions = (from: Subkeys, to: Subkeys, tick: Effect.Effect<void>) =
     )
   )
 
-/** Reads back what was written and opens all of it under the new key, values too. */
+/** Reads everything back, decrypts it with the new key, including the values, and returns the number of versions. */
 const verify = (to: Subkeys, tick: Effect.Effect<void>) =>
   Effect.gen(function* () {
     const { wrappedKeys } = yield* statements
@@ -143,7 +144,7 @@ const verify = (to: Subkeys, tick: Effect.Effect<void>) =>
     )
   })
 
-/** The files beside a database that are copies of it of one kind. */
+/** Lists the copies of a database in its folder whose names continue with one of `kinds`. */
 const copies = (dbPath: string, ...kinds: ReadonlyArray<string>) => {
   const folder = dirname(dbPath)
   return readdirSync(folder)
@@ -151,13 +152,13 @@ const copies = (dbPath: string, ...kinds: ReadonlyArray<string>) => {
     .map((name) => join(folder, name))
 }
 
-/** Copies made before a migration are under the old key still. */
+/** Removes the copies made before migrations, which are still under the old key. */
 const removeCopies = (dbPath: string) =>
   Effect.sync(() => {
     for (const path of copies(dbPath, "before-")) rmSync(path)
   })
 
-/** A database that cannot be written is nobody's mistake in the program: a full disk, most likely. */
+/** Turns the defect of a failed statement into a message: its usual cause is a full disk, not a bug. */
 const orUnchanged = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StartupError, R> =>
   Effect.catchSomeDefect(effect, (defect) =>
     isSqlError(defect)
@@ -169,7 +170,7 @@ const orUnchanged = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, 
       : Option.none()
   )
 
-/** Whether a master key opens a database, offline. Nothing is changed. */
+/** Whether a master key matches an offline database. Changes nothing. */
 export const opensDatabase = (dbPath: string, key: Redacted.Redacted): Effect.Effect<boolean, StartupError> =>
   Effect.gen(function* () {
     const keyring = yield* Effect.mapError(
@@ -182,9 +183,8 @@ export const opensDatabase = (dbPath: string, key: Redacted.Redacted): Effect.Ef
   }).pipe(Effect.scoped)
 
 /**
- * Puts a database under a new master key, offline: every data key is unwrapped, wrapped anew and tried out, in one
- * transaction; values and their nonces stay as they are. The new key is shown before anything is committed, so that no key
- * is ever in force that nobody has seen; killed at any moment, the database is under the old key or the one shown.
+ * Rotates the master key of an offline database: rewraps and verifies every data key in one transaction. The new key is
+ * published before the commit. Otherwise a crash after the commit would lose the only key that opens the database.
  */
 export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, StartupError | E> =>
   Effect.gen(function* () {
@@ -205,7 +205,7 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
       const { countVersions } = yield* statements
       const { count } = yield* countVersions({})
       let done = 0
-      // Each is written, and then read back.
+      // Each version takes two steps: it is written, and then read back.
       const tick = Effect.suspend(() => options.progress(++done, 2 * count))
       const versions = yield* transaction(
         Effect.gen(function* () {

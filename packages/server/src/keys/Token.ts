@@ -11,7 +11,7 @@ const checksumLength = 6
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** Each character is equally likely: of the 64 values of six random bits, the two beyond the alphabet are drawn again. */
+/** Uniform by rejection sampling: of the 64 values of six random bits, the two beyond the alphabet are discarded. */
 const randomCharacters = (): string => {
   let text = ""
   while (text.length < randomLength) {
@@ -22,11 +22,11 @@ const randomCharacters = (): string => {
   return text
 }
 
-/** The CRC-32 (ISO 3309, as in zlib) of the random characters, without the prefix, as base62 with leading zeros. */
+/** The CRC-32 (ISO 3309, as in zlib) of the random characters without the prefix, in base62 with leading zeros. */
 const checksum = (random: string): string => {
   let rest = crc32(random)
   let text = ""
-  for (let place = 0; place < checksumLength; place++) {
+  for (let digit = 0; digit < checksumLength; digit++) {
     text = alphabet.charAt(rest % 62) + text
     rest = Math.floor(rest / 62)
   }
@@ -34,8 +34,8 @@ const checksum = (random: string): string => {
 }
 
 /**
- * Makes a session token (`svc_st_…`) or an API key (`svc_sa_…`): the prefix, 43 random base62 characters (256 bits) and
- * 6 that are their CRC-32, so that scanners for leaked secrets find it and a mistyped one is refused before any lookup.
+ * Returns a session token (`svc_st_…`) or an API key (`svc_sa_…`): the prefix, 43 random base62 characters (256 bits)
+ * and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are rejected without a lookup.
  */
 export const mintToken = (kind: TokenKind): Effect.Effect<Redacted.Redacted> =>
   Effect.sync(() => {
@@ -43,7 +43,7 @@ export const mintToken = (kind: TokenKind): Effect.Effect<Redacted.Redacted> =>
     return Redacted.make(prefixes[kind] + random + checksum(random))
   })
 
-/** Whether the text has a token's prefix, length, alphabet and checksum. None of these is secret; it may still not exist. */
+/** Whether a text has a token's prefix, length, alphabet and checksum. The token may still not exist. */
 export const isWellFormed = (kind: TokenKind, text: string): boolean => {
   const end = prefixLength + randomLength
   return (
@@ -54,8 +54,8 @@ export const isWellFormed = (kind: TokenKind, text: string): boolean => {
   )
 }
 
-/** The form a token is stored and looked up in: its SHA-256 in lowercase hex. 256 random bits need no slower hash. */
+/** The stored form of a token: its SHA-256 in lowercase hex. A slow hash is unnecessary for 256 random bits. */
 export const hashToken = (text: string): string => hash("sha256", text, "hex")
 
-/** The last four characters, all of the checksum: enough to tell keys apart, nothing to guess one by. */
+/** The last four characters, which belong to the checksum: they tell keys apart and do not help to guess one. */
 export const keyHint = (text: string): string => text.slice(-4)

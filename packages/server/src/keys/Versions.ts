@@ -19,7 +19,7 @@ const VersionRow = Schema.Struct({
   ciphertext: Schema.Uint8ArrayFromSelf
 })
 
-/** A page of versions with their places, removed ones' too, behind a version in the order of the table. */
+/** A page of versions with their bindings, after a version in primary-key order. Includes removed secrets. */
 const page = Effect.map(
   query,
   ({ all }) => all(VersionRow)`
@@ -32,7 +32,7 @@ const page = Effect.map(
     ORDER BY v.secret_id, v.version LIMIT ${"limit"}`
 )
 
-/** Visits every version that can still be opened, in the order of the table; returns how many there are. */
+/** Visits every version that is not destroyed, in primary-key order, and returns their number. */
 export const eachVersion = <E, R>(
   visit: (binding: Binding, row: typeof VersionRow.Type) => Effect.Effect<void, E, R>
 ) =>

@@ -4,7 +4,7 @@ import { query, sql } from "../database/Query.js"
 import { nextTick } from "../EventLoop.js"
 import { Keyring } from "./Keyring.js"
 
-/** How many random nonces one key is good for (NIST SP 800-38D, section 8.3). */
+/** How many encryptions with random nonces one key allows (NIST SP 800-38D, section 8.3). */
 export const maxWraps = 2 ** 32
 const warnAt = 0.8 * maxWraps
 const stride = 5_000
@@ -14,21 +14,21 @@ const CountRow = Schema.Struct({ versions: Schema.Number })
 
 const behind = sql`kek_id = ${"kekId"} AND (secret_id, version) > (${"secretId"}, ${"version"})`
 
-/** What is left of the key-encryption key's wraps, as last counted; a write beyond them is refused. */
+/** Limits how many data keys the key-encryption key wraps: writes beyond the limit fail. */
 export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/WrapBudget", {
   effect: Effect.gen(function* () {
     const { first, one } = yield* query
     const { kekId } = yield* Keyring
     let counted = 0
 
-    /** The last version of the next stretch. */
+    /** The last version of the next `stride` versions; none if fewer remain. */
     const endOfStretch = first(PlaceRow)`
       SELECT secret_id, version FROM secret_versions WHERE ${behind} ORDER BY secret_id, version
       LIMIT 1 OFFSET ${"offset"}`
 
     const countBehind = one(CountRow)`SELECT count(*) AS versions FROM secret_versions WHERE ${behind}`
 
-    /** Counts the versions under the current key, a stretch at a time so that other work gets its turn. */
+    /** Counts the versions under the current key, `stride` at a time, and yields to the event loop in between. */
     const count = Effect.gen(function* () {
       let total = 0
       let last = { secret_id: "", version: 0 }
@@ -52,14 +52,14 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
       return total
     })
 
-    /** Left with LimitExceeded when the key has wrapped as much as it may. */
+    /** Returns a left with LimitExceeded if the last count has reached the limit. */
     const check = (): Either.Either<void, LimitExceeded> =>
       counted < maxWraps
         ? Either.void
         : Either.left(
             new LimitExceeded({
               message:
-                "the key-encryption key has wrapped as many data keys as it may: the operator has to rotate the master key"
+                "the key-encryption key has reached its limit of wrapped data keys: the operator has to rotate the master key"
             })
           )
 

@@ -22,17 +22,17 @@ export interface BundleWrite {
   readonly dry_run?: boolean
 }
 
-/** Fails with NotFound, which names the first key that was asked for and is not there. */
+/** Fails with NotFound for the first requested key without a secret. */
 export const checkFound = (
   secrets: ReadonlyArray<WholeRow>,
   keys: ReadonlyArray<SecretKey> | undefined
 ): Effect.Effect<void, NotFound> => {
-  const there = new Set(secrets.map(({ key }) => key))
-  const absent = keys?.find((key) => !there.has(key))
+  const existing = new Set(secrets.map(({ key }) => key))
+  const absent = keys?.find((key) => !existing.has(key))
   return absent === undefined ? Effect.void : secretNotFound(absent)
 }
 
-/** What a request to write a bundle wants of each key. Fails with ValidationError when it contradicts itself. */
+/** Returns the requested value or deletion of each key. Fails with ValidationError if a key is both set and deleted. */
 const wantedOf = ({ delete: keys = [], set = new Map() }: BundleWrite): Effect.Effect<Wanted, ValidationError> => {
   const both = keys.find((key) => set.has(key))
   if (both !== undefined) return new ValidationError({ message: `${both}: is both in set and in delete` })
@@ -41,7 +41,7 @@ const wantedOf = ({ delete: keys = [], set = new Map() }: BundleWrite): Effect.E
     : Effect.succeed(new Map([...set, ...keys.map((key) => [key, null] as const)]))
 }
 
-/** All secrets of an environment at once: read in one answer, or written all or nothing. */
+/** Reads many secrets of an environment in one response, and writes many atomically. */
 export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
@@ -53,8 +53,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const tagOf = (id: EnvId, revision: number): string => etagOf(epoch, { id, revision })
 
     /**
-     * The secrets of an environment, or those of some keys, with the ETag of what they are; no bundle when the caller
-     * names that ETag already: then no value is decrypted and nothing is recorded.
+     * Returns all secrets of an environment, or those of `keys`, with the environment's ETag. If `ifNoneMatch` names
+     * the current ETag, no bundle is returned, no value is decrypted and no audit entry is written.
      */
     const read = traced("Bundles.read")(
       Effect.fnUntraced(function* (
@@ -90,8 +90,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     )
 
     /**
-     * Writes and deletes secrets, all or nothing; a value that is the same already gets no version. With `ifMatch`, an
-     * environment that is not as that ETag says is a Conflict and nothing is written.
+     * Sets and deletes secrets atomically. An equal value gets no new version. Fails with Conflict if `ifMatch` does
+     * not name the current ETag of the environment.
      */
     const write = traced("Bundles.write")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, request: BundleWrite, ifMatch: string | undefined) {

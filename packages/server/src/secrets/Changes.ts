@@ -13,13 +13,13 @@ import { checkLimits } from "./Limits.js"
 import { SecretsRepo, type WholeRow } from "./Repo.js"
 import { sizeOf, type Value, Versions } from "./Versions.js"
 
-/** What becomes of a key: a value to set, or null to remove it. */
+/** The requested changes by key: a value to set, or null to delete the secret. */
 export type Wanted = ReadonlyMap<SecretKey, Value | null>
 
 /** The version of a secret that a step replaces or deletes. */
 type Replaced = Pick<WholeRow, "id" | "version" | "value_bytes">
 
-/** What is done to a key. */
+/** The planned change of one key. */
 export type Step =
   | { readonly change: "created"; readonly key: SecretKey; readonly value: Value }
   | { readonly change: "updated"; readonly key: SecretKey; readonly value: Value; readonly row: Replaced }
@@ -59,10 +59,10 @@ const totalsAfter = (totals: Totals, steps: ReadonlyArray<Step>) =>
 const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): number =>
   a.key < b.key ? -1 : a.key > b.key ? 1 : 0
 
-/** How a set of a secret is told in the audit log, by the call that did it. */
+/** Returns the action and the metadata of the audit entry for a secret that was set. */
 export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "action"> & { readonly metadata: object }
 
-/** Many changes to the secrets of one environment, as one: planned against what is there, then applied. */
+/** Applies many changes to the secrets of one environment in one revision, after planning them. */
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
@@ -70,7 +70,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const versions = yield* Versions
     const audit = yield* AuditLog
 
-    /** Whether a version holds a value. One that cannot be opened any more holds another one. */
+    /** Whether a version holds this value. One that does not decrypt counts as different, so a write replaces it. */
     const isSame = (place: Place<"secret.write">, row: WholeRow, value: Value): Effect.Effect<boolean> =>
       row.value_bytes !== sizeOf(value)
         ? Effect.succeed(false)
@@ -97,7 +97,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return step
     })
 
-    /** What a write would do to each key, beside the steps that are settled already. */
+    /** Returns the steps for the wanted changes, merged with the `settled` steps in byte order of their keys. */
     const plan = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       wanted: Wanted,
@@ -143,8 +143,8 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     })
 
     /**
-     * Applies a plan inside the caller's transaction: one revision for all of it, one audit entry a changed key. Nothing is
-     * written, and no revision used, when nothing changes or `dryRun` is set.
+     * Applies steps in the caller's transaction, with one new revision and one audit entry per changed key. If nothing
+     * changes or `dryRun` is set, nothing is written and the revision stays.
      */
     const apply = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
@@ -154,7 +154,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         readonly at: string
         readonly dryRun: boolean
         readonly eventOfSet: EventOfSet
-        /** What goes into the audit log before the changed keys. */
+        /** An audit entry to write before those of the changed keys. */
         readonly eventOfAll?: (revision: number) => AuditEvent
       }
     ) {

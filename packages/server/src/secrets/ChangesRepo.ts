@@ -12,7 +12,7 @@ const TotalsRow = Schema.Struct({
 })
 export type Totals = typeof TotalsRow.Type
 
-/** Which secret a change of an environment is about, and who made it when. */
+/** A change of one secret: its environment, revision, author and time. */
 interface NewChange {
   readonly env_id: EnvId
   readonly revision: number
@@ -27,7 +27,7 @@ interface NewVersion extends Sealed, NewChange {
   readonly value_bytes: number
 }
 
-/** What changes the secrets of an environment. */
+/** The statements that change the secrets of an environment. */
 export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
   effect: Effect.gen(function* () {
     const { returning, write } = yield* query
@@ -56,9 +56,8 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
 
     return {
       /**
-       * Takes the environment's own row at the head of a transaction, so that its limits and its revision hold on an engine with
-       * many writers too. The revision goes up by `setTotals`, last: what changes nothing uses none. Fails with NotFound when the
-       * environment is removed.
+       * Locks the environment's row and returns its totals. Call first in a transaction: otherwise concurrent writers
+       * on another engine could exceed limits or share a revision. Fails with NotFound if the environment is removed.
        */
       claim: (env: { readonly id: EnvId; readonly name: EnvName }) =>
         Effect.flatMap(claim({ id: env.id }), ([totals]) =>
@@ -86,7 +85,7 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
 
       restore: (row: NewChange) => Effect.zipRight(restore({ ...row }), recordChange({ ...row, change: "undeleted" })),
 
-      /** Erases what a version sealed and its data key; the database overwrites what it frees. */
+      /** Deletes the ciphertext and the data key of a version; `secure_delete` overwrites the freed bytes. */
       destroyVersion: write`
         UPDATE secret_versions SET wrapped_key = NULL, ciphertext = ${"nothing"}, destroyed_at = ${"now"}
         WHERE secret_id = ${"id"} AND version = ${"version"}`

@@ -5,16 +5,16 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import type { VersionOf } from "./Versions.js"
 
-/** One audit entry and one line of the log for each secret version in this time: a loop of reads must not flood either. */
+/** At most one audit entry and log line per version in this time: otherwise a loop of reads would flood both. */
 const quietMillis = 10 * 60 * 1000
 
-/** A damaged file can hold more versions than are worth remembering; beyond this, the oldest are reported again. */
+/** How many reported versions are remembered. A damaged file can have more; the oldest are then reported again. */
 const maxRemembered = 10_000
 
 /**
- * Makes the function that reports a version that does not decrypt, or is not the newest of its secret: a metric counts each
- * time, and the audit log and an error line say which version it was. A rollback of the transaction that found it loses
- * neither.
+ * Returns the function that reports a version that does not decrypt, or is not the newest of its secret. A metric
+ * counts each failure; the audit log and an error line name the version. A rollback of the open transaction does not
+ * undo these.
  */
 export const makeFailureReports = Effect.gen(function* () {
   const audit = yield* AuditLog

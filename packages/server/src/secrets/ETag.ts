@@ -10,8 +10,8 @@ interface State {
 }
 
 /**
- * The ETag of one environment, or of several together. It never recurs with other content: it stands for the environments,
- * their revisions, and the epoch of the database, which a restored file gets anew.
+ * Returns the ETag of one or more environments: a hash of their ids, their revisions and the epoch of the database. A
+ * restore changes the epoch, so an ETag never recurs with other content.
  */
 export const etagOf = (epoch: string, ...states: ReadonlyArray<State>): string =>
   `"${createHash("sha256")
@@ -20,13 +20,13 @@ export const etagOf = (epoch: string, ...states: ReadonlyArray<State>): string =
     .slice(0, 27)}"`
 
 /**
- * Whether an `If-Match` or `If-None-Match` header (RFC 9110, section 13.1) names an ETag. A tag that a proxy has marked as
- * weak counts too: the proxy compresses the response, and what is compared is the environment's revision.
+ * Whether an `If-Match` or `If-None-Match` header (RFC 9110, section 13.1) names an ETag. Weak tags count, because
+ * proxies that compress responses mark tags as weak. The environment's revision is the same.
  */
 export const namesETag = (header: string, etag: string): boolean =>
   header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
-/** Fails with Conflict when an `If-Match` header names another ETag than the current one. */
+/** Fails with Conflict if an `If-Match` header does not name the current ETag. */
 export const checkMatch = (name: EnvName, ifMatch: string | undefined, etag: string): Effect.Effect<void, Conflict> =>
   ifMatch === undefined || namesETag(ifMatch, etag)
     ? Effect.void

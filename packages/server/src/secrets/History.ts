@@ -31,7 +31,7 @@ const secretVersion =
     destroyed: destroyed_at !== null
   })
 
-/** What a secret was: its versions, and the ways back to one, or to none of it ever having been seen. */
+/** The versions of a secret: lists, rolls back, undeletes and destroys them. */
 export class History extends Effect.Service<History>()("@coffer/server/History", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
@@ -41,7 +41,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const audit = yield* AuditLog
     const erasures = yield* Erasures
 
-    /** A secret's versions, newest first, below a version when one is given; no values. */
+    /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
     const versions = traced("History.versions")(
       Effect.fnUntraced(function* (
         place: Place<"secret.list">,
@@ -60,7 +60,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       })
     )
 
-    /** Writes the value of an earlier version as a new one, without showing it. */
+    /** Writes the value of an earlier version as a new version, without returning the value. */
     const rollback = traced("History.rollback")(
       Effect.fnUntraced(function* (
         place: Place<"secret.write">,
@@ -78,7 +78,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         if (earlier === undefined) return yield* versionNotFound(key, request.version)
         if (earlier.destroyed_at !== null) {
           return yield* new Conflict({
-            message: `version ${request.version} of secret ${key} was destroyed: there is no value to go back to`
+            message: `version ${request.version} of secret ${key} was destroyed: it has no value to roll back to`
           })
         }
         const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
@@ -102,7 +102,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       })
     )
 
-    /** Brings back the record of a key that was removed last, with its versions, when the key is free. */
+    /** Restores the last removed secret of a key, with its versions. Fails with Conflict if the key is in use. */
     const undelete = traced("History.undelete")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
         const written_at = yield* now
@@ -116,7 +116,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         yield* sealed.checkNewest(place, { ...removed, key })
         if ((yield* repo.findLive({ envId: place.env.id, key })) !== undefined) {
           return yield* new Conflict({
-            message: `secret ${key} was set anew after it was removed: what it was before that cannot come back`
+            message: `secret ${key} was set again after its removal: the removed secret cannot be undeleted`
           })
         }
         const after = {
@@ -147,7 +147,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       })
     )
 
-    /** The earlier versions of a secret that are to be destroyed, newest first. */
+    /** Finds the versions to destroy, newest first. Fails with Conflict for the current version. */
     const findEarlier = Effect.fnUntraced(function* (
       key: SecretKey,
       current: { readonly id: SecretId; readonly version: number },
@@ -168,9 +168,9 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     })
 
     /**
-     * Erases earlier versions for good: their data keys and what they sealed go from the rows, and once that is committed from
-     * free pages and from the write-ahead log; `erased` waits for the commit and tells whether they are gone already. That they
-     * existed stays on record. The current version is a Conflict.
+     * Destroys earlier versions: clears their data keys and ciphertexts, and after the commit erases them from free
+     * pages and from the write-ahead log. The rows remain. `erased` waits for the commit and returns the result of the
+     * erasure.
      */
     const destroy = traced("History.destroy")(
       Effect.fnUntraced(function* (place: Place<"secret.destroy">, key: SecretKey, wanted: ReadonlyArray<number>) {
@@ -182,7 +182,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           const removed = yield* history.findRemoved({ envId: place.env.id, key })
           if (removed === undefined) return yield* secretNotFound(key)
           return yield* new NotFound({
-            message: `secret ${key} is removed: undelete it first, because its versions are destroyed while it is there`
+            message: `secret ${key} is removed: undelete it first, then destroy its versions`
           })
         }
         yield* sealed.checkNewest(place, { ...current, key })

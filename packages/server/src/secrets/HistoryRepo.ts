@@ -47,13 +47,13 @@ const EarlierRow = Schema.Struct({
 
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
 
-/** What secrets and environments were. */
+/** Reads earlier versions, removed secrets and the changes of environments. */
 export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/HistoryRepo", {
   effect: Effect.gen(function* () {
     const { all, first } = yield* query
     const pages = yield* allPages
 
-    /** The keys of an environment in byte order, each found by one step in the index whatever the length of its history. */
+    /** Steps through the distinct keys in byte order with one index lookup each, however long the history is. */
     const changesUpTo = all(EarlierRow)`
       WITH RECURSIVE keys (key, number) AS (
         SELECT min(key), 1 FROM secret_changes WHERE env_id = ${"envId"} AND key > ${"after"}
@@ -71,13 +71,13 @@ export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/H
         SELECT s.id AS id, s.version AS version, ${newestColumn} FROM secrets s
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`,
 
-      /** The record of a key that was removed last. */
+      /** The most recently removed secret of a key. */
       findRemoved: first(RemovedRow)`
         SELECT ${versionColumns}, s.created_at AS created_at FROM secrets s ${newestVersion}
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NOT NULL
         ORDER BY s.removed_revision DESC LIMIT 1`,
 
-      /** The versions of a secret below one, newest first. */
+      /** The versions of a secret lower than `before`, newest first. */
       versions: all(VersionRow)`
         SELECT version, created_at, created_by, destroyed_at FROM secret_versions
         WHERE secret_id = ${"id"} AND version < ${"before"} ORDER BY version DESC LIMIT ${"limit"}`,
@@ -87,15 +87,15 @@ export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/H
           v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, ${sealedColumns}
         FROM secret_versions v WHERE v.secret_id = ${"id"} AND v.version = ${"version"}`,
 
-      /** The changes of an environment below a revision, newest first; the last keys of a revision first. */
+      /** The changes of an environment at revisions lower than `before`, by descending revision and key. */
       changes: all(ChangeRow)`
         SELECT revision, key, version, change, created_by, created_at FROM secret_changes
         WHERE env_id = ${"envId"} AND revision < ${"before"} ORDER BY revision DESC, key DESC LIMIT ${"limit"}`,
 
-      /** The first revision from which on the history of an environment is whole. */
+      /** The revision from which on the history of an environment is complete. */
       wholeSince: first(RevisionRow)`SELECT revision FROM secret_changes_since WHERE env_id = ${"envId"}`,
 
-      /** The last change of each key up to a revision; nulls for a key that came later. */
+      /** The last change of each key up to a revision; nulls for a key that was created later. */
       changesUpTo: (envId: EnvId, revision: number) =>
         pages(
           "",

@@ -48,7 +48,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           const { data, erased } = yield* (
             access
               .change(access.env(path, "secret.destroy"), (place) => history.destroy(place, path.key, payload.versions))
-              // Its erasure is left to the commit: see `History.destroy`.
+              // An interrupt after the commit would skip the erasure: see `History.destroy`.
               .pipe(Effect.uninterruptible)
           )
           return { data, erased: yield* erased }

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 const maxSecrets = maxBundleKeys
 const maxValueBytes = 8 * 1024 * 1024
 
-/** Fails when an environment would hold more secrets or bytes of values than it may, and more than it did. */
+/** Fails if a change would grow an environment beyond its limits. Changes that shrink a full one are allowed. */
 export const checkLimits = (
   before: { readonly secret_count: number; readonly value_bytes: number },
   after: { readonly secret_count: number; readonly value_bytes: number }

@@ -15,7 +15,7 @@ import { Versions } from "./Versions.js"
 
 type Status = "only_here" | "only_there" | "same" | "different"
 
-/** Moving values between environments, and comparing them, without anybody seeing one. */
+/** Copies and compares the values of two environments without showing them. */
 export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promotion", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
@@ -25,8 +25,8 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const { epoch } = yield* Instance
 
     /**
-     * Claims both environments, in the order of their ids: of two copies in opposite directions, one would wait for the other
-     * otherwise, and that for the first.
+     * Claims both environments in the order of their ids. Otherwise two copies in opposite directions could deadlock on
+     * an engine with row locks.
      */
     const claimBoth = Effect.fnUntraced(function* (to: Place<"secret.write">, from: Place<"secret.copy">) {
       if (to.env.id < from.env.id) {
@@ -38,8 +38,8 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     })
 
     /**
-     * Writes the values of some keys, or all, of another environment; a value that is the same already gets no version. The
-     * ETag stands for both environments: with `ifMatch`, nothing is written when either has changed.
+     * Copies the values of all keys or of `keys` from another environment. An equal value gets no new version. The ETag
+     * covers both environments. Fails with Conflict if `ifMatch` does not name the current one.
      */
     const copy = traced("Promotion.copy")(
       Effect.fnUntraced(function* (
@@ -73,7 +73,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       })
     )
 
-    /** Which keys are only here, only there, the same or different: decided by decrypting both, and nothing else leaves. */
+    /** Compares two environments by key. Returns no values: both sides are decrypted only to compare them. */
     const diff = traced("Promotion.diff")(
       Effect.fnUntraced(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
         const [mine, theirs] = yield* snapshot(

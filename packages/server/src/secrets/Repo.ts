@@ -39,7 +39,7 @@ const WholeRowOfEnvironment = Schema.Struct({ ...WholeRow.fields, revision: Sche
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
 const EmptyRow = Schema.Struct({ revision: Schema.Number, secrets: Schema.Literal(0, 1) })
 
-/** An environment at one moment. */
+/** A snapshot of an environment. */
 interface Contents {
   readonly revision: number
   readonly secrets: ReadonlyArray<WholeRow>
@@ -80,7 +80,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
           SELECT 1 FROM secrets s WHERE s.env_id = e.id AND s.removed_at IS NULL) THEN 1 ELSE 0 END AS secrets
       FROM environments e WHERE e.id = ${"envId"} AND e.removed_at IS NULL`
 
-    /** The secrets of an environment with what they sealed, each with the environment's revision. */
+    /** All secrets of an environment with their encrypted columns and the environment's revision. */
     const everyWhole = (envId: EnvId) =>
       pages(
         "",
@@ -88,7 +88,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
         ({ key }): string => key
       )
 
-    /** The secrets of some keys, without those that are not there. */
+    /** The secrets of the keys that exist. */
     const some = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
       Effect.map(
         forEachInSlices([...new Set(keys)].sort(), (key) => find({ envId, key })),
@@ -102,7 +102,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
         if (secret !== undefined) return { revision: secret.revision, secrets } satisfies Contents
         const found = yield* empty({ envId })
         if (found === undefined) return undefined
-        // Otherwise a secret was set between the two statements.
+        // Otherwise a secret was set between the two statements: read again.
         if (found.secrets === 0) return { revision: found.revision, secrets } satisfies Contents
       }
     })
@@ -125,13 +125,13 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
         SELECT s.id AS id, v.version AS version, v.destroyed_at AS destroyed_at, ${sealedColumns}
         FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = ${"version"} WHERE ${ofKey}`,
 
-      /** A secret without what it sealed. */
+      /** A live secret without its encrypted columns. */
       findLive: first(LiveRow)`
         SELECT ${versionColumns}, s.created_at AS created_at FROM secrets s ${newestVersion} WHERE ${ofKey}`,
 
       find,
 
-      /** The secrets of an environment, by their keys in byte order. */
+      /** The secrets of an environment, in byte order of their keys. */
       list: (envId: EnvId) =>
         pages(
           "",
@@ -141,11 +141,11 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
 
       revision,
 
-      /** As `list`, with what the secrets sealed; only those of some keys, where keys are given. */
+      /** Like `list`, with the encrypted columns. With `keys`, only the secrets of these keys. */
       select: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<ReadonlyArray<WholeRow>> =>
         keys === undefined ? everyWhole(envId) : some(envId, keys),
 
-      /** As `select`, with the environment's revision, both of one moment. None when the environment is removed. */
+      /** Like `select`, with the revision of the same snapshot. Undefined if the environment is removed. */
       contents: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<Contents | undefined> =>
         keys === undefined ? contentsOfAll(envId) : contentsOfSome(envId, keys)
     } as const

@@ -20,7 +20,7 @@ const defaultLimit = 100
 /** How many keys a message names. */
 const maxNamed = 20
 
-/** A version that a key had at a revision. */
+/** The version of a key at an earlier revision. */
 interface Earlier {
   readonly key: SecretKey
   readonly id: SecretId
@@ -37,7 +37,7 @@ const revisionOf = ([first, ...rest]: Array.NonEmptyReadonlyArray<ChangeRow>): R
 const named = (keys: ReadonlyArray<SecretKey>): string =>
   keys.length <= maxNamed ? keys.join(", ") : `${keys.slice(0, maxNamed).join(", ")} and ${keys.length - maxNamed} more`
 
-/** The changes of an environment, and the way back to an earlier state of it. No value is shown. */
+/** Lists the revisions of an environment and reverts to one. Returns no values. */
 export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revisions", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
@@ -46,7 +46,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const versions = yield* Versions
     const { epoch } = yield* Instance
 
-    /** The revisions of an environment, newest first, below a revision when one is given. */
+    /** Lists the revisions of an environment, newest first. With `before`, only lower revisions. */
     const list = traced("Revisions.list")(
       Effect.fnUntraced(function* (
         place: Place<"secret.list">,
@@ -60,12 +60,12 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         })
         const revisions = Object.values(Array.groupBy(rows, ({ revision }) => String(revision))).map(revisionOf)
         revisions.sort((a, b) => b.revision - a.revision)
-        // The oldest revision of a full page may have more changes than were read.
+        // The oldest revision on a full page may be incomplete.
         return revisions.slice(0, rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit)
       })
     )
 
-    /** Which version each key had at a revision; keys that were not there are left out. */
+    /** Returns the version of each key at a revision, without keys that had no secret. */
     const stateAt = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
       const rows = yield* history.changesUpTo(place.env.id, revision)
       return rows.flatMap(({ change, key, secret_id: id, version }): ReadonlyArray<Earlier> =>
@@ -73,7 +73,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       )
     })
 
-    /** The value of each key as it was. Fails with Conflict when a value was destroyed since. */
+    /** Decrypts the earlier versions. Fails with Conflict if one was destroyed. */
     const valuesOf = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       revision: number,
@@ -96,7 +96,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       return values
     })
 
-    /** What is to become of each key that is there now or was there then. */
+    /** Returns the steps from the current state to the state at a revision. */
     const stepsTo = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
       const rows = yield* repo.list(place.env.id)
       for (const row of rows) yield* versions.checkNewest(place, row)
@@ -115,8 +115,8 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     })
 
     /**
-     * Makes an environment as it was at a revision, in one new revision; 0 empties it. Fails with Conflict, and changes
-     * nothing, when that state is not known or needs a destroyed value, or when `ifMatch` names another ETag.
+     * Reverts an environment to an earlier revision, in one new revision; 0 deletes all secrets. Fails with Conflict if
+     * the state is unknown, if it needs a destroyed value, or if `ifMatch` does not name the current ETag.
      */
     const revert = traced("Revisions.revert")(
       Effect.fnUntraced(function* (

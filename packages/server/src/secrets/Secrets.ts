@@ -19,7 +19,7 @@ export const secretNotFound = (key: SecretKey) => new NotFound({ message: `secre
 export const versionNotFound = (key: SecretKey, version: number) =>
   new NotFound({ message: `version ${version} of secret ${key} is not there` })
 
-/** Fails with Conflict when a secret is not at the version that the caller expects; 0 stands for none. */
+/** Fails with Conflict unless a secret is at the expected version; 0 means that it does not exist. */
 export const checkExpected = (
   key: SecretKey,
   expected: number | undefined,
@@ -41,7 +41,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const versions = yield* Versions
     const audit = yield* AuditLog
 
-    /** A secret as it is, or as it was at a version. Fails with DecryptionFailed rather than return what was edited. */
+    /** Reads the current or a given version of a secret. Fails with DecryptionFailed if the row was tampered with. */
     const read = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
       const row =
         version === undefined
@@ -70,14 +70,14 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       })
     )
 
-    /** The secret that a change is about, as it is. */
+    /** Finds the live secret that a change refers to. Fails if its current version is not the newest. */
     const currentOf = Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
       const current = yield* repo.findLive({ envId: place.env.id, key })
       if (current !== undefined) yield* versions.checkNewest(place, { ...current, key })
       return current
     })
 
-    /** Writes a new version. With an expected version (0: none), anything else there is a Conflict and changes nothing. */
+    /** Writes a new version. Fails with Conflict if the current version is not the expected one (0: no secret). */
     const set = traced("Secrets.set")(
       Effect.fnUntraced(function* (
         place: Place<"secret.write">,

@@ -16,7 +16,7 @@ export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.co
 
 export type Value = Redacted.Redacted<SecretValue>
 
-/** Which version of which secret. */
+/** Identifies a version of a secret. */
 export interface VersionOf {
   readonly id: SecretId
   readonly key: SecretKey
@@ -42,7 +42,7 @@ const bindingOf = (place: EnvironmentPlace, { id, key, version }: VersionOf): Bi
 /** The size of a value in bytes of UTF-8. */
 export const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
 
-/** What was written is what is read: versions are sealed to their place as they are written, and opened there alone. */
+/** Encrypts versions when they are written and decrypts them when read. Each is bound to its place in the hierarchy. */
 export class Versions extends Effect.Service<Versions>()("@coffer/server/Versions", {
   effect: Effect.gen(function* () {
     const changes = yield* ChangesRepo
@@ -51,8 +51,8 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const reportFailure = yield* makeFailureReports
 
     /**
-     * Seals a value as a version of a secret and makes that version the current one: the first version makes the secret.
-     * Fails with LimitExceeded when the key has wrapped its fill.
+     * Encrypts a value as a version of a secret and makes that version current; version 1 creates the secret. Fails
+     * with LimitExceeded if the key-encryption key has reached its limit.
      */
     const write = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
@@ -82,7 +82,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
         new DecryptionFailed({ message: `secret ${of.key} does not authenticate: it was altered` })
       )
 
-    /** The value of a version. Fails with DecryptionFailed rather than return anything that was edited, moved or destroyed. */
+    /** Decrypts a version. Fails with DecryptionFailed if the row was edited or moved, or the version was destroyed. */
     const open = (
       place: EnvironmentPlace,
       of: VersionOf,
@@ -95,8 +95,8 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
           )
 
     /**
-     * Fails with DecryptionFailed where a secret points to another version than the newest that it has: somebody set it back in
-     * the file, and what it points to must not pass for the current value. It is reported like a version that does not open.
+     * Fails with DecryptionFailed, and reports that, if the current version of a secret is not its newest. Somebody
+     * then edited the file, and an old value must not pass for the current one.
      */
     const checkNewest = (
       place: EnvPlace<Action>,

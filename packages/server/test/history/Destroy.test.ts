@@ -147,7 +147,7 @@ describe("an older life of a key", () => {
       assert.strictEqual(yield* outcome(destroy(ada, "A", [2])), "NotFound")
       assert.strictEqual(yield* outcome(rollback(ada, "A", 2)), "NotFound")
       const late = yield* Effect.flip(undelete(ada, "A"))
-      assert.deepStrictEqual([late._tag, /was set anew .* cannot come back/.test(late.message)], ["Conflict", true])
+      assert.deepStrictEqual([late._tag, /was set again .* cannot be undeleted/.test(late.message)], ["Conflict", true])
       // The last that was removed comes back, and never the one before it.
       yield* removeSecret(ada, "A")
       yield* undelete(ada, "A")

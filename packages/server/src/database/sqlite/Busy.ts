@@ -13,7 +13,7 @@ const pauseMillis = 20
 /** How long a refused statement is retried. */
 export const patienceMillis = 5_000
 
-/** Uses the system timer instead of Effect's `Clock`: under a test clock, the lock's holder would still need real time. */
+/** Uses the system timer instead of Effect's `Clock`: another process releases the lock in real time. */
 const pause = Effect.async<void>((resume) => {
   const timer = setTimeout(() => {
     resume(Effect.void)

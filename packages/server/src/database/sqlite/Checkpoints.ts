@@ -6,9 +6,9 @@ import { onFileInThread } from "./FileThread.js"
 const enough = 1_000
 /** A thread moves more pages than this: 2,500, the pages of one 8 MiB change, would block the event loop for 25 ms. */
 const tooMany = 2_000
-/** A log longer than this (256 MiB) is moved on the event loop: a thread cannot catch up with writers that never pause. */
+/** A log longer than this (256 MiB) is moved on the event loop: a thread cannot keep up with constant writes. */
 const maxLog = 65_536
-/** Milliseconds between the starts of threads: while another connection reads an old snapshot, a thread moves little. */
+/** Milliseconds between the starts of threads: while a connection reads an old snapshot, a thread moves little. */
 const pauseMillis = 1_000
 
 const decode = Schema.decodeUnknownOption(
@@ -16,8 +16,8 @@ const decode = Schema.decodeUnknownOption(
 )
 
 /**
- * Returns the effect to run after each commit: a checkpoint if the log is long. SQLite's automatic checkpoint would block
- * the event loop inside a commit, for all pages that a large change or a long backup has left in the log.
+ * Returns the effect to run after each commit: a checkpoint if the log is long. SQLite's automatic checkpoint
+ * runs inside a commit. It would block the event loop for all pages that a large change or a long backup leaves.
  */
 export const checkpoints = (connection: SqlConnection.Connection, path: string) =>
   Effect.gen(function* () {

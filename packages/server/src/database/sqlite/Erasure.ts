@@ -53,8 +53,9 @@ interface Erasure {
 const NotesRow = Schema.Struct({ user_version: Schema.Number })
 
 /**
- * Runs erasures in a thread, one at a time, each for several waiting requests. The header field `user_version` counts the
- * due erasures, and the destroying transaction increments it. After a crash, the next server therefore repeats them.
+ * Runs erasures in a thread, one at a time, each for several waiting requests. The header field `user_version` counts
+ * the due erasures, and the destroying transaction increments it. After a crash, the next server therefore repeats
+ * them.
  */
 export const ErasuresLive = Layer.scoped(
   Erasures,

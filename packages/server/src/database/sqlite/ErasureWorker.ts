@@ -8,7 +8,7 @@ import { holdsAny } from "./Remnants.js"
 /** A request to the erasure thread. */
 export interface ErasureRequest {
   readonly path: string
-  /** A descriptor of the database file. Closing a second one would release all POSIX locks of this process on the file. */
+  /** A descriptor of the database file. Closing a second one would release the process's POSIX locks on the file. */
   readonly file: number
   /** The wrapped data keys to search for; null if they are unknown, so that the whole file must be rewritten. */
   readonly needles: ReadonlyArray<Uint8Array> | null
@@ -60,8 +60,8 @@ const flush = (path: string): void => {
 }
 
 /**
- * Erases the destroyed versions in a copy of the database, and returns whether the copy had any. One rename replaces the
- * copy, so a crash never leaves it incomplete.
+ * Erases the destroyed versions in a copy of the database, and returns whether the copy had any. One rename replaces
+ * the copy, so a crash never leaves it incomplete.
  */
 const eraseInCopy = (path: string, copy: string): boolean => {
   const kept = new Sqlite(copy, { readonly: true, fileMustExist: true })

@@ -4,8 +4,8 @@ import { StartupError } from "../../StartupError.js"
 import { reasonOf } from "../Reason.js"
 
 /**
- * Creates the database file with mode 0600 if it does not exist. Fails if the file or one that SQLite keeps beside it is
- * not a regular file, or if group or others have any rights on it.
+ * Creates the database file with mode 0600 if it does not exist. Fails if the file, or one beside
+ * it, is not a regular file or grants rights to group or others.
  */
 export const guardDatabaseFile = (path: string): Effect.Effect<void, StartupError> =>
   Effect.gen(function* () {
@@ -41,8 +41,8 @@ export class DatabaseFile extends Context.Tag("@coffer/server/DatabaseFile")<
 >() {}
 
 /**
- * Opens the only descriptor outside SQLite. Acquire it before the first connection, so that it is closed last. Closing it
- * releases all POSIX locks of this process on the file, and another program could then delete the write-ahead log.
+ * Opens the only descriptor outside SQLite. Acquire it before the first connection, so that it is closed last. Closing
+ * it releases all POSIX locks of this process on the file, and another program could then delete the write-ahead log.
  */
 export const openDescriptor = (path: string) =>
   Effect.acquireRelease(

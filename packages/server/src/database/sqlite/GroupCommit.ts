@@ -1,52 +1,27 @@
 import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
-import { Cause, Deferred, Effect, Exit, FiberId, FiberSet, Option } from "effect"
+import { Cause, Deferred, Effect, Exit, FiberSet, Option } from "effect"
 import { nextTick } from "../../EventLoop.js"
 import { type Open, Transaction } from "../Database.js"
 import { isBusy } from "../Reason.js"
 import { makePatience } from "./Busy.js"
 import { isSqlError } from "../SqlErrors.js"
+import { type Group, makeGroup } from "./Group.js"
+import { guardedConnection } from "./GuardedConnection.js"
 import { makeMutex } from "./Mutex.js"
 import { makeQueues } from "./Queues.js"
-
-/** What is committed together: done once that is on disk. */
-interface Group {
-  readonly done: Deferred.Deferred<void>
-  statements: number
-  bytes: number
-}
-
-/** A group that was given so many statements or bytes takes no further change: a commit writes all of them at once. */
-const maxStatements = 1_000
-const maxBytes = 1024 * 1024
-const largeBytes = 128 * 1024
 
 const rolledBack = new SqlError.SqlError({
   cause: new Error("the transaction was rolled back"),
   message: "Failed to execute statement"
 })
 
-/** What the engine says to a rollback where nothing is open: it has rolled back by itself. */
+/** Whether ROLLBACK failed because no transaction is open: SQLite has rolled it back already. */
 const isNothingOpen = (error: SqlError.SqlError): boolean =>
   error.cause instanceof Error && error.cause.message.includes("no transaction is active")
 
-const sizeOf = (parameters: ReadonlyArray<unknown>): number => {
-  let size = 0
-  for (const parameter of parameters) {
-    if (typeof parameter === "string" || parameter instanceof Uint8Array) size += parameter.length
-  }
-  return size
-}
-
 /**
- * Group commit on the one connection that writes: changes that wait for their turn at the same time are committed together. Each
- * is a savepoint of its own, is rolled back alone, and is told how it went only when the commit that holds it is on disk: to
- * wait for the disk is most of a write, so many at once cost little more than one. A refusal is told then too, for it may
- * rest on what others in its group did. When a commit fails, each change in it fails and is rolled back. After a failed flush
- * that is certain only while this process lives: frames of the log that have reached the disk can be found by the next one
- * after a crash.
- *
- * Statements of a transaction that has failed fail until it is rolled back, as on PostgreSQL: SQLite rolls a whole transaction
- * back by itself when the disk is full or broken, and would keep alone what comes after that.
+ * Group commit on the writing connection: one flush makes many changes durable. Each change has its own savepoint. Its
+ * caller waits for the commit even after a typed error, because the error may depend on other changes of the group.
  */
 export const groupCommit = (connection: SqlConnection.Connection, afterCommit: Effect.Effect<void> = Effect.void) =>
   Effect.gen(function* () {
@@ -55,41 +30,32 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
     const fork = yield* FiberSet.makeRuntime()
     const queues = makeQueues()
     let group: Group | null = null
-    /** The change that is inside the mutex. */
+    /** The change that holds the mutex. */
     let inside: Open | null = null
-    /** Why the statements of that change fail. */
+    /** The error of that change. Its later statements fail too: SQLite may have rolled back and would commit them alone. */
     let failure: SqlError.SqlError | null = null
-    /** Whether the group holds a part of a change that could not be rolled back. */
+    /** Whether a part of a change could not be rolled back. The group must not be committed then. */
     let isBroken = false
-    /** Whether a transaction may be open that nobody is in, because it could not be rolled back. */
+    /** Whether ROLLBACK failed. It is retried before the next statement, which must not join the old transaction. */
     let isStuck = false
     let isClosed = false
 
     const run = (text: string) => connection.execute(text, [], undefined)
 
-    /** The connection as one change sees it: of no use before it begins, after it has failed, and when it has ended. */
+    /** Returns a change whose connection refuses statements before it begins, after a failed one, and after its end. */
     const makeOpen = (): Open => {
-      const guarded =
-        (run: SqlConnection.Connection["execute"]): SqlConnection.Connection["execute"] =>
-        (text, parameters, transform) =>
-          Effect.suspend(() => {
-            if (inside !== open || group === null) return Effect.fail(rolledBack)
-            if (failure !== null) return Effect.fail(failure)
-            group.statements++
-            group.bytes += sizeOf(parameters)
-            return Effect.tapError(run(text, parameters, transform), (error) =>
-              Effect.sync(() => {
-                failure = error
-              })
-            )
-          })
       const open: Open = {
         endings: [],
-        connection: {
-          ...connection,
-          execute: guarded(connection.execute),
-          executeUnprepared: guarded(connection.executeUnprepared)
-        }
+        connection: guardedConnection(connection, {
+          refusal: (parameters) => {
+            if (inside !== open || group === null) return rolledBack
+            if (failure === null) group.add(parameters)
+            return failure
+          },
+          onFailure: (error) => {
+            failure = error
+          }
+        })
       }
       return open
     }
@@ -100,7 +66,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       })
     )
 
-    /** Rolls a group back whole, and fails all changes in it. */
+    /** Rolls back a whole group, and fails all its changes. */
     const abandon = (lost: Group, error: unknown) =>
       Effect.suspend(() => {
         group = null
@@ -114,15 +80,14 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         )
       })
 
-    /** Commits the group that is open, if one is. Belongs inside the mutex. */
+    /** Commits the open group, if there is one. Call while holding the mutex. */
     const commitGroup: Effect.Effect<void> = Effect.suspend(() => {
       const current = group
       if (current === null) return isStuck ? rollback : Effect.void
       const open = makeOpen()
       inside = open
       failure = null
-      // What the disk is given at once is long enough to be a turn of its own.
-      const pause = current.bytes < largeBytes ? Effect.void : nextTick
+      const pause = current.isLarge() ? nextTick : Effect.void
       return Effect.provideService(queues.run, Transaction, [open, 0]).pipe(
         Effect.zipRight(pause),
         Effect.zipRight(Effect.suspend(() => (failure === null ? run("COMMIT") : Effect.fail(failure)))),
@@ -137,17 +102,15 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       )
     })
 
-    const isFull = (): boolean => group !== null && (group.statements >= maxStatements || group.bytes >= maxBytes)
-
     /**
-     * Opens a group. It is committed after all that wait once the requests that have arrived are read: those of one turn of the
-     * event loop come one after another, and each would be through before the next is seen.
+     * Opens a group. Its commit is queued on the next tick, behind all changes that have arrived until then. Requests
+     * of one tick arrive one after another, and each would otherwise be committed alone.
      */
     const openGroup = Effect.suspend(() => (isStuck ? rollback : Effect.void)).pipe(
       Effect.zipRight(patiently(run("BEGIN IMMEDIATE"))),
       Effect.map(() => {
         granted()
-        group = { done: Deferred.unsafeMake(FiberId.none), statements: 0, bytes: 0 }
+        group = makeGroup()
         setImmediate(() => fork(mutex.inside(Effect.uninterruptible(commitGroup))))
         return group
       })
@@ -156,10 +119,10 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
     const begin = (open: Open) =>
       Effect.gen(function* () {
         if (isClosed) return yield* rolledBack
-        // Sockets have their turn before a full group is committed.
-        if (isFull()) yield* Effect.zipRight(nextTick, commitGroup)
+        // Let sockets and timers run before the long commit of a full group.
+        if (group?.isFull() === true) yield* Effect.zipRight(nextTick, commitGroup)
         if (group === null) yield* openGroup
-        // The engine may have rolled the group back with it.
+        // SQLite may have rolled back the whole group.
         yield* Effect.tapError(run("SAVEPOINT change"), (error) =>
           group === null ? Effect.void : abandon(group, error)
         )
@@ -168,8 +131,8 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         inside = open
       })
 
-    /** Runs a statement that rolls back; where that fails, nothing of the group may be kept. */
-    const takingBack = (text: string) =>
+    /** Runs a statement of a rollback. If it fails, the whole group must be rolled back. */
+    const undoStep = (text: string) =>
       Effect.match(run(text), {
         onFailure: (error) => {
           failure ??= error
@@ -178,18 +141,18 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         onSuccess: () => undefined
       })
 
-    /** Rolls back to the savepoint at a depth, after which statements may go on. */
+    /** Rolls back to the savepoint of a depth. Statements may run again afterwards. */
     const undo = (savepoint: string, depth: number) =>
       Effect.suspend(() => {
         queues.cut(depth)
-        return Effect.map(takingBack(`ROLLBACK TO ${savepoint}`), () => {
+        return Effect.map(undoStep(`ROLLBACK TO ${savepoint}`), () => {
           if (!isBroken) failure = null
         })
       })
 
-    const undoChange = Effect.zipRight(undo("change", 0), takingBack("RELEASE change"))
+    const undoChange = Effect.zipRight(undo("change", 0), undoStep("RELEASE change"))
 
-    /** Leaves the mutex, and waits for the group. */
+    /** Releases the mutex, and waits for the commit of the group. */
     const leave = Effect.suspend(() => {
       const current = group
       if (inside === null || current === null) return mutex.leave
@@ -199,11 +162,11 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       return Effect.zipRight(Effect.zipRight(ended, mutex.leave), Deferred.await(current.done))
     })
 
-    /** Runs what was left to the end of a change, which has ended so. */
+    /** Runs the hooks of a change with its exit. */
     const settle = ({ endings }: Open, exit: Exit.Exit<unknown, unknown>) =>
       Effect.forEach(endings.splice(0), (ending) => ending(exit), { discard: true })
 
-    /** Keeps a change, unless a statement of it has failed, or rolls it back. */
+    /** Releases the savepoint of a change, or rolls the change back if a statement of it has failed. */
     const release = Effect.suspend(() => {
       const kept = failure === null && !isBroken ? run("RELEASE change") : Effect.fail(failure ?? rolledBack)
       return Effect.tapError(kept, () => undoChange)
@@ -226,7 +189,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         ),
       savepoint: ({ connection }, depth) =>
         Effect.tapBoth(connection.execute(`SAVEPOINT part_${depth}`, [], undefined), {
-          // The rollback that follows would go to an earlier part of that name.
+          // The toolkit's ROLLBACK TO would otherwise hit an earlier savepoint of the same name.
           onFailure: () =>
             Effect.sync(() => {
               isBroken = true
@@ -239,7 +202,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       rollbackSavepoint: (_open, depth) => undo(`part_${depth}`, depth)
     })
 
-    /** What a part has left to the end goes by how the part ended, where that was rolled back. */
+    /** Runs a nested transaction. If it is rolled back, its hooks get its exit instead of the whole change's. */
     const part = <A, E, R>({ endings }: Open, change: Effect.Effect<A, E, R>) =>
       Effect.suspend(() => {
         const before = endings.length
@@ -251,7 +214,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         )
       })
 
-    /** Runs an effect as one transaction: see `Database`. A failure of the database is a defect. */
+    /** Implements `Database.transaction`. */
     const transaction = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> => {
       const proven = Effect.flatMap(Effect.serviceOption(Transaction), (opened) =>
         Option.isSome(opened)
@@ -265,7 +228,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       ).pipe(Effect.catchIf(isSqlError, Effect.die))
     }
 
-    /** Runs what belongs to no transaction while none is open, and lets none begin meanwhile. */
+    /** Implements `SqliteWriter.alone`. */
     const alone = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
       mutex.inside(
         Effect.zipRight(
@@ -274,7 +237,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         )
       )
 
-    /** Whether a change could begin now, or has to wait for the lock of another program for no longer than it may. */
+    /** Implements `Database.isWritable`. Tries to begin a transaction, unless one is open or about to begin. */
     const isWritable = Effect.suspend(() => {
       if (group !== null || !mutex.isFree()) return Effect.sync(() => !isExhausted())
       return mutex.inside(
@@ -292,7 +255,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       )
     })
 
-    // What is not committed when the connection is closed is told to nobody as done.
+    // Fail the changes that are not committed when the connection is closed: their callers must not see a success.
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         isClosed = true

@@ -5,8 +5,8 @@ import { StartupError } from "../../StartupError.js"
 import { isBusy, reasonOf } from "../Reason.js"
 
 /**
- * Locks a database file for the life of the scope, and fails if another process holds the lock. An exclusive transaction
- * on `{path}.lock` is the lock, so the system releases it however the process dies.
+ * Locks a database file for the life of the scope, and fails if another process holds the lock. An exclusive
+ * transaction on `{path}.lock` is the lock, so the system releases it however the process dies.
  */
 export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
   Effect.acquireRelease(

@@ -15,8 +15,8 @@ const analyse = (path: string) =>
 const checkpointRows = rowsOf(Schema.Struct({ busy: Schema.Number }))
 
 /**
- * Moves the write-ahead log into the database file and truncates it, so that it stays small and holds no old data. While
- * another connection reads, this logs a warning, and the next maintenance retries.
+ * Moves the write-ahead log into the database file and truncates it, so that it stays small and holds no old data.
+ * While another connection reads, this logs a warning, and the next maintenance retries.
  */
 const truncateWriteAheadLog = ({ alone, connection }: SqliteWriter["Type"]) =>
   Effect.gen(function* () {

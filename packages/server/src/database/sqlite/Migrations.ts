@@ -93,8 +93,8 @@ const objects = Effect.gen(function* () {
 const run = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord(all) })
 
 /**
- * Fails unless every object of the schema is as the migrations create it. A planted trigger could, for example, turn the
- * removal of a member into a no-op.
+ * Fails unless every object of the schema is as the migrations create it. A planted trigger could, for example, turn
+ * the removal of a member into a no-op.
  */
 const requireSchema = (all: Migrations) =>
   Effect.gen(function* () {

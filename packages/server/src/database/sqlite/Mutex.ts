@@ -42,7 +42,7 @@ export const makeMutex = () => {
       )
     })
 
-  /** Acquires the mutex. The caller must be uninterruptible and call `leave` once; `restore` applies to the wait alone. */
+  /** Acquires the mutex. The caller must be uninterruptible and call `leave` once; only the wait is restored. */
   const enter = (restore: Restore): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (taken) return wait(restore)

@@ -29,7 +29,7 @@ const run = (connection: SqlConnection.Connection, text: string) =>
 export const readingOf = (path: string) =>
   Effect.gen(function* () {
     const reading = yield* readOnly(path)
-    // The pool's fiber inherits interruptibility. If a finalizer opened the pool uninterruptibly, closing the scope would hang.
+    // The pool's fiber inherits interruptibility: without it, a database opened in a finalizer could never close.
     const pool = yield* Effect.interruptible(
       Pool.makeWithTTL({ acquire: readOnly(path), min: 0, max: maxSnapshots, timeToLive: Duration.infinity })
     )

@@ -24,8 +24,8 @@ const placesOf = (needles: ReadonlyArray<Buffer>, words: number): ReadonlyMap<nu
 }
 
 /**
- * Whether a file contains any of the byte strings (four bytes or more). Blocks its thread. `secure_delete` is not enough:
- * it misses copies of cells in the gaps of pages. Tests one word per stride, which every occurrence must cover.
+ * Whether a file contains any of the byte strings (four bytes or more). Blocks its thread. `secure_delete` is not
+ * enough: it misses copies of cells in the gaps of pages. Tests one word per stride, which every occurrence must cover.
  */
 export const holdsAny = (file: number, needles: ReadonlyArray<Uint8Array>): boolean => {
   if (needles.length === 0) return false

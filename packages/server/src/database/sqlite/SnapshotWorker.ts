@@ -39,8 +39,8 @@ const problemsOf = (
 }
 
 /**
- * Copies a consistent snapshot of the database while others write, and returns the faults of the copy. Errors thrown here
- * reach the thread that started this one.
+ * Copies a consistent snapshot of the database while others write, and returns the faults of the copy. Errors thrown
+ * here reach the thread that started this one.
  */
 const snapshot = (path: string, copyPath: string, id: string, name: string): ReadonlyArray<string> => {
   const source = new Sqlite(path, { readonly: true, fileMustExist: true })

@@ -64,8 +64,8 @@ const openFailure = (path: string) => (defect: unknown) =>
     : Effect.die(defect)
 
 /**
- * Opens a database for the life of the scope: checks the access rights of its files, locks it and sets the pragmas of the
- * writing connection. `prepare` checks or migrates the schema before any other statement.
+ * Opens a database for the life of the scope: checks its files, locks it, and sets the pragmas of the writing
+ * connection. `prepare` checks or migrates the schema before any other statement.
  */
 const open = <E>(
   dbPath: string,

@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * Ids are text, and timestamps are ISO 8601. A removed record keeps its row; unique indexes cover live records only. The
- * audit tables are complete from the start, because their entries cannot be backfilled.
+ * Ids are text, and timestamps are ISO 8601. A removed record keeps its row; unique indexes cover live records only.
+ * The audit tables are complete from the start, because their entries cannot be backfilled.
  */
 const statements = [
   `CREATE TABLE instance (

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 
 /**
  * Makes a page of the audit trail cost the same for any log size and filter. Entries of one actor, action and resource
- * type are adjacent in an index; a page merges these runs. Triggers keep the totals of the counters over all logs (`log`
- * is '') or all actors (`actor_id` is '').
+ * type are adjacent in an index; a page merges these runs. Triggers keep the totals of the counters over all logs
+ * (`log` is '') or all actors (`actor_id` is '').
  */
 const statements = [
   `DROP INDEX audit_entries_by_action`,

@@ -2,9 +2,9 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 
 /**
- * The history of environments: one row per key and revision. Earlier programs did not record undeletes, which also erased
- * the revision of the deletion. Such revisions have no rows; `secret_changes_since` holds the first revision after them,
- * from which on the history is complete.
+ * The history of environments: one row per key and revision. Earlier programs did not record undeletes, which also
+ * erased the revision of the deletion. Such revisions have no rows; `secret_changes_since` holds the first revision
+ * after them, from which on the history is complete.
  */
 const statements = [
   `CREATE TABLE secret_changes (

@@ -5,8 +5,8 @@ import { rowsOf } from "../../Rows.js"
 
 /**
  * Search indexes of the audit log, derived from its metadata. A *place* is a project and environment, a set of keys in
- * them, or the name of an actor without an id. Postings list the entries of a place, and pages merge runs of them (0002).
- * `audit_times` maps times to ranges of positions, even if the clock was set back.
+ * them, or the name of an actor without an id. Postings list the entries of a place, and pages merge runs of them
+ * (0002). `audit_times` maps times to ranges of positions, even if the clock was set back.
  */
 const statements = [
   `CREATE TABLE audit_places (

@@ -3,8 +3,8 @@ import { Effect, Schema } from "effect"
 import { rowsOf } from "../../Rows.js"
 
 /**
- * Stores the wrapped data key and the ciphertext as one blob each, prefixed with its nonce. `ciphertext` is the last column,
- * so that statements that need no value read none of its overflow pages.
+ * Stores the wrapped data key and the ciphertext as one blob each, prefixed with its nonce. `ciphertext` is the last
+ * column, so that statements that need no value read none of its overflow pages.
  */
 const table = `CREATE TABLE secret_versions (
     secret_id TEXT NOT NULL REFERENCES secrets (id),
