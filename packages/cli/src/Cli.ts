@@ -128,7 +128,7 @@ const parsed = (argv: ReadonlyArray<string>, version: string): Effect.Effect<num
     Effect.as<number>(lacksCommand(names, argv) ? exitCodes.usage : exitCodes.done),
     Effect.catchAll((failure) => {
       if (isValidationError(failure))
-        return usageError(complaint(names, argv, withoutColours(toAnsiText(failure.error)).trim()))
+        return usageError(complaint(names, tableOf, argv, withoutColours(toAnsiText(failure.error)).trim()))
       const { exitCode, sentence } = describe(failure)
       const message = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
       return Effect.as(Effect.flatMap(message, note), exitCode)

@@ -9,12 +9,13 @@ import { Effect, Either, Option, type Redacted, Schema } from "effect"
 import { CannotDo, WrongUsage } from "../Failures.js"
 import { note, printDone, printJson, printLine, printRecord } from "../Output.js"
 import { ask, canAsk, confirm } from "../Prompts.js"
+import { checked } from "./Checked.js"
 import { readSessionToken } from "./SessionTokens.js"
 import { atServer, clientWith, connect, serverUrl, settingsOf } from "./Shared.js"
 
 const wrong = (message: string) => new WrongUsage({ message })
 
-const email = Options.text("email").pipe(Options.withDescription("Your e-mail address"), Options.optional)
+const email = checked("email", Email).pipe(Options.withDescription("Your e-mail address"), Options.optional)
 const code = Options.text("code").pipe(
   Options.withDescription("The code of 6 digits that was sent to you"),
   Options.optional
@@ -95,7 +96,7 @@ const login = Command.make("login", { email, code, token, serverUrl }, (options)
     }
     if (Option.isNone(options.email) && !canAsk()) return yield* wrong("nobody can be asked here: add --email")
     yield* settleServer(server)
-    const address = yield* decodeEmail(Option.isSome(options.email) ? options.email.value : yield* ask("E-mail: "))
+    const address = Option.isSome(options.email) ? options.email.value : yield* decodeEmail(yield* ask("E-mail: "))
     const client = yield* clientWith(server, Option.none())
     const requestCode = client.call((api) => api.auth.login({ payload: { email: address } }))
     if (Option.isNone(options.code)) {

@@ -1,7 +1,7 @@
 import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import { HashMap } from "effect"
 import { unmark } from "../Verbatim.js"
-import { nearest, optionName, optionProblem, type OptionTable } from "./OptionTable.js"
+import { choiceArgument, nearest, optionName, optionProblem, type OptionTable } from "./OptionTable.js"
 
 /** The names of commands, and of the subcommands of each. */
 export type Names = ReadonlyMap<string, ReadonlySet<string>>
@@ -59,15 +59,14 @@ export const helpRequest = (names: Names, argv: ReadonlyArray<string>): Readonly
 const withHint = (sentence: string, path: ReadonlyArray<string>) =>
   `${sentence}${sentence.endsWith("?") ? "" : ";"} see ${["coffer", ...path].join(" ")} --help`
 
+/** The options and arguments of the command with this name. */
+type TableOf = (path: ReadonlyArray<string>) => OptionTable | undefined
+
 /** Commands with an argument that may begin with a hyphen and may be a secret: no message shows such a word. */
 const takesValue = (path: ReadonlyArray<string>): boolean => path.join(" ") === "secret set"
 
 /** What is wrong with the options of a command line, as a sentence; nothing where they can be parsed. */
-export const optionComplaint = (
-  names: Names,
-  tableOf: (path: ReadonlyArray<string>) => OptionTable | undefined,
-  argv: ReadonlyArray<string>
-): string | undefined => {
+export const optionComplaint = (names: Names, tableOf: TableOf, argv: ReadonlyArray<string>): string | undefined => {
   const { path, stray } = locate(names, argv)
   const table = stray === undefined ? tableOf(path) : undefined
   if (table === undefined) return undefined
@@ -84,14 +83,21 @@ const unexpected = (argv: ReadonlyArray<string>, path: ReadonlyArray<string>, wo
   return takesValue(path) ? `${sentence}: put a value with spaces in quotes` : sentence
 }
 
-const rewrite = (argv: ReadonlyArray<string>, path: ReadonlyArray<string>, text: string): string => {
+const rewrite = (
+  argv: ReadonlyArray<string>,
+  path: ReadonlyArray<string>,
+  table: OptionTable | undefined,
+  text: string
+): string => {
   const missing = [...text.matchAll(/Expected to find option: '([^']+)'/g)].map(([, name = ""]) => name)
   if (missing.length > 0) return `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`
   const unknown = /^Received unknown argument: '(.*)'$/s.exec(text)?.[1]
   if (unknown !== undefined) return unexpected(argv, path, unknown)
   const argument = /^Missing argument <([^>]*)>/.exec(text)?.[1]
   if (argument !== undefined) return `${argument} is missing`
-  return text.replace(/^Expected one of the following cases: /, "an argument takes one of ")
+  const choices = /^Expected one of the following cases: (.*)$/.exec(text)?.[1]
+  if (choices === undefined) return text
+  return `${choiceArgument(table, choices.split(", ")) ?? "an argument"} takes one of ${choices}`
 }
 
 /** Whether a command line ends where a subcommand is expected. */
@@ -117,9 +123,9 @@ const meant = (names: Names, path: ReadonlyArray<string>, stray: string): string
 }
 
 /** What is wrong with a command line, in a sentence that says where to look. */
-export const complaint = (names: Names, argv: ReadonlyArray<string>, text: string): string => {
+export const complaint = (names: Names, tableOf: TableOf, argv: ReadonlyArray<string>, text: string): string => {
   const { path, stray } = locate(names, argv)
-  if (stray === undefined || stray === "") return withHint(rewrite(argv, path, text), path)
+  if (stray === undefined || stray === "") return withHint(rewrite(argv, path, tableOf(path), text), path)
   if (stray.startsWith("-")) return withHint(`unknown option ${optionName(stray)}`, path)
   const known = meant(names, path, stray)
   const command = ["coffer", ...path].join(" ")

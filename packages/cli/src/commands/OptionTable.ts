@@ -4,13 +4,16 @@ import { editDistance, nearestBy } from "@coffer/domain/Nearest"
 import { Option } from "effect"
 import type { Descriptor } from "./CompletionPlaces.js"
 
-/** The options of a command. None: the option takes no value; else its type, or its few values with ` | ` between them. */
+/**
+ * The options and arguments (as `<NAME>`) of a command. None: the option takes no value; else its type, or the values of a
+ * choice with ` | ` between them.
+ */
 export type OptionTable = ReadonlyMap<string, Option.Option<string>>
 
 const namedIn = (usage: Usage.Usage): ReadonlyArray<readonly [string, Option.Option<string>]> => {
   switch (usage._tag) {
     case "Named":
-      return usage.names.filter((name) => name.startsWith("-")).map((name) => [name, usage.acceptedValues] as const)
+      return usage.names.map((name) => [name, usage.acceptedValues] as const)
     case "Optional":
     case "Repeated":
       return namedIn(usage.usage)
@@ -48,6 +51,7 @@ export const optionProblem = (
   words: ReadonlyArray<string>,
   takesAnything: boolean
 ): string | undefined => {
+  const given = new Set<string>()
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? ""
     const name = optionName(word)
@@ -55,15 +59,18 @@ export const optionProblem = (
     const type = table.get(name)
     if (type === undefined) {
       if (takesAnything) continue
-      const meant = nearest([...table.keys()], name)
+      const options = [...table.keys()].filter((key) => key.startsWith("-"))
+      const meant = nearest(options, name)
       return `unknown option ${name}${meant === undefined ? "" : `; did you mean ${meant}?`}`
     }
+    if (given.has(name)) return `${name} is given twice`
+    given.add(name)
     if (Option.isNone(type)) {
       if (name !== word) return `${name} takes no value`
       continue
     }
     const value = name === word ? words[++index] : word.slice(name.length + 1)
-    if (value === undefined) return `${name} needs a value`
+    if (value === undefined || value === "") return `${name} needs a value`
     const choices = type.value.split(" | ")
     if (choices.length > 1 && !choices.includes(value)) return `${name} takes one of ${choices.join(", ")}`
     if (name === word && table.has(optionName(value))) {
@@ -72,3 +79,9 @@ export const optionProblem = (
   }
   return undefined
 }
+
+/** The argument of a command that is a choice of these values. */
+export const choiceArgument = (table: OptionTable | undefined, values: ReadonlyArray<string>): string | undefined =>
+  [...(table ?? [])]
+    .find(([name, type]) => name.startsWith("<") && Option.contains(type, values.join(" | ")))?.[0]
+    .slice(1, -1)

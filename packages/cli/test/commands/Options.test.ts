@@ -73,6 +73,22 @@ const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, string]> = [
     ["run", "--env", "--watch", "true"],
     "--env needs a value, and --watch is an option"
   ],
+  [
+    "an option without its value, inline",
+    ["secret", "get", "K", "--env="],
+    "--env needs a value; see coffer secret get"
+  ],
+  [
+    "an option that is given twice",
+    ["secret", "set", "K", "--env", "a", "--env", "b"],
+    "--env is given twice; see coffer"
+  ],
+  [
+    "a role that is none",
+    ["member", "set-role", "a@b.org", "king"],
+    "ROLE takes one of member, developer, admin, owner"
+  ],
+  ["an address that is none", ["login", "--email", "ada"], "--email must be an e-mail address such as ada@example.com"],
   ["a file without a name", ["secret", "set", "K", "--file"], "--file needs a value; see coffer secret set --help"],
   ["a value that is not wanted", ["org", "list", "--json=1"], "--json takes no value; see coffer org list --help"],
   ["a format that nobody named", ["secret", "import", "-"], "the format of standard input is not known: add --format"]
