@@ -3,7 +3,7 @@ import { ServerConfig } from "./Config.js"
 import { timestamp } from "./database/Time.js"
 import { causeText, errorText } from "./ErrorText.js"
 import { type AccessFields, accessFields, AccessLog, isQuiet } from "./http/AccessLog.js"
-import { RequestInfo } from "./http/RequestInfo.js"
+import { RequestInfo } from "./RequestInfo.js"
 import { standardError } from "./LogSink.js"
 
 const text = (part: unknown): string =>

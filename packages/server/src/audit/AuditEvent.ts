@@ -3,7 +3,7 @@ import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditE
 import type { OrgId } from "@coffer/domain/Ids"
 import { Array, Clock, Effect } from "effect"
 import { uuidV7At } from "../database/Uuid.js"
-import { RequestInfo } from "../http/RequestInfo.js"
+import { RequestInfo } from "../RequestInfo.js"
 import { systemLog } from "./Append.js"
 import type { Draft } from "./Chain.js"
 

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { RequestInfoShape } from "./RequestInfo.js"
+import type { RequestInfoShape } from "../RequestInfo.js"
 
 export interface AccessFields {
   readonly method: string

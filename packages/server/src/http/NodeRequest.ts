@@ -4,7 +4,8 @@ import { Effect, Inspectable, Option, Stream } from "effect"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { TooSlow } from "./Body.js"
 import type { Reservation } from "./MemoryBudget.js"
-import { infoOf, type RequestInfoShape } from "./RequestInfo.js"
+import { infoOf } from "./RequestFacts.js"
+import type { RequestInfoShape } from "../RequestInfo.js"
 
 /**
  * Drops `Set-Cookie`, which belongs to responses, and other content types than JSON: the toolkit would choose a decoder by

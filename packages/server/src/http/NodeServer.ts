@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
 import { httpServerOn } from "./NodeHttpServer.js"
-import { requestId } from "./RequestInfo.js"
+import { requestId } from "./RequestFacts.js"
 
 /** How long the shutdown waits for requests in flight, in milliseconds. */
 const drainMillis = 10_000

@@ -4,7 +4,7 @@ import { Clock, Data, Duration, Effect, Fiber, Mailbox, Metric, Predicate, Redac
 import type { SMTPTransportOptions } from "nodemailer"
 import type { SmtpSettings } from "../Config.js"
 import { ServerConfig } from "../Config.js"
-import { RequestInfo } from "../http/RequestInfo.js"
+import { RequestInfo } from "../RequestInfo.js"
 
 /** Mails that the mail server did not accept. */
 export const mailFailures = Metric.counter("coffer_mail_failures_total", { incremental: true })

@@ -1,6 +1,6 @@
 import { Login } from "@coffer/server/auth/Login"
 import { entriesAnHour } from "@coffer/server/auth/UnknownAddresses"
-import { RequestInfo } from "@coffer/server/http/RequestInfo"
+import { RequestInfo } from "@coffer/server/RequestInfo"
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"

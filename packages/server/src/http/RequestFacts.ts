@@ -1,28 +1,14 @@
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import { Context, Option } from "effect"
+import { Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { isIP } from "node:net"
+import type { RequestInfoShape } from "../RequestInfo.js"
 
 const validId = /^[A-Za-z0-9._-]{1,128}$/
 
 /** Returns the incoming request id if it is a valid token, or a new id. */
 export const requestId = (incoming: string | ReadonlyArray<string> | undefined): string =>
   typeof incoming === "string" && validId.test(incoming) ? incoming : randomUUID()
-
-/** The facts of a request for the log and the audit trail. The route and the actor are set once they are known. */
-export interface RequestInfoShape {
-  readonly id: string
-  readonly ip: string | null
-  /** The client program by its own claim: recorded, never trusted. */
-  readonly client: string | null
-  route: string | null
-  actor: string | null
-}
-
-/** The default is for work outside of a request, such as maintenance. */
-export class RequestInfo extends Context.Reference<RequestInfo>()("@coffer/server/RequestInfo", {
-  defaultValue: (): RequestInfoShape => ({ id: "", ip: null, client: null, route: null, actor: null })
-}) {}
 
 /** Removes the prefix of an IPv4-mapped IPv6 address, and the zone, which may have any length. */
 const normalized = (address: string): string =>
@@ -45,6 +31,7 @@ const clientOf = (request: HttpServerRequest): string | null => {
   return client !== undefined && /^[a-z0-9-]{1,32}$/.test(client) ? client : null
 }
 
+/** Reads the facts of a request from its headers and its connection. */
 export const infoOf = (request: HttpServerRequest): RequestInfoShape => ({
   id: requestId(request.headers["x-request-id"]),
   ip: addressOf(request),

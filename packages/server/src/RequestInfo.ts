@@ -1,0 +1,16 @@
+import { Context } from "effect"
+
+/** The facts of a request for the log and the audit trail. The route and the actor are set once they are known. */
+export interface RequestInfoShape {
+  readonly id: string
+  readonly ip: string | null
+  /** The client program by its own claim: recorded, never trusted. */
+  readonly client: string | null
+  route: string | null
+  actor: string | null
+}
+
+/** The default is for work outside of a request, such as maintenance. */
+export class RequestInfo extends Context.Reference<RequestInfo>()("@coffer/server/RequestInfo", {
+  defaultValue: (): RequestInfoShape => ({ id: "", ip: null, client: null, route: null, actor: null })
+}) {}
