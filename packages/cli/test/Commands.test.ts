@@ -2,15 +2,15 @@ import { once } from "node:events"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { Desk, finish, node, until } from "./support/Programs.js"
+import { TestHome, finish, node, until } from "./support/Programs.js"
 import { workplace } from "./support/Workplace.js"
 
 const place = workplace()
 const { prints } = place
 
 /** The one sentence with which a command fails. */
-const fails = async (code: number, args: ReadonlyArray<string>, options: Parameters<Desk["coffer"]>[1] = {}) => {
-  const result = await place.desk.coffer(args, options)
+const fails = async (code: number, args: ReadonlyArray<string>, options: Parameters<TestHome["coffer"]>[1] = {}) => {
+  const result = await place.home.coffer(args, options)
   assert.strictEqual(result.code, code, `${args.join(" ")}: ${result.stderr}`)
   assert.strictEqual(result.stdout, "")
   assert.match(result.stderr, /^coffer: [^\n]+\n$/)
@@ -42,7 +42,7 @@ describe("the command line", () => {
 
   it("shows the help and is refused where a command is missing, and only then", async () => {
     for (const [group, ...words] of [["secret"], ["acl", "--"], []]) {
-      const { code, stderr, stdout } = await place.desk.coffer(group === undefined ? [] : [group, ...words])
+      const { code, stderr, stdout } = await place.home.coffer(group === undefined ? [] : [group, ...words])
       const name = ["coffer", ...(group === undefined ? [] : [group])].join(" ")
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.isTrue(stderr.startsWith(`USAGE\n  ${name} COMMAND\n`), stderr)
@@ -64,10 +64,10 @@ describe("a value", () => {
     const text = "line one\r\nline two\n\ttab é😀\n\n"
     await prints("secret", "set", "ARG", text)
     assert.strictEqual(await prints("secret", "get", "ARG"), text)
-    writeFileSync(join(place.desk.home, "value"), `\ufeff${text}`)
+    writeFileSync(join(place.home.folder, "value"), `\ufeff${text}`)
     await prints("secret", "set", "FILE", "--file", "value")
     assert.strictEqual(await prints("secret", "get", "FILE"), `\ufeff${text}`)
-    const piped = await place.desk.coffer(["secret", "set", "PIPE"], { input: "no newline" })
+    const piped = await place.home.coffer(["secret", "set", "PIPE"], { input: "no newline" })
     assert.deepInclude(piped, { code: 0, stderr: "" })
     assert.strictEqual(await prints("secret", "get", "PIPE"), "no newline")
     await prints("secret", "set", "EMPTY", "")
@@ -121,18 +121,18 @@ describe("records", () => {
 
 describe("service.yml", () => {
   it("is not overwritten unless told so", async () => {
-    const path = join(place.desk.home, "service.yml")
+    const path = join(place.home.folder, "service.yml")
     const before = readFileSync(path, "utf8")
     assert.include(await fails(1, ["init", "--org", "other"]), "--force")
     assert.strictEqual(readFileSync(path, "utf8"), before)
-    const told = await place.desk.coffer(["init", "--force", "--org", "acme", "--project", "webshop", "--env", "dev"])
+    const told = await place.home.coffer(["init", "--force", "--org", "acme", "--project", "webshop", "--env", "dev"])
     assert.strictEqual(told.code, 0)
     assert.strictEqual(readFileSync(path, "utf8"), before)
   })
 
   it("sends no key to the server that it names", async () => {
-    const thief = new Desk("")
-    writeFileSync(join(thief.home, "service.yml"), "server_url: https://evil.example\norg: acme\n")
+    const thief = new TestHome("")
+    writeFileSync(join(thief.folder, "service.yml"), "server_url: https://evil.example\norg: acme\n")
     const result = await thief.coffer(["project", "list"], {
       env: { SERVICE_SERVER_URL: "", SERVICE_API_KEY: "svc_sa_x" }
     })
@@ -145,7 +145,7 @@ describe("service.yml", () => {
 describe("a session", () => {
   it("is asked for in steps where there is no terminal, and kept for its owner alone", async () => {
     const other = await place.server.login("bob@example.com")
-    assert.strictEqual(statSync(join(other.home, ".config/coffer/session")).mode & 0o777, 0o600)
+    assert.strictEqual(statSync(join(other.folder, ".config/coffer/session")).mode & 0o777, 0o600)
     const { stdout } = await other.coffer(["session", "list", "--json"])
     const { data } = JSON.parse(stdout)
     assert.strictEqual(data.length, 1)
@@ -156,7 +156,7 @@ describe("a session", () => {
   })
 
   it("is asked for again at a terminal where what was typed cannot be a code", async () => {
-    const other = new Desk(place.server.url)
+    const other = new TestHome(place.server.url)
     const coffer = `${node} ${join(import.meta.dirname, "../bin/coffer.js")}`
     const typing = other.spawn("script", ["-qec", `${coffer} login --email joe@example.com`, "/dev/null"])
     const code = await place.server.code("joe@example.com")
@@ -177,8 +177,8 @@ describe("a session", () => {
   it("starts with a token from the server's operator, on standard input or at a prompt that does not show it", async () => {
     const { code, stdout: token, stderr } = await place.server.offline(["session", "grace@example.com"])
     assert.deepStrictEqual([code, stderr], [0, ""])
-    const other = new Desk(place.server.url)
-    const sessionFile = join(other.home, ".config/coffer/session")
+    const other = new TestHome(place.server.url)
+    const sessionFile = join(other.folder, ".config/coffer/session")
     const refused = async (exit: number, says: RegExp, args: ReadonlyArray<string>, input = token) => {
       const result = await other.coffer(["login", ...args], { input })
       assert.deepStrictEqual([result.code, result.stdout], [exit, ""])
@@ -200,7 +200,7 @@ describe("a session", () => {
     assert.include((await other.coffer(["whoami"])).stdout, "grace@example.com")
     other.remove()
 
-    const terminal = new Desk(place.server.url)
+    const terminal = new TestHome(place.server.url)
     const coffer = `${node} ${join(import.meta.dirname, "../bin/coffer.js")}`
     const typing = terminal.spawn("script", ["-qec", `${coffer} login --token -`, "/dev/null"])
     let screen = ""
@@ -217,7 +217,7 @@ describe("a session", () => {
   it("ends at logout, here and at the server", async () => {
     const other = await place.server.login("eve@example.com")
     assert.strictEqual((await other.coffer(["logout"])).code, 0)
-    assert.throws(() => statSync(join(other.home, ".config/coffer/session")))
+    assert.throws(() => statSync(join(other.folder, ".config/coffer/session")))
     const again = await other.coffer(["whoami"])
     assert.deepStrictEqual([again.code, again.stdout], [3, ""])
     assert.strictEqual((await other.coffer(["login"])).code, 2)
@@ -228,7 +228,7 @@ describe("a session", () => {
 
 it("is quiet when its reader goes away", async () => {
   const { stderr, stdout } = await finish(
-    place.desk.spawn("/bin/sh", [
+    place.home.spawn("/bin/sh", [
       "-c",
       `{ ${node} ${join(import.meta.dirname, "../bin/coffer.js")} env list; echo code $? >&2; } | true`
     ])

@@ -4,16 +4,16 @@ import { join } from "node:path"
 import { once } from "node:events"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { Bridge } from "./support/Bridge.js"
-import { type Desk, Server, until } from "./support/Programs.js"
+import { type TestHome, Server, until } from "./support/Programs.js"
 
 let server: Server
-let desk: Desk
+let home: TestHome
 let bridge: Bridge
 let apiKey: string
 let accountId: string
 
 const coffer = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
+  const { code, stderr, stdout } = await home.coffer(args)
   assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
   return stdout
 }
@@ -28,7 +28,7 @@ const createAccount = async (name: string) => {
 
 beforeAll(async () => {
   server = await Server.start()
-  desk = await server.login("ada@example.com")
+  home = await server.login("ada@example.com")
   bridge = await Bridge.to(server.url)
   for (const args of [
     ["org", "create", "acme"],
@@ -45,16 +45,16 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await bridge?.close()
-  desk?.remove()
+  home?.remove()
   await server?.stop()
 })
 
 const run = (options: ReadonlyArray<string> = [], env: Record<string, string> = {}) =>
-  desk.coffer(["run", "--offline-fallback", ...options, "--", "printenv", "COLOUR"], {
+  home.coffer(["run", "--offline-fallback", ...options, "--", "printenv", "COLOUR"], {
     env: { SERVICE_SERVER_URL: bridge.url, SERVICE_API_KEY: apiKey, ...env }
   })
 
-const folder = () => join(desk.home, ".local/state/coffer/offline")
+const folder = () => join(home.folder, ".local/state/coffer/offline")
 const copies = () =>
   readdirSync(folder(), { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
@@ -86,7 +86,7 @@ describe("run --offline-fallback", () => {
     await bridge.close()
     const [used, without, another, keys] = await Promise.all([
       run(),
-      desk.coffer(["run", "--", "printenv", "COLOUR"], {
+      home.coffer(["run", "--", "printenv", "COLOUR"], {
         env: { SERVICE_SERVER_URL: bridge.url, SERVICE_API_KEY: apiKey }
       }),
       run([], { SERVICE_API_KEY: other.key }),
@@ -137,7 +137,7 @@ describe("run --offline-fallback", () => {
   })
 
   it("starts the command all the same when no copy can be kept", async () => {
-    const file = join(desk.home, "not-a-folder")
+    const file = join(home.folder, "not-a-folder")
     writeFileSync(file, "")
     const { code, stderr, stdout } = await run([], { XDG_STATE_HOME: file })
     assert.deepStrictEqual([code, stdout], [0, "canary-red\n"])
@@ -145,7 +145,7 @@ describe("run --offline-fallback", () => {
   })
 
   it("is renewed and dropped while the environment is followed", async () => {
-    const client = desk.start(["run", "--offline-fallback", "--watch", "--watch-interval", "200ms", "sleep", "60"], {
+    const client = home.start(["run", "--offline-fallback", "--watch", "--watch-interval", "200ms", "sleep", "60"], {
       env: { SERVICE_SERVER_URL: bridge.url, SERVICE_API_KEY: apiKey }
     })
     // Not what a copy is called while it is being written.

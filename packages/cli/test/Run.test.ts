@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
 import { join } from "node:path"
-import { type Desk, finish, node, Server, until } from "./support/Programs.js"
+import { type TestHome, finish, node, Server, until } from "./support/Programs.js"
 
 /** Says each signal that it gets, for a while after the first: a second delivery may come late. */
 const probe = `
@@ -19,11 +19,11 @@ print(",".join(seen), flush=True)
 `
 
 let server: Server
-let desk: Desk
+let home: TestHome
 
 beforeAll(async () => {
   server = await Server.start()
-  desk = await server.login("ada@example.com")
+  home = await server.login("ada@example.com")
   const setup = [
     ["org", "create", "acme"],
     ["project", "create", "webshop", "--org", "acme"],
@@ -36,18 +36,18 @@ beforeAll(async () => {
     ["secret", "set", "SERVICE_API_KEY", "stored"]
   ]
   for (const args of setup) {
-    const { code, stderr } = await desk.coffer(args)
+    const { code, stderr } = await home.coffer(args)
     assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
   }
 }, 300_000)
 
 afterAll(async () => {
-  desk?.remove()
+  home?.remove()
   await server?.stop()
 })
 
-const run = (args: ReadonlyArray<string>, options: Parameters<Desk["coffer"]>[1] = {}) =>
-  desk.coffer(["run", ...args], options)
+const run = (args: ReadonlyArray<string>, options: Parameters<TestHome["coffer"]>[1] = {}) =>
+  home.coffer(["run", ...args], options)
 
 describe("the environment", () => {
   it("has the secrets, over what was inherited, and nothing of Coffer's own", async () => {
@@ -55,7 +55,7 @@ describe("the environment", () => {
     assert.strictEqual(code, 0)
     const lines = stdout.split("\n")
     assert.includeMembers(lines, ["GREETING=hello world", "EMPTY=", "LANG=from-the-store", "OTHER=kept"])
-    const own = Object.keys({ ...desk.environment, GREETING: 1, EMPTY: 1, LANG: 1, OTHER: 1 })
+    const own = Object.keys({ ...home.environment, GREETING: 1, EMPTY: 1, LANG: 1, OTHER: 1 })
     assert.deepStrictEqual(
       lines.filter((line) => line !== "" && !own.includes(line.split("=")[0] ?? "")),
       []
@@ -84,7 +84,7 @@ describe("the environment", () => {
   })
 
   it("refuses a value with a NUL byte by name", async () => {
-    await desk.coffer(["secret", "set", "NUL", "--env", "staging"], { input: Buffer.from("a\0b") })
+    await home.coffer(["secret", "set", "NUL", "--env", "staging"], { input: Buffer.from("a\0b") })
     const { code, stderr, stdout } = await run(["--env", "staging", "echo", "started"])
     assert.strictEqual(code, 125)
     assert.match(stderr, /^coffer: NUL: the value holds a NUL byte/)
@@ -94,13 +94,13 @@ describe("the environment", () => {
   it("refuses by name what is larger than the kernel takes", async () => {
     const big = "x".repeat(65_000)
     for (const key of ["BIG1", "BIG2", "BIG3", "BIG4", "BIG5"]) {
-      const { code } = await desk.coffer(["secret", "set", key, "--env", "prod"], { input: big })
+      const { code } = await home.coffer(["secret", "set", key, "--env", "prod"], { input: big })
       assert.strictEqual(code, 0)
     }
     const fits = await run(["--env", "prod", "sh", "-c", "echo ${#BIG5}"])
     assert.strictEqual(fits.stdout, "65000\n", fits.stderr)
     const padding = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`PAD${at}`, "y".repeat(120_000)]))
-    const { code, stderr } = await desk.shell("ulimit -s 8192; exec $COFFER run --env prod true", { env: padding })
+    const { code, stderr } = await home.shell("ulimit -s 8192; exec $COFFER run --env prod true", { env: padding })
     assert.strictEqual(code, 125)
     assert.match(stderr, /KiB and the system allows 2048 KiB; the largest variables are PAD/)
   })
@@ -131,10 +131,10 @@ describe("the command line", () => {
   })
 
   it("is refused where its bytes are not UTF-8", async () => {
-    const argument = await desk.shell(`exec $COFFER run -- echo ok "$(printf '\\377')"`)
+    const argument = await home.shell(`exec $COFFER run -- echo ok "$(printf '\\377')"`)
     assert.strictEqual(argument.code, 125)
     assert.match(argument.stderr, /argument 2 of the command is not UTF-8/)
-    const variable = await desk.shell(`BAD="$(printf '\\377')" exec $COFFER run -- true`)
+    const variable = await home.shell(`BAD="$(printf '\\377')" exec $COFFER run -- true`)
     assert.strictEqual(variable.code, 125)
     assert.match(variable.stderr, /variable "BAD" is not UTF-8/)
   })
@@ -159,11 +159,11 @@ describe("the streams", () => {
     const list = "import os; print([fd for fd in range(256) if os.path.exists(f'/proc/self/fd/{fd}')])"
     const { stdout } = await run(["python3", "-c", list])
     // What whoever runs the tests has left open is not Coffer's.
-    assert.strictEqual(stdout, (await finish(desk.spawn("python3", ["-c", list]))).stdout)
+    assert.strictEqual(stdout, (await finish(home.spawn("python3", ["-c", list]))).stdout)
   })
 
   it("may be closed by the reader", async () => {
-    const piped = await desk.shell(`{ { $COFFER run -- yes; echo "code $?" >&3; } | head -n 1; } 3>&1`)
+    const piped = await home.shell(`{ { $COFFER run -- yes; echo "code $?" >&3; } | head -n 1; } 3>&1`)
     assert.match(piped.stdout, /code 141/)
   })
 })
@@ -190,7 +190,7 @@ describe("the end", () => {
   })
 
   it("tells not found from not executable", async () => {
-    const at = (name: string) => join(desk.home, name)
+    const at = (name: string) => join(home.folder, name)
     writeFileSync(at("plain"), "echo hello from $0 $1\n")
     writeFileSync(at("lost"), "#!/no/such/interpreter\n")
     mkdirSync(at("folder"), { recursive: true })
@@ -227,7 +227,7 @@ describe("the end", () => {
 describe("a signal to the client", () => {
   it("reaches the command once", async () => {
     const send = async (signal: NodeJS.Signals) => {
-      const client = desk.start(["run", "--", "python3", "-c", probe])
+      const client = home.start(["run", "--", "python3", "-c", probe])
       let ready = false
       client.stdout?.once("data", () => (ready = true))
       const end = finish(client)
@@ -241,7 +241,7 @@ describe("a signal to the client", () => {
 
   it("ends the client with that signal before there is a command", async () => {
     for (const after of [60, 100, 140, 180, 240]) {
-      const client = desk.start(["run", "--", "sleep", "200"])
+      const client = home.start(["run", "--", "sleep", "200"])
       const end = finish(client)
       await new Promise((resolve) => setTimeout(resolve, after))
       client.kill("SIGTERM")
@@ -250,7 +250,7 @@ describe("a signal to the client", () => {
   })
 
   it("leaves no command behind", async () => {
-    const client = desk.start(["run", "--", "sh", "-c", "echo $$; exec sleep 300"])
+    const client = home.start(["run", "--", "sh", "-c", "echo $$; exec sleep 300"])
     let pid = 0
     client.stdout?.once("data", (data: Buffer) => (pid = Number(data.toString())))
     const end = finish(client)
@@ -285,7 +285,7 @@ print("status", os.waitstatus_to_exitcode(status))
 describe("on a terminal", () => {
   const terminal = (typed: string, args: ReadonlyArray<string>, before: ReadonlyArray<string> = []) =>
     finish(
-      desk.spawn("python3", [
+      home.spawn("python3", [
         "-c",
         onTerminal,
         typed,

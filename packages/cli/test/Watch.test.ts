@@ -2,22 +2,22 @@ import type { ChildProcess } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, finish, type Result, Server, until } from "./support/Programs.js"
+import { type TestHome, finish, type Result, Server, until } from "./support/Programs.js"
 
 let server: Server
-let desk: Desk
+let home: TestHome
 let session: string
 
 beforeAll(async () => {
   server = await Server.start()
-  desk = await server.login("ada@example.com")
-  session = JSON.parse(readFileSync(join(desk.home, ".config/coffer/session"), "utf8"))[server.url]
+  home = await server.login("ada@example.com")
+  session = JSON.parse(readFileSync(join(home.folder, ".config/coffer/session"), "utf8"))[server.url]
   await call("POST", "", { name: "acme" })
   await call("POST", "/acme/projects", { name: "webshop" })
 }, 300_000)
 
 afterAll(async () => {
-  desk?.remove()
+  home?.remove()
   await server?.stop()
 })
 
@@ -69,7 +69,7 @@ class Scene {
 
   static async open(): Promise<Scene> {
     const env = `scene${Scene.count++}`
-    const folder = join(desk.home, env)
+    const folder = join(home.folder, env)
     mkdirSync(folder)
     writeFileSync(join(folder, "service.yml"), `org: acme\nproject: webshop\nenv: ${env}\n`)
     await call("POST", "/acme/projects/webshop/envs", { name: env })
@@ -92,7 +92,7 @@ class Scene {
 
   watch(script: string, options: ReadonlyArray<string> = [], env: Record<string, string> = {}) {
     const args = ["run", "--watch", "--watch-interval", "200ms", ...options, "--", "sh", "-c", script]
-    this.client = desk.start(args, { env, cwd: this.folder })
+    this.client = home.start(args, { env, cwd: this.folder })
     this.client.stderr?.on("data", (chunk: Buffer) => (this.stderr += chunk.toString()))
     this.end = finish(this.client)
   }

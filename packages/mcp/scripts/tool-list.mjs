@@ -18,7 +18,7 @@ const secretCheck = toolsFor({ ...all, reveal: false })
 const source = `// Written by packages/mcp/scripts/tool-list.mjs from Tools.ts: change that, then run npm run generate.
 import type { Tool } from "@modelcontextprotocol/sdk/types.js"
 
-/** What a host is told of every tool. */
+/** The tools as \`tools/list\` returns them. */
 export const tools: ReadonlyArray<Tool> = ${JSON.stringify(tools)}
 
 /** \`secret_get\` where it does not show values. */

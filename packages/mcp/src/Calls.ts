@@ -6,10 +6,10 @@ import { noteDefect, warnings } from "./Logging.js"
 import type { McpSettings } from "./McpSettings.js"
 import { freely, pinned } from "./Places.js"
 import { toText } from "./Plain.js"
-import type { Surroundings, Tool } from "./Tool.js"
+import type { ToolContext, Tool } from "./Tool.js"
 import { toolsFor } from "./Tools.js"
 
-/** Answers a call of a tool, whatever becomes of it; the signal takes the call back. */
+/** Runs a tool call and returns its result, for failures too. The signal cancels the call. */
 export type Use = (name: string, parameters: unknown, signal: AbortSignal) => Promise<CallToolResult>
 
 const text = (content: string) => [{ type: "text" as const, text: content }]
@@ -19,7 +19,7 @@ const done = (structuredContent: Readonly<Record<string, unknown>>): CallToolRes
   structuredContent
 })
 
-/** A line for each failure. What does not fit the tool's `outputSchema` is not put where a host expects it to. */
+/** One line for each failure, as text alone: `structuredContent` must fit the tool's `outputSchema`. */
 const failed = (failures: ReadonlyArray<Failure>): CallToolResult => ({
   content: text(failures.map(describe).join("\n")),
   isError: true
@@ -34,13 +34,13 @@ const notOffered = (name: string, keptBack: ReadonlyArray<Tool>) =>
       })
     : new NotOffered({ code: "UNKNOWN_TOOL", message: "there is no tool of that name", next: "list the tools" })
 
-/** So many calls are on their way to the server at once; the others wait. */
+/** The maximum of concurrent requests to the server; further calls wait. */
 const atOnce = 32
 
-/** The calls of all tools, each a fiber of its own. */
+/** Runs the calls of all tools, each in a fiber of its own. */
 export const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: string) {
   const { keptBack, offered } = toolsFor(settings)
-  const surroundings: Surroundings = {
+  const context: ToolContext = {
     findSettings: settings.pin ? yield* pinned : freely,
     connect: yield* makeConnect(version)
   }
@@ -49,7 +49,7 @@ export const makeUse = Effect.fnUntraced(function* (settings: McpSettings, versi
   const answer = (name: string, parameters: unknown): Effect.Effect<CallToolResult> => {
     const tool = offered.find((candidate) => candidate.name === name)
     if (tool === undefined) return Effect.succeed(failed([notOffered(name, keptBack)]))
-    return tool.use(parameters, surroundings).pipe(
+    return tool.use(parameters, context).pipe(
       gate.withPermits(1),
       Effect.match({ onSuccess: done, onFailure: failed }),
       Effect.catchAllCause((cause) =>

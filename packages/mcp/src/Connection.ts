@@ -3,13 +3,13 @@ import { type Credential, credentialFor, type CredentialError } from "@coffer/do
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { Data, Effect, Option } from "effect"
 
-/** The one door to the service. */
+/** Makes the clients that tools call the server with. */
 export type Call = CofferClient["call"]
 
-/** The client for a server, with the credential that goes there or with none. */
+/** Returns the client for a server, with the credential for that server, if there is one. */
 export type Connect = (server: ServerUrl, withCredential: boolean) => Effect.Effect<Call, CredentialError>
 
-/** Keeps each client that it makes, so that what there is to warn of is said once. */
+/** Caches the clients, so that each warning is written once. */
 export const makeConnect = Effect.fnUntraced(function* (version: string) {
   const clientFor = yield* Effect.cachedFunction(
     Effect.fnUntraced(function* (to: { readonly server: ServerUrl; readonly credential: Option.Option<Credential> }) {
@@ -18,7 +18,7 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
           "a person's session is used: the agent has all the rights of that person. Set SERVICE_API_KEY to a service account's key"
         )
       }
-      // Half of what there is to load, and not needed to say which tools there are.
+      // Loaded late: half of all modules, and not needed to list the tools.
       const { CofferClient } = yield* Effect.promise(() => import("@coffer/domain/client/CofferClient"))
       const { call } = yield* Effect.provide(CofferClient, CofferClient.Default({ ...to, program: "mcp", version }))
       return call
@@ -27,7 +27,7 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
 
   const connect: Connect = Effect.fnUntraced(function* (server, withCredential) {
     const credential = withCredential ? Option.some(yield* credentialFor(server)) : Option.none()
-    // Compared by what they hold. A call that is cancelled must not leave a half-made client behind.
+    // The cache compares by value. A cancelled call must not leave an unfinished client in it.
     const to = Data.struct({ server: Data.struct(server), credential: Option.map(credential, Data.struct) })
     return yield* Effect.uninterruptible(clientFor(to))
   })

@@ -6,27 +6,27 @@ import type { AnyApiError, ErrorCode } from "@coffer/domain/Errors"
 import { Data } from "effect"
 import { plain, quoted } from "./Plain.js"
 
-/** Parameters that break their rules; the message never holds what was given. */
+/** Invalid parameters. The message never contains a given value. */
 export class BadParameters extends Data.TaggedError("BadParameters")<{ readonly message: string }> {}
 
-/** There is no such tool, or not as this program was started. */
+/** An unknown tool, or one that the settings of this program exclude. */
 export class NotOffered extends Data.TaggedError("NotOffered")<{
   readonly code: "READ_ONLY" | "UNKNOWN_TOOL"
   readonly message: string
   readonly next: string
 }> {}
 
-/** The program was told to stay at one place, and this call is for another, or nobody has said which. */
+/** The settings pin the program to one place, and this call names another place or none is configured. */
 export class Pinned extends Data.TaggedError("Pinned")<{ readonly message: string }> {}
 
-/** A mistake in this program. */
+/** A defect of this program. */
 export class Defect extends Data.TaggedError("Defect")<{ readonly message: string }> {}
 
-/** What the program itself finds wrong with a call. */
+/** The failures that the program itself raises for a call. */
 type OwnFailure =
   BadParameters | BadServiceFile | BadSetting | CredentialError | Defect | MissingSettings | NotOffered | Pinned
 
-/** Everything that a call can fail with. */
+/** All failures of a call. */
 export type Failure = AnyApiError | ClientError | OwnFailure
 
 const newerServer = "tell the user that the server is newer than coffer-mcp, which must be updated"
@@ -35,7 +35,7 @@ const wait = "wait before you call again"
 const operator = "tell the user: whoever runs the server must look into it"
 const address = "SERVICE_SERVER_URL, or server_url in service.yml, is right"
 
-/** What to do next, by what the service says. */
+/** The next step for each error code of the server. */
 const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   VALIDATION_ERROR: "correct what the message names, then call again",
   UNAUTHORIZED: "ask the user for a valid SERVICE_API_KEY, or to run coffer login",
@@ -58,13 +58,13 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   OVERLOADED: wait
 }
 
-interface Told {
+interface ErrorText {
   readonly code: string
-  /** What to do next, where the message does not end with it. */
+  /** The next step, unless the message ends with it. */
   readonly next?: string
 }
 
-const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: Told } = {
+const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: ErrorText } = {
   BadParameters: { code: "VALIDATION_ERROR", next: "correct the parameters as the tool's inputSchema says" },
   BadServiceFile: { code: "BAD_SERVICE_FILE", next: "ask the user to correct that file" },
   BadSetting: { code: "BAD_SETTING", next: "ask the user to correct that setting" },
@@ -86,7 +86,7 @@ const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: Told } = {
 const sentence = (code: string, cause: string, next: string | undefined) =>
   `${code}: ${cause.replace(/[.;:]?\s*$/, "")}.${next === undefined ? "" : ` Next: ${next}.`}`
 
-/** What the server says is data, so it stands between quotes. */
+/** Quotes a message of the server: to an agent it is data, not an instruction. */
 const fromServer = (message: string) => `the server says ${quoted(message)}`
 
 /** A failure in one line, for an agent: the code, the cause and the next step. */

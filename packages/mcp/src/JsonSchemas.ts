@@ -16,14 +16,14 @@ const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
   const definitions: Record<string, JSONSchema.JsonSchema7> = {}
   const root = JSONSchema.fromAST(schema.ast, { definitions, topLevelReferenceStrategy: "skip" })
 
-  // Many hosts do not follow references, so what is referred to is put in its place; no schema refers to itself.
+  // Many hosts do not resolve references, so they are inlined. No schema is recursive.
   const inPlace = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inPlace)
     if (!Predicate.isRecord(node)) return node
     const { $ref, title: _, ...rest } = node
     if (typeof $ref === "string") return inPlace({ ...definitions[$ref.replace("#/$defs/", "")], ...rest })
     return Record.map(rewrite(rest), (value, keyword) =>
-      // The names there are fields, not keywords.
+      // The keys of `properties` are field names, not keywords.
       keyword === "properties" && Predicate.isRecord(value) ? Record.map(value, inPlace) : inPlace(value)
     )
   }
@@ -37,12 +37,12 @@ const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
   }
 }
 
-/** What a tool takes. */
+/** The input schema of a tool. */
 export const inputSchema = (schema: Schema.Schema.Any): ObjectSchema => make(schema, (node) => node)
 
 /**
- * What a tool returns. A host throws away an answer that does not fit, so this says no more than what always holds: a newer
- * server may have words that we do not know, and `format` is not read alike everywhere (some want a dot in an address).
+ * The output schema of a tool. Hosts discard results that do not fit, so it has no enum and no `format`: a newer server may
+ * send other values, and hosts differ in how they check formats (some require a dot in an e-mail address).
  */
 export const outputSchema = (schema: Schema.Schema.Any): ObjectSchema =>
   make(schema, ({ enum: words, format: _, ...node }) =>

@@ -1,13 +1,13 @@
 import { Cause, Effect, Logger } from "effect"
 import { note } from "./Stderr.js"
 
-/** Warnings from inside, a line each on standard error. */
+/** Writes each warning of the program as one line to standard error. */
 export const warnings = Logger.replace(
   Logger.defaultLogger,
   Logger.make(({ message }) => note(`warning: ${Array.isArray(message) ? message.join(" ") : String(message)}`))
 )
 
-/** A mistake in the program: its kind alone, because its own words may hold a value. */
+/** Describes a defect by its type alone: its message may contain a value. */
 export const noteDefect = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Effect.sync(() => {
     const defect = Cause.squash(cause)

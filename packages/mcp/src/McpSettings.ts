@@ -1,4 +1,4 @@
-/** The restraints of an agent, from the host's configuration. */
+/** The restrictions of an agent, from the host's configuration. */
 export interface McpSettings {
   /** Offer only tools that change nothing. */
   readonly readOnly: boolean
@@ -18,7 +18,7 @@ const words: ReadonlyMap<string, boolean> = new Map([
 const defaults = { SERVICE_MCP_READ_ONLY: false, SERVICE_MCP_REVEAL: true, SERVICE_MCP_PIN: false } as const
 type Name = keyof typeof defaults
 
-/** Reads the settings. Returns a problem for a misspelt value, which must not lift a restraint. */
+/** Reads the settings. Returns a problem for an invalid value: it must not lift a restriction. */
 export const mcpSettings = (
   env: Readonly<Record<string, string | undefined>>
 ): McpSettings | { readonly problem: string } => {

@@ -10,8 +10,8 @@ const keepsRule = { org: Schema.is(OrgName), project: Schema.is(ProjectName), en
 const names = ["org", "project", "env"] as const
 type PlaceName = (typeof names)[number]
 
-/** The names that a call gives. */
-export type Place = { readonly [Name in PlaceName]?: string | undefined }
+/** The names in a call's parameters. */
+export type Scope = { readonly [Name in PlaceName]?: string | undefined }
 
 /** The parameters that every tool takes, used or not. */
 export const placeParameters = {
@@ -30,8 +30,8 @@ export const placeParameters = {
 
 const standIn = "stand-in"
 
-/** The names in parameters that are not all right. One that breaks its rule is not missing, so another stands in for it. */
-export const namesIn = (parameters: unknown): Place => {
+/** Reads the names of unchecked parameters. A placeholder replaces an invalid name, which is wrong but not missing. */
+export const namesIn = (parameters: unknown): Scope => {
   if (!Predicate.isRecord(parameters)) return {}
   const nameOf = (name: PlaceName) => {
     const given = parameters[name]
@@ -40,12 +40,12 @@ export const namesIn = (parameters: unknown): Place => {
   return { org: nameOf("org"), project: nameOf("project"), env: nameOf("env") }
 }
 
-/** Of what is not at any place. */
+/** The path of a tool that works on the server as a whole. */
 interface NoNames {
   readonly org_name?: never
 }
 
-/** The paths of the contract, by how far down a tool works. */
+/** The paths of the contract, by the scope of a tool. */
 export interface Paths {
   readonly server: NoNames
   readonly org: OrgPath
@@ -53,7 +53,7 @@ export interface Paths {
   readonly env: EnvPath
 }
 
-/** The path of a call, out of what is given and configured; a failure names everything that is missing. */
+/** Returns the path of a call from its parameters and the settings. A failure names everything that is missing. */
 export const pathsOf: {
   readonly [Depth in keyof Paths]: (settings: Settings) => Effect.Effect<Paths[Depth], BadSetting | MissingSettings>
 } = {
@@ -63,10 +63,10 @@ export const pathsOf: {
   env: (settings) => settings.envPath
 }
 
-/** Finds the settings for a call that gives these names as parameters, and is about these. */
-export type FindSettings = (given: Place, about: Place) => Effect.Effect<Settings, BadServiceFile | BadSetting | Pinned>
+/** Finds the settings for a call, by the names in its parameters and the names that it concerns. */
+export type FindSettings = (given: Scope, about: Scope) => Effect.Effect<Settings, BadServiceFile | BadSetting | Pinned>
 
-/** As of now: what is configured while the program runs counts with the next call. */
+/** Reads the settings for each call, so that changes apply to the next call. */
 export const freely: FindSettings = (given) => loadSettings(given, "parameter")
 
 const whilePinned = Effect.mapError((failure: BadSetting | MissingSettings) => {
@@ -77,8 +77,8 @@ const whilePinned = Effect.mapError((failure: BadSetting | MissingSettings) => {
 })
 
 /**
- * As at the start: an agent that can write `service.yml` does not get elsewhere by it. A call that names another place is
- * refused, also where none is configured.
+ * Uses the settings of the start: an agent that can write `service.yml` cannot reach another place with it. Refuses a call that
+ * names another place, also if none is configured.
  */
 export const pinned: Effect.Effect<FindSettings> = Effect.gen(function* () {
   const loaded = yield* Effect.either(loadSettings({}, "parameter"))
@@ -89,12 +89,12 @@ export const pinned: Effect.Effect<FindSettings> = Effect.gen(function* () {
     projectPath: whilePinned(loaded.right.projectPath),
     envPath: whilePinned(loaded.right.envPath)
   }
-  const configured: Place = yield* Effect.all({
+  const configured: Scope = yield* Effect.all({
     org: Effect.orElseSucceed(settings.org, () => undefined),
     project: Effect.orElseSucceed(settings.project, () => undefined),
     env: Effect.orElseSucceed(settings.env, () => undefined)
   })
-  return (given: Place, about: Place) => {
+  return (given: Scope, about: Scope) => {
     const chosen = names.filter((name) =>
       [given[name], about[name]].some((text) => text !== undefined && text !== configured[name])
     )

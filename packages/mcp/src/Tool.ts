@@ -6,9 +6,9 @@ import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure } from "./Failures.js"
 import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
 import { cleaned } from "./Cleaned.js"
-import { type FindSettings, namesIn, type Paths, pathsOf, type Place, placeParameters } from "./Places.js"
+import { type FindSettings, namesIn, type Paths, pathsOf, type Scope, placeParameters } from "./Places.js"
 
-/** What a host is told about a tool, before it lets an agent use it. */
+/** The hints of a tool: hosts decide by them whether an agent may use it. */
 export interface Hints {
   readonly readOnlyHint: boolean
   readonly destructiveHint: boolean
@@ -16,8 +16,8 @@ export interface Hints {
   readonly openWorldHint: boolean
 }
 
-/** What a tool finds around it. */
-export interface Surroundings {
+/** What a tool needs to run. */
+export interface ToolContext {
   readonly findSettings: FindSettings
   readonly connect: Connect
 }
@@ -29,20 +29,20 @@ export interface Tool {
   readonly hints: Hints
   readonly inputSchema: () => ObjectSchema
   readonly outputSchema: () => ObjectSchema
-  /** Does what the tool is for; answers what `outputSchema` describes. */
+  /** Runs the tool. Returns what `outputSchema` describes. */
   readonly use: (
     parameters: unknown,
-    surroundings: Surroundings
+    context: ToolContext
   ) => Effect.Effect<Readonly<Record<string, unknown>>, ReadonlyArray<Failure>>
 }
 
-/** The parameters of a tool, with those that every tool takes. */
+/** The parameters of a tool, including those of every tool. */
 export const parameters = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct({ ...fields, ...placeParameters })
 
 type Issue = ParseResult.ArrayFormatterIssue
 
-/** The rule that was broken. Every other message may hold what was given. */
+/** Returns the message of the violated rule. Any other message may contain the given value. */
 const ruleOf = (issue: Issue) => {
   if (issue._tag === "Missing") return " is required"
   return isOwnMessage(issue.message) ? `: ${issue.message}` : " has the wrong type or form"
@@ -54,7 +54,7 @@ const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema
   return (given: unknown): Either.Either<P, BadParameters> =>
     Either.mapLeft(decode(given), (error) => {
       const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) =>
-        // A name that the tool does not know is not repeated: it may be a value in the wrong place.
+        // Do not repeat an unknown parameter name: it may be a value in the wrong place.
         issue._tag === "Unexpected" || issue.path.length === 0 ? others : `${String(issue.path[0])}${ruleOf(issue)}`
       )
       return new BadParameters({ message: Array.dedupe(problems).join("; ") })
@@ -64,23 +64,23 @@ const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema
 /** Declares a tool. */
 export const tool = <
   Depth extends keyof Paths,
-  P extends Place,
-  PI extends Place,
+  P extends Scope,
+  PI extends Scope,
   A,
   I extends Readonly<Record<string, unknown>>
 >(definition: {
   readonly name: string
   readonly title: string
-  /** What it returns, and when to use it. */
+  /** Says what the tool returns and when to use it. */
   readonly description: string
   readonly hints: Hints
   readonly parameters: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }
-  /** How far down it works: which names a call cannot do without. */
+  /** The scope of the tool: the names that a call needs. */
   readonly at: Depth
-  /** False for what anyone may ask. */
+  /** False if no credential is needed. */
   readonly credential?: false
-  /** The place that a parameter other than org, project and env names. */
-  readonly about?: (parameters: P) => Place
+  /** The names that come from parameters other than org, project and env. */
+  readonly about?: (parameters: P) => Scope
   readonly output: Schema.Schema<A, I>
   readonly run: (call: Call, path: Paths[Depth], parameters: P) => Effect.Effect<A, AnyApiError | ClientError>
 }): Tool => {
@@ -88,8 +88,8 @@ export const tool = <
   const decode = decoder(definition.parameters)
   const encode = Schema.encodeUnknown(output)
 
-  /** What is needed to run; a failure names everything that is wrong and everything that is missing, at once. */
-  const prepare = Effect.fnUntraced(function* (given: unknown, { connect, findSettings }: Surroundings) {
+  /** Prepares a run. A failure names everything that is wrong and everything that is missing. */
+  const prepare = Effect.fnUntraced(function* (given: unknown, { connect, findSettings }: ToolContext) {
     const decoded = decode(given)
     const settings = yield* Effect.either(
       Either.match(decoded, {
@@ -122,8 +122,8 @@ export const tool = <
     hints,
     inputSchema: () => inputSchema(definition.parameters),
     outputSchema: () => outputSchema(output),
-    use: Effect.fnUntraced(function* (given, surroundings) {
-      const { call, decoded, path } = yield* prepare(given, surroundings)
+    use: Effect.fnUntraced(function* (given, context) {
+      const { call, decoded, path } = yield* prepare(given, context)
       const answer = yield* Effect.mapError(definition.run(call, path, decoded), Array.of)
       return yield* Effect.orDie(encode(cleaned(answer)))
     })

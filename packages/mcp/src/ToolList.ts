@@ -1,7 +1,7 @@
 // Written by packages/mcp/scripts/tool-list.mjs from Tools.ts: change that, then run npm run generate.
 import type { Tool } from "@modelcontextprotocol/sdk/types.js"
 
-/** What a host is told of every tool. */
+/** The tools as `tools/list` returns them. */
 export const tools: ReadonlyArray<Tool> = [
   {
     name: "secret_set",

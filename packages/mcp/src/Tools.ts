@@ -15,7 +15,7 @@ import { Effect, Schema } from "effect"
 import type { McpSettings } from "./McpSettings.js"
 import { type Hints, parameters, type Tool, tool } from "./Tool.js"
 
-/** The service is a closed world: a tool reaches nothing else. */
+/** `openWorldHint` is false: tools reach nothing but the server. */
 const openWorldHint = false
 const reads: Hints = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint }
 const adds: Hints = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint }
@@ -78,7 +78,7 @@ const secretCheck = tool({
   parameters: parameters({ key }),
   at: "env",
   output: SecretRead.omit("value"),
-  // The value does not even leave the server.
+  // The server does not send the value at all.
   run: (call, path, { key }) =>
     call((api) => api.secrets.versions({ path: { ...path, key }, urlParams: { limit: 1 } })).pipe(
       Effect.map(({ data }) => ({ key, version: Math.max(0, ...data.map(({ version }) => version)) }))
@@ -330,14 +330,14 @@ const all = (reveal: boolean): ReadonlyArray<Tool> => [
   healthCheck
 ]
 
-/** The tools that are there, and those that are kept back because they change something. */
+/** Splits the tools into those offered and those withheld because they change something. */
 export const toolsFor = ({ readOnly, reveal }: McpSettings) => {
   const tools = all(reveal)
   const isOffered = ({ hints }: Tool) => !readOnly || hints.readOnlyHint
   return { offered: tools.filter(isOffered), keptBack: tools.filter((tool) => !isOffered(tool)) } as const
 }
 
-/** What a host is told of a tool. */
+/** The entry of a tool in `tools/list`. */
 export const listed = (tool: Tool) => ({
   name: tool.name,
   title: tool.title,

@@ -9,7 +9,7 @@ const start = async () => {
     note(`something is wrong inside coffer-mcp (${name})`)
     process.exit(1)
   })
-  // A host that does not read standard error is no reason to end.
+  // Go on if the host does not read standard error.
   process.stderr.on("error", () => {})
 
   const { mcpSettings } = await import("./McpSettings.js")

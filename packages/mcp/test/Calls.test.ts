@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../../server/test/support/Program.js"
-import { Agent, clearAway, Desk } from "./support/Agent.js"
+import { Agent, clearAway, TestHome } from "./support/Agent.js"
 import { Service } from "./support/Service.js"
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -19,7 +19,7 @@ beforeAll(async () => {
   account = await service.account("agent", "admin")
   ;[agent, person] = await Promise.all([
     Agent.start(service.at(account.key)),
-    Agent.start(service.at(""), new Desk().session(service.url, service.owner))
+    Agent.start(service.at(""), new TestHome().session(service.url, service.owner))
   ])
 })
 afterAll(async () => {
@@ -154,7 +154,7 @@ describe("the organization", () => {
 
   it("of someone who is in none is an empty list", async () => {
     const token = await service.program.login("nobody@example.com")
-    const nobody = await Agent.start(service.at(""), new Desk().session(service.url, token))
+    const nobody = await Agent.start(service.at(""), new TestHome().session(service.url, token))
     assert.deepStrictEqual(await nobody.use("org_list"), { data: [] })
     await nobody.refused("project_list", {}, "NOT_FOUND")
   })

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Agent, clearAway, Desk } from "./support/Agent.js"
+import { Agent, clearAway, TestHome } from "./support/Agent.js"
 import { Listener, Service } from "./support/Service.js"
 
 const canaries: Array<string> = []
@@ -104,7 +104,7 @@ const callAll = async (agent: Agent) => {
 
 describe("no value is in any byte that comes out", () => {
   it("of a person's calls, whether they succeed or fail", async () => {
-    const agent = await Agent.start(service.at(""), new Desk().session(service.url, service.owner))
+    const agent = await Agent.start(service.at(""), new TestHome().session(service.url, service.owner))
     canaries.push(service.owner)
     const outcomes = await callAll(agent)
     for (const [name, seen] of outcomes) {

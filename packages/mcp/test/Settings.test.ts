@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Agent, bin, clearAway, Desk } from "./support/Agent.js"
+import { Agent, bin, clearAway, TestHome } from "./support/Agent.js"
 import { Listener, Service } from "./support/Service.js"
 
 const health = '{"status":"ok"}'
@@ -41,28 +41,30 @@ const keysOf = async (agent: Agent, parameters = {}) => {
 describe("the place of a call", () => {
   it("is the parameter's before the variable's before service.yml's, each name by itself", async () => {
     const yml = `server_url: ${service.url}\norg: acme\nproject: shop\nenv: dev\n`
-    const fromFile = await Agent.start({ SERVICE_API_KEY: key }, new Desk().serviceYml(yml))
+    const fromFile = await Agent.start({ SERVICE_API_KEY: key }, new TestHome().serviceYml(yml))
     assert.strictEqual(await keysOf(fromFile), "shop.dev")
     assert.strictEqual(await keysOf(fromFile, { project: "blog" }), "blog.dev")
 
-    const desk = new Desk().serviceYml("server_url: http://127.0.0.1:1\norg: nowhere\nproject: shop\nenv: staging\n")
+    const home = new TestHome().serviceYml(
+      "server_url: http://127.0.0.1:1\norg: nowhere\nproject: shop\nenv: staging\n"
+    )
     const variables = {
       SERVICE_SERVER_URL: service.url,
       SERVICE_API_KEY: key,
       SERVICE_ORG: "acme",
       SERVICE_ENV: "prod"
     }
-    const fromBoth = await Agent.start(variables, desk)
+    const fromBoth = await Agent.start(variables, home)
     assert.strictEqual(await keysOf(fromBoth), "shop.prod")
     assert.strictEqual(await keysOf(fromBoth, { env: "dev" }), "shop.dev")
     assert.strictEqual(await keysOf(fromBoth, { env: "dev", project: "blog" }), "blog.dev")
   })
 
   it("is read anew for each call, so that what was missing can be given while the program runs", async () => {
-    const desk = new Desk()
-    const agent = await Agent.start({ SERVICE_SERVER_URL: service.url, SERVICE_API_KEY: key }, desk)
+    const home = new TestHome()
+    const agent = await Agent.start({ SERVICE_SERVER_URL: service.url, SERVICE_API_KEY: key }, home)
     await agent.refused("secret_list", {}, "MISSING_SETTINGS")
-    desk.serviceYml("org: acme\nproject: shop\nenv: prod\n")
+    home.serviceYml("org: acme\nproject: shop\nenv: prod\n")
     assert.strictEqual(await keysOf(agent), "shop.prod")
   })
 
@@ -105,19 +107,19 @@ describe("the place of a call", () => {
     assert.include(await variable.refused("secret_list", {}, "BAD_SETTING"), "SERVICE_ORG")
     const address = await Agent.start({ SERVICE_SERVER_URL: "ftp://user:hunter2@host" })
     assert.notInclude(await address.refused("health_check", {}, "BAD_SETTING"), "hunter2")
-    const file = await Agent.start({}, new Desk().serviceYml("org: acme\nenviron: dev\n"))
+    const file = await Agent.start({}, new TestHome().serviceYml("org: acme\nenviron: dev\n"))
     assert.match(await file.refused("health_check", {}, "BAD_SERVICE_FILE"), /service\.yml, line 2/)
   })
 })
 
 describe("the credential", () => {
   it("is the key before the session, from a file too, and the key needs no warning", async () => {
-    const desk = new Desk().session(service.url, service.owner)
-    const keyFile = join(desk.home, "key")
+    const home = new TestHome().session(service.url, service.owner)
+    const keyFile = join(home.home, "key")
     writeFileSync(keyFile, `${key}\n`)
     const { SERVICE_API_KEY: _, ...place } = service.at(key)
     for (const variables of [service.at(key), { ...place, SERVICE_API_KEY_FILE: keyFile }]) {
-      const agent = await Agent.start(variables, desk)
+      const agent = await Agent.start(variables, home)
       const [org] = (await agent.use("org_list")).data
       assert.isNull(org.role)
       assert.notInclude(agent.log, "warning")
@@ -125,7 +127,7 @@ describe("the credential", () => {
   })
 
   it("is a person's session without a key, and that is warned of, once", async () => {
-    const agent = await Agent.start(service.at(""), new Desk().session(service.url, service.owner))
+    const agent = await Agent.start(service.at(""), new TestHome().session(service.url, service.owner))
     const [org] = (await agent.use("org_list")).data
     assert.strictEqual(org.role, "owner")
     await Promise.all(Array.from({ length: 5 }, () => agent.use("secret_list")))
@@ -136,15 +138,15 @@ describe("the credential", () => {
   })
 
   it("that comes while the program runs is used with the next call", async () => {
-    const desk = new Desk()
-    const agent = await Agent.start(service.at(""), desk)
+    const home = new TestHome()
+    const agent = await Agent.start(service.at(""), home)
     await agent.refused("secret_list", {}, "NOT_AUTHENTICATED")
-    desk.session(service.url, service.owner)
+    home.session(service.url, service.owner)
     await agent.use("secret_list")
   })
 
   it("that others can read, or that is none, is refused", async () => {
-    const open = await Agent.start(service.at(""), new Desk().session(service.url, service.owner, 0o644))
+    const open = await Agent.start(service.at(""), new TestHome().session(service.url, service.owner, 0o644))
     assert.match(await open.refused("secret_list", {}, "UNSAFE_FILE"), /chmod 600/)
     const nonsense = await Agent.start(service.at("hunter2"))
     assert.notInclude(await nonsense.refused("secret_list", {}, "BAD_SETTING"), "hunter2")
@@ -152,9 +154,9 @@ describe("the credential", () => {
 
   it("does not follow a service.yml to a server that nobody trusts; not even the connection is made", async () => {
     const foreign = await Listener.answering(200, noOrgs)
-    const desk = new Desk().serviceYml(`server_url: ${foreign.foreignUrl}\norg: acme\nproject: shop\nenv: dev\n`)
-    desk.session(service.url, service.owner)
-    const agent = await Agent.start({ SERVICE_API_KEY: key }, desk)
+    const home = new TestHome().serviceYml(`server_url: ${foreign.foreignUrl}\norg: acme\nproject: shop\nenv: dev\n`)
+    home.session(service.url, service.owner)
+    const agent = await Agent.start({ SERVICE_API_KEY: key }, home)
     const tools = (await agent.client.listTools()).tools.filter(({ name }) => name !== "health_check")
     for (const { inputSchema, name } of tools) {
       const filler = name.startsWith("secret") ? { key: "A", value: "b" } : { name: "other" }
@@ -171,7 +173,7 @@ describe("the credential", () => {
     assert.notProperty(foreign.requests[0]?.headers, "x-api-key")
     assert.notProperty(foreign.requests[0]?.headers, "authorization")
 
-    const session = await Agent.start({}, desk)
+    const session = await Agent.start({}, home)
     await session.refused("org_list", {}, "NOT_AUTHENTICATED")
     assert.strictEqual(foreign.requests.length, 1)
     await foreign.stop()
@@ -179,7 +181,7 @@ describe("the credential", () => {
 
   it("goes to a server that service.yml names and somebody trusts, or a variable names, with a warning of plain HTTP, once", async () => {
     const { foreignUrl } = listener
-    const trusting = new Desk().serviceYml(`server_url: ${foreignUrl}\n`).trust(foreignUrl)
+    const trusting = new TestHome().serviceYml(`server_url: ${foreignUrl}\n`).trust(foreignUrl)
     for (const agent of [
       await Agent.start({ SERVICE_API_KEY: key }, trusting),
       await Agent.start({ SERVICE_API_KEY: key, SERVICE_SERVER_URL: foreignUrl })
@@ -255,19 +257,19 @@ describe("SERVICE_MCP_PIN=1", () => {
   })
 
   it("does not move with a service.yml that is written later", async () => {
-    const desk = new Desk().serviceYml(`server_url: ${service.url}\norg: acme\nproject: shop\nenv: dev\n`)
-    const agent = await Agent.start({ SERVICE_API_KEY: key, SERVICE_MCP_PIN: "1" }, desk)
+    const home = new TestHome().serviceYml(`server_url: ${service.url}\norg: acme\nproject: shop\nenv: dev\n`)
+    const agent = await Agent.start({ SERVICE_API_KEY: key, SERVICE_MCP_PIN: "1" }, home)
     const before = listener.requests.length
-    desk.serviceYml(`server_url: ${listener.url}\norg: acme\nproject: shop\nenv: prod\n`)
+    home.serviceYml(`server_url: ${listener.url}\norg: acme\nproject: shop\nenv: prod\n`)
     assert.strictEqual(await keysOf(agent), "shop.dev")
     await agent.refused("secret_list", { env: "prod" }, "PINNED")
     assert.strictEqual(listener.requests.length, before)
   })
 
   it("stays closed when service.yml cannot be read at the start", async () => {
-    const desk = new Desk().serviceYml("org: [")
-    const agent = await Agent.start({ SERVICE_API_KEY: key, SERVICE_MCP_PIN: "1" }, desk)
-    desk.serviceYml(`server_url: ${service.url}\norg: acme\nproject: shop\nenv: dev\n`)
+    const home = new TestHome().serviceYml("org: [")
+    const agent = await Agent.start({ SERVICE_API_KEY: key, SERVICE_MCP_PIN: "1" }, home)
+    home.serviceYml(`server_url: ${service.url}\norg: acme\nproject: shop\nenv: dev\n`)
     await agent.refused("secret_list", {}, "BAD_SERVICE_FILE")
   })
 })

@@ -19,7 +19,7 @@ export interface OfferedOption extends Offer {
 }
 
 /** The command so far, and what can follow. */
-export interface Place {
+export interface CompletionContext {
   readonly first: string
   /** The subcommand; none if the command has none. */
   readonly second: string | undefined
@@ -60,14 +60,14 @@ const valuesIn = (help: string): ReadonlyArray<Offer> => {
   return choicesIn(type).map((word) => ({ word, text: "" }))
 }
 
-const leaf = (command: Descriptor, first: string, second: string | undefined): Place => {
+const leaf = (command: Descriptor, first: string, second: string | undefined): CompletionContext => {
   const help = helpOf(command)
   return { first, second, words: valuesIn(help), options: optionsIn(help) }
 }
 
 const offer = (word: string, command: Descriptor): Offer => ({ word, text: summaryOf(helpOf(command)) })
 
-const inGroup = (command: Descriptor): ReadonlyArray<Place> => {
+const inGroup = (command: Descriptor): ReadonlyArray<CompletionContext> => {
   const first = nameOf(command)
   const inside = [...HashMap.entries(CommandDescriptor.getSubcommands(command))].filter(([word]) => word !== first)
   if (inside.length === 0) return [leaf(command, first, undefined)]
@@ -78,7 +78,7 @@ const inGroup = (command: Descriptor): ReadonlyArray<Place> => {
 }
 
 /** Every place of a client's command line. */
-export const placesOf = (commands: ReadonlyArray<Descriptor>): ReadonlyArray<Place> => [
+export const placesOf = (commands: ReadonlyArray<Descriptor>): ReadonlyArray<CompletionContext> => [
   {
     first: "",
     second: "",

@@ -1,17 +1,17 @@
-import type { Offer, Place } from "./CompletionPlaces.js"
+import type { Offer, CompletionContext } from "./CompletionPlaces.js"
 
 /** How a shell says it; the parser's own scripts stop at names with a hyphen, and offer no files. */
 interface Shell {
   readonly quote: (text: string) => string
   /** The pattern of a place, in quotes where it is no wildcard. */
-  readonly pattern: (place: Place, previous?: string) => string
+  readonly pattern: (place: CompletionContext, previous?: string) => string
   readonly clause: (pattern: string, body: string) => string
   readonly offer: (offers: ReadonlyArray<Offer>) => string
   /** What is done only where an option has been begun. */
   readonly whenOption: (body: string) => string
 }
 
-const valueClauses = (places: ReadonlyArray<Place>, shell: Shell) =>
+const valueClauses = (places: ReadonlyArray<CompletionContext>, shell: Shell) =>
   places.flatMap((place) =>
     place.options
       .filter(({ choices }) => choices.length > 0)
@@ -20,7 +20,7 @@ const valueClauses = (places: ReadonlyArray<Place>, shell: Shell) =>
       )
   )
 
-const wordClauses = (places: ReadonlyArray<Place>, shell: Shell) =>
+const wordClauses = (places: ReadonlyArray<CompletionContext>, shell: Shell) =>
   places.map((place) => {
     const parts = [
       ...(place.words.length > 0 ? [shell.offer(place.words)] : []),
@@ -31,7 +31,7 @@ const wordClauses = (places: ReadonlyArray<Place>, shell: Shell) =>
 
 const single = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-const posixPattern = ({ first, second }: Place, previous?: string) => {
+const posixPattern = ({ first, second }: CompletionContext, previous?: string) => {
   const place = second === undefined ? `${single(`${first} `)}*` : single(`${first} ${second}`)
   return previous === undefined ? place : `${place}${single(` ${previous}`)}`
 }
@@ -48,7 +48,7 @@ const bash: Shell = {
   whenOption: (body) => `[[ $cur == -* ]] && ${body}`
 }
 
-const inBash = (places: ReadonlyArray<Place>) => [
+const inBash = (places: ReadonlyArray<CompletionContext>) => [
   "_coffer() {",
   "  local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} first= second= words=",
   "  (( COMP_CWORD > 1 )) && first=${COMP_WORDS[1]}",
@@ -72,7 +72,7 @@ const zsh: Shell = {
   whenOption: (body) => `[[ $current == -* ]] && ${body}`
 }
 
-const inZsh = (places: ReadonlyArray<Place>) => [
+const inZsh = (places: ReadonlyArray<CompletionContext>) => [
   "#compdef coffer",
   "_coffer() {",
   "  local current=${words[CURRENT]} previous=${words[CURRENT-1]} first= second=",
@@ -103,7 +103,7 @@ const fish: Shell = {
   whenOption: (body) => `string match -q -- '-*' (commandline -ct); and ${body}`
 }
 
-const inFish = (places: ReadonlyArray<Place>) => [
+const inFish = (places: ReadonlyArray<CompletionContext>) => [
   "function __coffer_offers",
   "  set -l words (commandline -opc)",
   '  set -l place "$words[2] $words[3]"',

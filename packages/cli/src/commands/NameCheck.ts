@@ -6,7 +6,7 @@ import { NotThere } from "../Failures.js"
 import { note } from "../Output.js"
 import { connect } from "./Shared.js"
 
-interface Place {
+interface Names {
   readonly org: OrgName | undefined
   readonly project: ProjectName | undefined
   readonly env: EnvName | undefined
@@ -15,7 +15,7 @@ interface Place {
 const notThere = (what: string, list: string) =>
   new NotThere({ message: `there is no ${what}, or you may not see it; coffer ${list} shows what there is` })
 
-const check = Effect.fnUntraced(function* (client: CofferClient, { env, org, project }: Place) {
+const check = Effect.fnUntraced(function* (client: CofferClient, { env, org, project }: Names) {
   if (org === undefined) return
   const orgs = yield* client.call((api) => api.organizations.list({}))
   if (!orgs.data.some(({ name }) => name === org)) return yield* notThere(`organization ${org}`, "org list")
@@ -36,7 +36,7 @@ const check = Effect.fnUntraced(function* (client: CofferClient, { env, org, pro
  * Fails with NotThere if the server does not have a name. A server that cannot be asked, or that refuses to tell, is no
  * reason to fail: a note says so.
  */
-export const checkNames = (server: ServerUrl, place: Place) =>
+export const checkNames = (server: ServerUrl, place: Names) =>
   place.org === undefined
     ? Effect.void
     : Effect.flatMap(connect(server), (client) => check(client, place)).pipe(

@@ -1,5 +1,5 @@
 import { assert, beforeAll, describe, it } from "vitest"
-import { Desk } from "../support/Programs.js"
+import { TestHome } from "../support/Programs.js"
 import { workplace } from "../support/Workplace.js"
 
 const place = workplace("root@example.com")
@@ -39,7 +39,7 @@ describe("a service account", () => {
     assert.notProperty(account, "api_key")
 
     const key = { SERVICE_API_KEY: stdout.trim() }
-    assert.include((await place.desk.coffer(["whoami"], { env: key })).stdout, "service_account")
+    assert.include((await place.home.coffer(["whoami"], { env: key })).stdout, "service_account")
     await ok(
       "acl",
       "grant",
@@ -52,13 +52,13 @@ describe("a service account", () => {
       "--permission",
       "read"
     )
-    const read = await place.desk.coffer(["secret", "get", "API_KEY"], { env: key })
+    const read = await place.home.coffer(["secret", "get", "API_KEY"], { env: key })
     assert.strictEqual(read.code, 1)
     assert.match(read.stderr, /reveal: false/)
 
     const rotated = await json("service-account", "rotate", account.id)
     assert.match(rotated.api_key, /^svc_sa_/)
-    const old = await place.desk.coffer(["whoami"], { env: key })
+    const old = await place.home.coffer(["whoami"], { env: key })
     assert.strictEqual(old.code, 3)
     await ok("service-account", "revoke", account.id, "--yes")
     assert.deepStrictEqual((await json("acl", "list")).data, [])
@@ -103,7 +103,7 @@ describe("access rules", () => {
     const explained = await json("acl", "explain", "--email", "grace@example.com")
     assert.deepStrictEqual(explained.allowed, ["read"])
     await ok("acl", "revoke", dev.id, "--yes")
-    const both = await place.desk.coffer(["acl", "revoke", dev.id, "--email", "grace@example.com", "--yes"])
+    const both = await place.home.coffer(["acl", "revoke", dev.id, "--email", "grace@example.com", "--yes"])
     assert.strictEqual(both.code, 2)
   })
 })
@@ -111,7 +111,7 @@ describe("access rules", () => {
 describe("the audit log", () => {
   it("is listed whole, page after page, in one document", async () => {
     const keys = Object.fromEntries(Array.from({ length: 130 }, (_, index) => [`KEY_${index}`, String(index)]))
-    const { code, stderr } = await place.desk.shell(
+    const { code, stderr } = await place.home.shell(
       `cat > many.json && $COFFER secret import many.json --env staging`,
       {
         input: JSON.stringify(keys)
@@ -175,7 +175,7 @@ describe("the audit log", () => {
       ["--actor", " ", /^coffer: --actor must be an id, an e-mail address or the name/],
       ["--after", "5", /^coffer: --after must be the next_cursor of an earlier page/]
     ] as const) {
-      const { code, stderr, stdout } = await place.desk.coffer(["audit", "list", option, word])
+      const { code, stderr, stdout } = await place.home.coffer(["audit", "list", option, word])
       assert.include([1, 2], code)
       assert.strictEqual(stdout, "")
       assert.match(stderr, says)
@@ -183,7 +183,7 @@ describe("the audit log", () => {
   })
 
   it("of the whole server has logins and lockouts, for superadmins", async () => {
-    const eve = new Desk(place.server.url)
+    const eve = new TestHome(place.server.url)
     assert.strictEqual((await eve.coffer(["login", "--email", "eve@example.com"])).code, 0)
     const wrong = await eve.coffer(["login", "--email", "eve@example.com", "--code", "000000"])
     assert.strictEqual(wrong.code, 3)
@@ -207,7 +207,7 @@ describe("the audit log", () => {
       /^the audit log of the server itself is whole: \d+ entries\n/
     )
 
-    const both = await place.desk.coffer(["audit", "list", "--server", "--org", "acme"])
+    const both = await place.home.coffer(["audit", "list", "--server", "--org", "acme"])
     assert.deepStrictEqual([both.code, both.stdout], [2, ""])
     assert.match(both.stderr, /leave --org out/)
     const person = await place.server.login("plain@example.com")
@@ -223,7 +223,7 @@ describe("the audit log", () => {
     const { stdout } = await ok("audit", "verify")
     const [, seq = "", chain = ""] = /--seq (\d+) --chain ([0-9a-f]{64})/.exec(stdout) ?? []
     assert.isTrue((await json("audit", "verify", "--seq", seq, "--chain", chain)).valid)
-    const forged = await place.desk.coffer(["audit", "verify", "--seq", seq, "--chain", "0".repeat(64)])
+    const forged = await place.home.coffer(["audit", "verify", "--seq", seq, "--chain", "0".repeat(64)])
     assert.strictEqual(forged.code, 1)
     assert.match(forged.stderr, /the audit log of acme was changed/)
   })
@@ -242,14 +242,14 @@ describe("every command that destroys", () => {
     ["service-account", "revoke", id],
     ["session", "end", "--all"]
   ])("needs --yes where nobody can be asked: %s %s", async (...args) => {
-    const { code, stderr } = await place.desk.coffer(args)
+    const { code, stderr } = await place.home.coffer(args)
     assert.strictEqual(code, 2)
     assert.match(stderr, /add --yes/)
   })
 
   it("asks at a terminal", async () => {
     const ask = (answer: string) =>
-      place.desk.shell(`(sleep 2; printf '${answer}\\r') | script -qec "$COFFER secret delete API_KEY" /dev/null`)
+      place.home.shell(`(sleep 2; printf '${answer}\\r') | script -qec "$COFFER secret delete API_KEY" /dev/null`)
     const [no] = await Promise.all([ask("n")])
     assert.match(no.stdout, /Delete API_KEY from webshop\/dev\? \[y\/N\]/)
     assert.match(no.stdout, /nothing was changed/)
@@ -282,7 +282,7 @@ describe("somebody who leaves", () => {
   it("is disabled, enabled and logged out everywhere by a superadmin, who is asked before", async () => {
     const away = await place.server.login("mallory@example.com")
     assert.include(await away.coffer(["whoami"]), signed)
-    const unasked = await place.desk.coffer(["user", "disable", "mallory@example.com"])
+    const unasked = await place.home.coffer(["user", "disable", "mallory@example.com"])
     assert.deepStrictEqual([unasked.code, unasked.stdout], [2, ""])
     assert.include(await away.coffer(["whoami"]), signed)
 
@@ -295,8 +295,8 @@ describe("somebody who leaves", () => {
       ["mallory@example.com"]
     )
     assert.isString((await json("user", "show", "mallory@example.com")).disabled_at)
-    assert.strictEqual((await place.desk.coffer(["user", "show", "mallory@example.co"])).code, 4)
-    assert.strictEqual((await place.desk.coffer(["user", "disable", "root@example.com", "--yes"])).code, 1)
+    assert.strictEqual((await place.home.coffer(["user", "show", "mallory@example.co"])).code, 4)
+    assert.strictEqual((await place.home.coffer(["user", "disable", "root@example.com", "--yes"])).code, 1)
 
     await ok("user", "enable", "mallory@example.com")
     const back = await place.server.login("mallory@example.com")

@@ -14,7 +14,7 @@ const environment = async (name: string, values: Readonly<Record<string, string>
 }
 
 const importOf = async (env: string, values: Readonly<Record<string, string>>, ...options: ReadonlyArray<string>) => {
-  writeFileSync(join(place.desk.home, `${env}.json`), JSON.stringify(values))
+  writeFileSync(join(place.home.folder, `${env}.json`), JSON.stringify(values))
   return ok("secret", "import", `${env}.json`, "--env", env, ...options)
 }
 
@@ -24,8 +24,8 @@ const valuesOf = async (env: string) =>
 describe("without a terminal", () => {
   it("what is there is overwritten or deleted only by --yes, and new keys are written without", async () => {
     await environment("first", { A: "1", B: "2" })
-    writeFileSync(join(place.desk.home, "more.json"), JSON.stringify({ B: "changed", C: "3" }))
-    const refused = await place.desk.coffer(["secret", "import", "more.json", "--env", "first"])
+    writeFileSync(join(place.home.folder, "more.json"), JSON.stringify({ B: "changed", C: "3" }))
+    const refused = await place.home.coffer(["secret", "import", "more.json", "--env", "first"])
     assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
     assert.match(refused.stderr, /^coffer: webshop\/first: this would overwrite or delete 1 secret \(B\).*add --yes\n$/)
     assert.deepStrictEqual(await valuesOf("first"), { A: "1", B: "2" })
@@ -37,7 +37,7 @@ describe("without a terminal", () => {
     assert.deepStrictEqual(await valuesOf("first"), { A: "1", B: "changed", C: "3" })
 
     await environment("second", { B: "other" })
-    const copy = await place.desk.coffer(["env", "copy", "first", "second"])
+    const copy = await place.home.coffer(["env", "copy", "first", "second"])
     assert.strictEqual(copy.code, 2)
     assert.match(copy.stderr, /webshop\/second: this would overwrite or delete 1 secret \(B\)/)
     assert.match((await ok("env", "copy", "first", "second", "--only", "A")).stderr, /undo: .* --env second --to 1\n$/)
@@ -57,7 +57,7 @@ describe("without a terminal", () => {
     const shown = await ok(...undo, "--dry-run")
     assert.strictEqual(shown.stdout, "A\tupdated\t3\nGONE\tcreated\t1\nNEW\tdeleted\t1\n")
     assert.match(shown.stderr, /would be 1 created, 1 updated, 1 deleted, 0 unchanged; nothing was written/)
-    const refused = await place.desk.coffer(undo)
+    const refused = await place.home.coffer(undo)
     assert.strictEqual(refused.code, 2)
     assert.match(refused.stderr, /overwrite or delete 2 secrets \(A, NEW\)/)
     assert.deepStrictEqual(await valuesOf("third"), after)
@@ -68,7 +68,7 @@ describe("without a terminal", () => {
     const { stdout } = await ok(...back.split(" "), "--yes", "--json")
     assert.strictEqual(JSON.parse(stdout).revision, 5)
     assert.deepStrictEqual(await valuesOf("third"), after)
-    assert.strictEqual((await place.desk.coffer(["env", "revert", "--env", "third", "--to", "99"])).code, 4)
+    assert.strictEqual((await place.home.coffer(["env", "revert", "--env", "third", "--to", "99"])).code, 4)
 
     const listed = await ok("env", "revisions", "--env", "third")
     const rows = listed.stdout.trimEnd().split("\n")
@@ -95,9 +95,9 @@ describe("without a terminal", () => {
 describe("at a terminal", () => {
   it("what would change is shown, and done only after a yes", async () => {
     await environment("asked", { A: "1", SAME: "same" })
-    writeFileSync(join(place.desk.home, "asked.json"), JSON.stringify({ A: "changed", NEW: "2", SAME: "same" }))
+    writeFileSync(join(place.home.folder, "asked.json"), JSON.stringify({ A: "changed", NEW: "2", SAME: "same" }))
     const command = ["secret", "import", "asked.json", "--env", "asked"]
-    const no = Terminal.coffer(place.desk, ...command)
+    const no = Terminal.coffer(place.home, ...command)
     await no.sees("A    updated  2")
     await no.sees("NEW  created  1")
     await no.answer("Change 2 of the secrets of webshop/asked? [y/N] ", "n\r")
@@ -105,7 +105,7 @@ describe("at a terminal", () => {
     assert.strictEqual(await no.ended(), 1)
     assert.deepStrictEqual(await valuesOf("asked"), { A: "1", SAME: "same" })
 
-    const yes = Terminal.coffer(place.desk, ...command)
+    const yes = Terminal.coffer(place.home, ...command)
     await yes.answer("? [y/N] ", "y\r")
     await yes.sees("1 created, 1 updated, 1 unchanged")
     await yes.sees("undo: coffer env revert --env asked --to 1")
@@ -122,7 +122,7 @@ describe("at a terminal", () => {
       revert: ["env", "revert", "--env", "raced", "--to", "0"]
     }
     for (const [name, command] of Object.entries(changes)) {
-      const terminal = Terminal.coffer(place.desk, ...command)
+      const terminal = Terminal.coffer(place.home, ...command)
       await terminal.sees("? [y/N] ")
       await ok("secret", "set", "A", `by somebody else during ${name}`, "--env", "raced")
       terminal.type("y\r")
@@ -131,7 +131,7 @@ describe("at a terminal", () => {
       assert.deepStrictEqual(await valuesOf("raced"), { A: `by somebody else during ${name}` })
     }
 
-    const copy = Terminal.coffer(place.desk, "env", "copy", "source", "raced")
+    const copy = Terminal.coffer(place.home, "env", "copy", "source", "raced")
     await copy.sees("? [y/N] ")
     await ok("secret", "set", "UNSEEN", "x", "--env", "source")
     copy.type("y\r")

@@ -6,7 +6,7 @@ import { createServer as createHttps } from "node:https"
 import { networkInterfaces } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, Server } from "../support/Programs.js"
+import { type TestHome, Server } from "../support/Programs.js"
 
 const value = "line one\nline two"
 
@@ -16,7 +16,7 @@ const outside = Object.values(networkInterfaces())
   .find((address) => address?.internal === false && address.family === "IPv4")?.address
 
 let server: Server
-let desk: Desk
+let home: TestHome
 let key: string
 const fronts: Array<HttpServer> = []
 const urls: Record<string, string> = {}
@@ -40,29 +40,29 @@ const listen = async (front: HttpServer, host: string) => {
 }
 
 const ok = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
+  const { code, stderr, stdout } = await home.coffer(args)
   assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
   return stdout
 }
 
 beforeAll(async () => {
   server = await Server.start()
-  desk = await server.login("ada@example.com")
+  home = await server.login("ada@example.com")
   await ok("org", "create", "acme")
   await ok("project", "create", "webshop", "--org", "acme")
   await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
   await ok("secret", "set", "A", value)
   await ok("secret", "set", "B", "")
-  writeFileSync(join(desk.home, "same.json"), JSON.stringify({ A: value, B: "" }))
+  writeFileSync(join(home.folder, "same.json"), JSON.stringify({ A: value, B: "" }))
   key = (await ok("service-account", "create", "ci")).trim()
   const rule = ["--project-pattern", "*", "--env-pattern", "*", "--permission", "write"]
   await ok("acl", "grant", "--service-account", "ci", ...rule)
 
-  const certificate = join(desk.home, "certificate.pem")
-  const files = ["-keyout", join(desk.home, "key.pem"), "-out", certificate]
+  const certificate = join(home.folder, "certificate.pem")
+  const files = ["-keyout", join(home.folder, "key.pem"), "-out", certificate]
   const form = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost"
   execFileSync("openssl", [...form.split(" "), ...files], { stdio: "ignore" })
-  const tls = { key: readFileSync(join(desk.home, "key.pem")), cert: readFileSync(certificate) }
+  const tls = { key: readFileSync(join(home.folder, "key.pem")), cert: readFileSync(certificate) }
   urls["loopback"] = server.url
   urls["TLS"] = `https://localhost:${await listen(createHttps(tls, forward), "localhost")}`
   if (outside !== undefined) urls["clear text"] = `http://${outside}:${await listen(createHttp(forward), outside)}`
@@ -73,7 +73,7 @@ afterAll(async () => {
     front.closeAllConnections()
     front.close()
   }
-  desk?.remove()
+  home?.remove()
   await server?.stop()
 })
 
@@ -108,19 +108,19 @@ describe("standard output holds what was asked for, to the byte,", () => {
     const env = {
       SERVICE_SERVER_URL: urls[name] ?? "",
       SERVICE_API_KEY: key,
-      NODE_EXTRA_CA_CERTS: join(desk.home, "certificate.pem")
+      NODE_EXTRA_CA_CERTS: join(home.folder, "certificate.pem")
     }
     for (const args of records) {
       const [here, there] = await Promise.all([
-        desk.coffer(args, { env: { SERVICE_API_KEY: key } }),
-        desk.coffer(args, { env })
+        home.coffer(args, { env: { SERVICE_API_KEY: key } }),
+        home.coffer(args, { env })
       ])
       assert.strictEqual(here.code, 0, `${args.join(" ")}: ${here.stderr}`)
       assert.doesNotThrow(() => JSON.parse(here.stdout))
       assert.strictEqual(there.stdout, here.stdout)
     }
     for (const [args, stdout] of outputs) {
-      const result = await desk.coffer(args, { env })
+      const result = await home.coffer(args, { env })
       assert.deepInclude(result, { code: 0, stdout }, `${args.join(" ")}: ${result.stderr}`)
       const warned = /^coffer: warning: http:\S+ is not https: [^\n]+\n$/
       if (name === "clear text") assert.match(result.stderr, warned)

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Desk, finish } from "../support/Programs.js"
+import { TestHome, finish } from "../support/Programs.js"
 
-const desk = new Desk("http://127.0.0.1:9")
+const home = new TestHome("http://127.0.0.1:9")
 
 const has = (shell: string) => spawnSync(shell, ["-c", "exit 0"]).status === 0
 
@@ -48,18 +48,18 @@ const cases: ReadonlyArray<readonly [typed: string, offered: ReadonlyArray<strin
 
 beforeAll(async () => {
   for (const shell of ["bash", "zsh", "fish"]) {
-    const { code, stderr, stdout } = await desk.coffer(["completions", shell])
+    const { code, stderr, stdout } = await home.coffer(["completions", shell])
     assert.strictEqual(code, 0, stderr)
-    writeFileSync(join(desk.home, `coffer.${shell}`), stdout)
+    writeFileSync(join(home.folder, `coffer.${shell}`), stdout)
   }
 })
 
-afterAll(() => desk.remove())
+afterAll(() => home.remove())
 
 /** What each case is offered: a line of words for each. */
 const offered = async (shell: string, options: ReadonlyArray<string>, script: ReadonlyArray<string>) => {
-  writeFileSync(join(desk.home, "script"), script.join("\n"))
-  const { code, stderr, stdout } = await finish(desk.spawn(shell, [...options, "script"]))
+  writeFileSync(join(home.folder, "script"), script.join("\n"))
+  const { code, stderr, stdout } = await finish(home.spawn(shell, [...options, "script"]))
   assert.deepStrictEqual([code, stderr], [0, ""])
   const lines = stdout.split("\n")
   cases.forEach(([typed, words], at) => {
@@ -109,7 +109,7 @@ describe("the tab key", () => {
       ["coffer secret import coffer.ba", "coffer secret import coffer.bash "]
     ]
     const typed = lines.map(([line = ""]) => line)
-    const { stderr, stdout } = await finish(desk.spawn("python3", ["-c", atPrompt, ...typed]))
+    const { stderr, stdout } = await finish(home.spawn("python3", ["-c", atPrompt, ...typed]))
     assert.strictEqual(stderr, "")
     assert.deepStrictEqual(
       stdout.split("\n").slice(0, -1),

@@ -6,11 +6,11 @@ import { createServer as createHttps } from "node:https"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Desk, Server } from "../support/Programs.js"
+import { TestHome, Server } from "../support/Programs.js"
 
 let server: Server
-let ada: Desk
-let grace: Desk
+let ada: TestHome
+let grace: TestHome
 const listeners: Array<HttpServer> = []
 const folders: Array<string> = []
 
@@ -82,7 +82,7 @@ interface Case {
   /** What it says to do. */
   readonly says: RegExp
   readonly args: ReadonlyArray<string>
-  readonly desk?: () => Desk
+  readonly home?: () => TestHome
   readonly env?: () => Record<string, string> | Promise<Record<string, string>>
   readonly cwd?: () => string
 }
@@ -225,7 +225,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a session of another server",
     args: ["org", "list", "--server-url", "http://127.0.0.1:1"],
-    desk: () => ada,
+    home: () => ada,
     code: 3,
     names: /there is no session at http:\/\/127\.0\.0\.1:1/,
     says: /run coffer login/
@@ -275,7 +275,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "no settings",
     args: ["secret", "list"],
-    desk: () => ada,
+    home: () => ada,
     code: 2,
     names: /no organization is given.*no project is given.*no environment is given/,
     says: /pass --env, set SERVICE_ENV, or write/
@@ -283,7 +283,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "no rule",
     args: ["secret", "list", ...at],
-    desk: () => grace,
+    home: () => grace,
     code: 1,
     names: /rule with permission read for environment webshop\/dev of organization acme/,
     says: /ask an administrator/
@@ -291,7 +291,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "no role",
     args: ["member", "set-role", "ada@example.com", "member", "--org", "acme"],
-    desk: () => grace,
+    home: () => grace,
     code: 1,
     names: /role owner in organization acme/,
     says: /ask an administrator/
@@ -299,7 +299,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "the last owner",
     args: ["member", "remove", "ada@example.com", "--org", "acme", "--yes"],
-    desk: () => ada,
+    home: () => ada,
     code: 1,
     names: /owner/,
     says: /owner/
@@ -307,7 +307,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a name that is in use",
     args: ["org", "create", "acme"],
-    desk: () => ada,
+    home: () => ada,
     code: 1,
     names: /acme/,
     says: /in use|taken|already/
@@ -315,7 +315,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a secret that is not there",
     args: ["secret", "get", "MISSING", ...at],
-    desk: () => ada,
+    home: () => ada,
     code: 4,
     names: /MISSING/,
     says: /see what is there with coffer .*secret list/
@@ -323,7 +323,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "another's organization",
     args: ["project", "list", "--org", "globex"],
-    desk: () => ada,
+    home: () => ada,
     code: 4,
     names: /globex/,
     says: /coffer org/
@@ -331,7 +331,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a person who is no member",
     args: ["member", "remove", "linus@example.com", "--org", "acme", "--yes"],
-    desk: () => ada,
+    home: () => ada,
     code: 4,
     names: /linus@example\.com is not a member of acme/,
     says: /coffer member list/
@@ -339,7 +339,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a service account that is not there",
     args: ["service-account", "rotate", "ghost", "--org", "acme"],
-    desk: () => ada,
+    home: () => ada,
     code: 4,
     names: /no service account ghost in acme/,
     says: /coffer service-account list/
@@ -347,7 +347,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a rule that is about nobody",
     args: ["acl", "revoke", "--email", "grace@example.com", "--org", "acme", "--yes"],
-    desk: () => ada,
+    home: () => ada,
     code: 4,
     names: /no access rule is about that/,
     says: /coffer acl list/
@@ -526,7 +526,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "no subject",
     args: ["acl", "explain", ...at],
-    desk: () => ada,
+    home: () => ada,
     code: 2,
     names: /name one subject/,
     says: /--email or --service-account/
@@ -534,7 +534,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "nobody to ask",
     args: ["org", "delete", "--org", "acme"],
-    desk: () => ada,
+    home: () => ada,
     code: 2,
     names: /nobody can be asked here/,
     says: /add --yes/
@@ -542,7 +542,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a file that is not there",
     args: ["secret", "import", "missing.env", ...at],
-    desk: () => ada,
+    home: () => ada,
     code: 1,
     names: /missing\.env cannot be read/,
     says: /check that it is there/
@@ -550,7 +550,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a format that nobody can tell",
     args: ["secret", "export", "--output", "secrets.txt", ...at],
-    desk: () => ada,
+    home: () => ada,
     code: 2,
     names: /the format of secrets\.txt is not known/,
     says: /add --format with one of env, shell, docker, json, yaml/
@@ -558,7 +558,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a device as the file",
     args: ["secret", "export", "--format", "json", "--output", "/dev/null", ...at],
-    desk: () => ada,
+    home: () => ada,
     code: 1,
     names: /\/dev\/null is not a file/,
     says: /without --output/
@@ -573,9 +573,9 @@ const cases: ReadonlyArray<Case> = [
 ]
 
 describe("what a person is told", () => {
-  it.concurrent.each(cases)("about $what", async ({ args, code, cwd, desk, env, names, says }) => {
-    const own = desk?.() ?? new Desk(server.url)
-    if (desk === undefined) folders.push(own.home)
+  it.concurrent.each(cases)("about $what", async ({ args, code, cwd, home, env, names, says }) => {
+    const own = home?.() ?? new TestHome(server.url)
+    if (home === undefined) folders.push(own.folder)
     const options = { ...(env === undefined ? {} : { env: await env() }), ...(cwd === undefined ? {} : { cwd: cwd() }) }
     const result = await own.coffer(args, options)
     const lines = result.stderr.trimEnd().split("\n")

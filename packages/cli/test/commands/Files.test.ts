@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { createServer, request } from "node:http"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, Server } from "../support/Programs.js"
+import { type TestHome, Server } from "../support/Programs.js"
 import { tricky } from "../formats/Support.js"
 
 let server: Server
-let desk: Desk
+let home: TestHome
 
 /** Between the client and the server: counts what goes by. */
 const seen: Array<string> = []
@@ -24,12 +24,12 @@ let counted: string
 
 beforeAll(async () => {
   server = await Server.start()
-  desk = await server.login("ada@example.com")
+  home = await server.login("ada@example.com")
   between.listen(0, "127.0.0.1")
   await once(between, "listening")
   const address = between.address()
   counted = `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-  const session = join(desk.home, ".config", "coffer", "session")
+  const session = join(home.folder, ".config", "coffer", "session")
   const sessions: Record<string, string> = JSON.parse(readFileSync(session, "utf8"))
   writeFileSync(session, JSON.stringify({ ...sessions, [counted]: sessions[server.url] }))
   await ok("org", "create", "acme")
@@ -40,24 +40,24 @@ beforeAll(async () => {
 afterAll(async () => {
   between.closeAllConnections()
   between.close()
-  desk?.remove()
+  home?.remove()
   await server?.stop()
 })
 
 const ok = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
+  const { code, stderr, stdout } = await home.coffer(args)
   assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
   return { stderr, stdout }
 }
 
 const fails = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
+  const { code, stderr, stdout } = await home.coffer(args)
   assert.strictEqual(code, 1, `${args.join(" ")}: ${stderr}`)
   assert.strictEqual(stdout, "")
   return stderr
 }
 
-const inHome = (name: string) => join(desk.home, name)
+const inHome = (name: string) => join(home.folder, name)
 const put = (name: string, text: string) => writeFileSync(inHome(name), text)
 const values = Object.fromEntries(tricky.map((value, index) => [`TRICKY_${index}`, value]))
 
@@ -133,10 +133,10 @@ describe("import", () => {
   it("shows a progress bar on a terminal, on standard error alone", async () => {
     put("bar.env", "BAR=1\n")
     const script = `script -qec "$COFFER secret import bar.env --env staging --json --yes" /dev/null`
-    const { stdout } = await desk.shell(script)
+    const { stdout } = await home.shell(script)
     assert.match(stdout, /\[#+-*\] 1 secrets checked/)
     assert.match(stdout, /\[-*#+-*\] writing 1 secrets/)
-    const redirected = await desk.shell(
+    const redirected = await home.shell(
       `script -qec "$COFFER secret import bar.env --env staging --json --yes 2>error.txt" /dev/null`
     )
     assert.strictEqual(JSON.parse(redirected.stdout).data[0].change, "unchanged")
@@ -156,7 +156,7 @@ describe("export", () => {
     put("out.env", "old")
     symlinkSync(inHome("out.env"), inHome("link.env"))
     mkdirSync(inHome("directory.env"))
-    const before = readdirSync(desk.home).sort()
+    const before = readdirSync(home.folder).sort()
     const refused = await fails("secret", "export", "--output", "out.env", "--format", "docker")
     assert.match(refused, /TRICKY_\d+ has a value of several lines/)
     assert.match(refused, /json or yaml can hold them: choose with --format/)
@@ -164,7 +164,7 @@ describe("export", () => {
     assert.match(await fails("secret", "export", "--output", "directory.env", "--format", "json"), /is not a file/)
     assert.match(await fails("secret", "export", "--output", "no/such/x.json"), /directory that is not there/)
     assert.strictEqual(readFileSync(inHome("out.env"), "utf8"), "old")
-    assert.deepStrictEqual(readdirSync(desk.home).sort(), before)
+    assert.deepStrictEqual(readdirSync(home.folder).sort(), before)
     assert.isFalse(existsSync(inHome("no")))
   })
 })

@@ -1,21 +1,21 @@
 import { once } from "node:events"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Bridge } from "../support/Bridge.js"
-import { Desk, Server, until } from "../support/Programs.js"
+import { TestHome, Server, until } from "../support/Programs.js"
 
 let server: Server
 let bridge: Bridge
-let desk: Desk
+let home: TestHome
 
 const ok = async (...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await desk.coffer(args)
+  const { code, stderr, stdout } = await home.coffer(args)
   assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
   return stdout
 }
 
 /** Starts the client and collects what it says. */
 const following = (...args: ReadonlyArray<string>) => {
-  const child = desk.start(["audit", "list", "--follow", ...args])
+  const child = home.start(["audit", "list", "--follow", ...args])
   const said = { out: "", err: "" }
   child.stdout?.on("data", (chunk: Buffer) => (said.out += chunk.toString()))
   child.stderr?.on("data", (chunk: Buffer) => (said.err += chunk.toString()))
@@ -35,7 +35,7 @@ const following = (...args: ReadonlyArray<string>) => {
 beforeAll(async () => {
   server = await Server.start()
   bridge = await Bridge.to(server.url)
-  desk = new Desk(bridge.url)
+  home = new TestHome(bridge.url)
   await ok("login", "--email", "root@example.com")
   await ok("login", "--email", "root@example.com", "--code", await server.code("root@example.com"))
   await ok("org", "create", "acme")
@@ -44,7 +44,7 @@ beforeAll(async () => {
 }, 300_000)
 
 afterAll(async () => {
-  desk?.remove()
+  home?.remove()
   await bridge?.close()
   await server?.stop()
 })
@@ -90,10 +90,10 @@ describe("coffer audit list --follow", () => {
 
   it("ends with the client's own code for what does not pass by itself, and takes no page", async () => {
     for (const extra of [["--all"], ["--after", "s5"]]) {
-      const { code, stderr } = await desk.coffer(["audit", "list", "--follow", ...extra])
+      const { code, stderr } = await home.coffer(["audit", "list", "--follow", ...extra])
       assert.strictEqual(code, 2)
       assert.match(stderr, /leave --all and --after out/)
     }
-    assert.strictEqual((await desk.coffer(["audit", "list", "--follow", "--org", "nobody"])).code, 4)
+    assert.strictEqual((await home.coffer(["audit", "list", "--follow", "--org", "nobody"])).code, 4)
   })
 })

@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import { hostname, networkInterfaces } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Desk, Server } from "../support/Programs.js"
+import { type TestHome, Server } from "../support/Programs.js"
 
 /** An address of this machine that is not a loopback one: what is on it may not have our key. */
 const address = Object.values(networkInterfaces())
@@ -19,7 +19,7 @@ const listener = createServer((request, response) => {
 })
 
 let server: Server
-let ada: Desk
+let ada: TestHome
 let clone: string
 const key = `svc_sa_${"k".repeat(49)}`
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await once(listener, "listening")
   const where = listener.address()
   const port = typeof where === "object" && where !== null ? where.port : 0
-  clone = join(ada.home, "clone")
+  clone = join(ada.folder, "clone")
   mkdirSync(clone)
   const lines = [`server_url: http://${address ?? hostname()}:${port}`, "org: acme", "project: webshop", "env: dev", ""]
   writeFileSync(join(clone, "service.yml"), lines.join("\n"))
@@ -59,7 +59,7 @@ describe.runIf(address !== undefined)("a service.yml that names somebody else's 
     ["a key", { SERVICE_API_KEY: key }],
     ["a session", {}]
   ])("gets nothing of who has %s", async (_, credential) => {
-    writeFileSync(join(ada.home, "import.env"), "API_KEY=the-value\n")
+    writeFileSync(join(ada.folder, "import.env"), "API_KEY=the-value\n")
     const env = { SERVICE_SERVER_URL: "", ...credential }
     const results = await Promise.all(commands.map((args) => ada.coffer(args, { cwd: clone, env })))
     for (const [index, result] of results.entries()) {

@@ -9,7 +9,7 @@ const place = workplace()
 const { prints } = place
 
 const feed = async (input: string | Buffer, ...args: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await place.desk.coffer(args, { input })
+  const { code, stderr, stdout } = await place.home.coffer(args, { input })
   assert.strictEqual(code, 0, stderr)
   return { stderr, stdout }
 }
@@ -33,14 +33,14 @@ describe("- is standard input", () => {
   it("of secret import, and is called so in what is wrong with it", async () => {
     await feed('{"IMPORTED": "1"}', "secret", "import", "-", "--format", "json")
     assert.strictEqual(await prints("secret", "get", "IMPORTED"), "1")
-    const { code, stderr } = await place.desk.coffer(["secret", "import", "-", "--format=env"], { input: "A=1\nB" })
+    const { code, stderr } = await place.home.coffer(["secret", "import", "-", "--format=env"], { input: "A=1\nB" })
     assert.deepStrictEqual([code, stderr], [1, "coffer: standard input, line 2: is not KEY=value\n"])
   })
 
   it("and a file of that name has a folder in front", async () => {
-    writeFileSync(join(place.desk.home, "-"), "OF_FILE=1\n")
+    writeFileSync(join(place.home.folder, "-"), "OF_FILE=1\n")
     await prints("secret", "import", "./-", "--format", "env")
-    writeFileSync(join(place.desk.home, "-x.env"), "OF_ANOTHER=1\n")
+    writeFileSync(join(place.home.folder, "-x.env"), "OF_ANOTHER=1\n")
     await prints("secret", "import", "--", "-x.env")
     assert.strictEqual(await prints("secret", "get", "OF_ANOTHER"), "1")
   })
@@ -54,16 +54,16 @@ describe("- is standard input", () => {
 describe("a file to import", () => {
   it("of 1,000,000 lines is refused with the line that is too much", async () => {
     const lines = Array.from({ length: 1_000_000 }, (_, index) => `KEY_${index}=value\n`)
-    writeFileSync(join(place.desk.home, "large.env"), lines.join(""))
-    const { code, stderr } = await place.desk.coffer(["secret", "import", "large.env"])
+    writeFileSync(join(place.home.folder, "large.env"), lines.join(""))
+    const { code, stderr } = await place.home.coffer(["secret", "import", "large.env"])
     const problem = "the file holds more than 2000 secrets, and no more can be written at once: split it"
     assert.deepStrictEqual([code, stderr], [1, `coffer: large.env, line 2001: ${problem}\n`])
   })
 
   it.each(["SIGINT", "SIGTERM"] as const)("that nobody writes to does not hold %s up", async (signal) => {
-    const pipe = join(place.desk.home, `pipe-${signal}`)
+    const pipe = join(place.home.folder, `pipe-${signal}`)
     execFileSync("mkfifo", [pipe])
-    const child = place.desk.start(["secret", "import", pipe, "--format", "env"])
+    const child = place.home.start(["secret", "import", pipe, "--format", "env"])
     // Opening succeeds when the client has opened its end.
     openSync(pipe, "w")
     child.kill(signal)

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Desk } from "../support/Programs.js"
+import { TestHome } from "../support/Programs.js"
 import { Terminal } from "../support/Terminal.js"
 import { workplace } from "../support/Workplace.js"
 
@@ -44,17 +44,17 @@ const server = createServer(({ url = "" }, response) => {
   response.writeHead("error" in answer ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer))
 })
 
-let desk: Desk
+let home: TestHome
 beforeAll(async () => {
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()
-  desk = new Desk(`http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`)
+  home = new TestHome(`http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`)
 })
 afterAll(() => {
   server.closeAllConnections()
   server.close()
-  desk?.remove()
+  home?.remove()
 })
 
 const key = `svc_sa_${"x".repeat(49)}`
@@ -70,14 +70,14 @@ describe("what a server sends does not act on a terminal", () => {
   ]
 
   it.each(lists)("%s %s", async (...args) => {
-    const { code, stderr, stdout } = await desk.coffer(args, { env })
+    const { code, stderr, stdout } = await home.coffer(args, { env })
     assert.strictEqual(code, 0, `${stderr} ${requests.join(" ")}`)
     assert.include(stdout, "evil")
     assert.notMatch(stdout + stderr, acting)
   })
 
   it.each([...lists, ["audit", "list", "--all"]])("%s %s --json, which means the same", async (...args) => {
-    const { code, stderr, stdout } = await desk.coffer([...args, "--json"], { env })
+    const { code, stderr, stdout } = await home.coffer([...args, "--json"], { env })
     assert.strictEqual(code, 0, stderr)
     assert.notMatch(stdout, acting)
     const { data }: { readonly data: unknown } = JSON.parse(stdout)
@@ -88,7 +88,7 @@ describe("what a server sends does not act on a terminal", () => {
   })
 
   it("in an error", async () => {
-    const { code, stderr } = await desk.coffer(["org", "get"], { env })
+    const { code, stderr } = await home.coffer(["org", "get"], { env })
     assert.strictEqual(code, 4)
     assert.include(stderr, "evil")
     assert.notMatch(stderr, acting)
@@ -103,7 +103,7 @@ describe("a value", () => {
   })
 
   it("is shown with escapes at a terminal, and says how to see it as it is", async () => {
-    const terminal = Terminal.coffer(place.desk, "secret", "get", "HOSTILE")
+    const terminal = Terminal.coffer(place.home, "secret", "get", "HOSTILE")
     assert.strictEqual(await terminal.ended(), 0)
     assert.include(terminal.screen, "a\\u001b]0;title\\u0007b")
     assert.include(terminal.screen, "shown as escapes; --raw writes them as they are")
@@ -111,13 +111,13 @@ describe("a value", () => {
   })
 
   it("is written as it is with --raw", async () => {
-    const terminal = Terminal.coffer(place.desk, "secret", "get", "HOSTILE", "--raw")
+    const terminal = Terminal.coffer(place.home, "secret", "get", "HOSTILE", "--raw")
     assert.strictEqual(await terminal.ended(), 0)
     assert.strictEqual(terminal.screen, `${hostile}\r\n`)
   })
 
   it("is shown with escapes in an export at a terminal", async () => {
-    const terminal = Terminal.coffer(place.desk, "secret", "export", "--format", "shell")
+    const terminal = Terminal.coffer(place.home, "secret", "export", "--format", "shell")
     assert.strictEqual(await terminal.ended(), 0)
     assert.include(terminal.screen, "export HOSTILE='a\\u001b]0;title")
     assert.notMatch(terminal.screen.replaceAll("\r\n", "\n"), acting)
@@ -126,7 +126,7 @@ describe("a value", () => {
   it("of several lines and of letters of all kinds is shown as it is", async () => {
     const text = "línea\t1\n日本語 🔐\n"
     await place.prints("secret", "set", "PLAIN", text)
-    const terminal = Terminal.coffer(place.desk, "secret", "get", "PLAIN")
+    const terminal = Terminal.coffer(place.home, "secret", "get", "PLAIN")
     assert.strictEqual(await terminal.ended(), 0)
     assert.strictEqual(terminal.screen.replaceAll("\r\n", "\n"), `${text}\n`)
   })

@@ -1,9 +1,9 @@
 import { afterAll, assert, describe, it } from "vitest"
-import { Desk } from "../support/Programs.js"
+import { TestHome } from "../support/Programs.js"
 
 /** Nothing here needs a server. */
-const desk = new Desk("http://127.0.0.1:1")
-afterAll(() => desk.remove())
+const home = new TestHome("http://127.0.0.1:1")
+afterAll(() => home.remove())
 
 const at = ["--org", "acme", "--project", "webshop", "--env", "dev"]
 
@@ -96,7 +96,7 @@ const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, string]> = [
 
 describe("what is wrong with an option is said with its name", () => {
   it.each(wrong)("%s", async (_, args, sentence) => {
-    const { code, stderr, stdout } = await desk.coffer(args)
+    const { code, stderr, stdout } = await home.coffer(args)
     assert.deepStrictEqual([code, stdout], [args[0] === "run" ? 125 : 2, ""], stderr)
     assert.strictEqual(stderr.slice(0, `coffer: ${sentence}`.length), `coffer: ${sentence}`)
     assert.match(stderr, /^[^\n]+\n$/)
@@ -114,7 +114,7 @@ describe("help is there at any place in front of --", () => {
     ["run", ["run", "--env", "prod", "--help"]],
     ["run", ["help", "run"]]
   ])("coffer %s: %j", async (command, args) => {
-    const { code, stderr, stdout } = await desk.coffer(args)
+    const { code, stderr, stdout } = await home.coffer(args)
     assert.deepStrictEqual([code, stderr], [0, ""])
     assert.match(stdout, new RegExp(`^USAGE\n  coffer ${command} `))
   })
@@ -124,7 +124,7 @@ describe("help is there at any place in front of --", () => {
     ["coffer secret", ["help", "secret"]],
     ["coffer secret", ["secret", "--help"]]
   ])("%s COMMAND: %j", async (group, args) => {
-    const { code, stdout } = await desk.coffer(args)
+    const { code, stdout } = await home.coffer(args)
     assert.strictEqual(code, 0)
     assert.match(stdout, new RegExp(`^USAGE\n  ${group} COMMAND\n`))
   })
@@ -132,21 +132,21 @@ describe("help is there at any place in front of --", () => {
   it.each([[["sercet", "--help"]], [["help", "sercet"]], [["secret", "gt", "--help"]]])(
     "%j names no command",
     async (args) => {
-      const { code, stderr, stdout } = await desk.coffer(args)
+      const { code, stderr, stdout } = await home.coffer(args)
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.match(stderr, /^coffer: unknown command (sercet|gt) of coffer[a-z ]*; did you mean coffer secret( get)?\?/)
     }
   )
 
   it("belongs to the command of run from there on", async () => {
-    const { stderr, stdout } = await desk.coffer(["run", ...at, "--", "true", "--help"])
+    const { stderr, stdout } = await home.coffer(["run", ...at, "--", "true", "--help"])
     assert.notInclude(stdout, "USAGE")
     assert.match(stderr, /there is no session/)
   })
 })
 
 it("coffer version and coffer --version print the same", async () => {
-  const [word, option] = await Promise.all([desk.coffer(["version"]), desk.coffer(["--version"])])
+  const [word, option] = await Promise.all([home.coffer(["version"]), home.coffer(["--version"])])
   assert.deepStrictEqual(word, option)
   assert.match(word.stdout, /^\d+\.\d+\.\d+\n$/)
 })

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, it } from "vitest"
-import { Desk, finish } from "../support/Programs.js"
+import { TestHome, finish } from "../support/Programs.js"
 
 const page = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
 
@@ -14,9 +14,9 @@ it("is what the client does: docs/cli.md, command by command", { timeout: 240_00
 })
 
 it("shows every command", async () => {
-  const desk = new Desk("http://localhost:7100")
-  const { stdout } = await desk.coffer(["--help"])
-  desk.remove()
+  const home = new TestHome("http://localhost:7100")
+  const { stdout } = await home.coffer(["--help"])
+  home.remove()
   const names = [...stdout.matchAll(/^ {2}([a-z-]+(?: [a-z-]+)*) {2,}/gm)].map(([, name = ""]) => name)
   const groups = new Set(names.filter((name) => names.some((other) => other.startsWith(`${name} `))))
   const missing = names.filter(

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { Desk, type RunOptions } from "../support/Programs.js"
+import { TestHome, type RunOptions } from "../support/Programs.js"
 import { client, Terminal } from "../support/Terminal.js"
 import { node } from "../support/Programs.js"
 import { workplace } from "../support/Workplace.js"
@@ -11,13 +11,13 @@ const place = workplace()
 
 /** A folder of its own, without a service.yml. */
 const folder = (name: string) => {
-  const path = join(place.desk.home, name)
+  const path = join(place.home.folder, name)
   mkdirSync(path)
   return path
 }
 
 const init = (cwd: string, args: ReadonlyArray<string>, options: RunOptions = {}) =>
-  place.desk.coffer(["init", ...args], { ...options, cwd })
+  place.home.coffer(["init", ...args], { ...options, cwd })
 
 describe("init", () => {
   it.each([
@@ -37,7 +37,7 @@ describe("init", () => {
   })
 
   it("writes what it cannot check, and says so", async () => {
-    const stranger = new Desk("http://127.0.0.1:1")
+    const stranger = new TestHome("http://127.0.0.1:1")
     const result = await stranger.coffer(["init", "--org", "acme"])
     const refused = await stranger.coffer(["init", "--force", "--org", "acme"], {
       env: { SERVICE_SERVER_URL: "http://127.0.0.1:1", SERVICE_API_KEY: `svc_sa_${"x".repeat(49)}` }
@@ -46,12 +46,12 @@ describe("init", () => {
       assert.strictEqual(code, 0)
       assert.match(stderr, /^coffer: whether these names exist could not be checked: [^\n]+\n$/)
     }
-    assert.include(readFileSync(join(stranger.home, "service.yml"), "utf8"), 'org: "acme"\n')
+    assert.include(readFileSync(join(stranger.folder, "service.yml"), "utf8"), 'org: "acme"\n')
     stranger.remove()
   })
 
   it("asks nothing where there is a service.yml already", async () => {
-    const terminal = Terminal.coffer(place.desk, "init")
+    const terminal = Terminal.coffer(place.home, "init")
     await terminal.sees("service.yml is there already; to overwrite it, add --force")
     assert.strictEqual(await terminal.ended(), 1)
     assert.notInclude(terminal.screen, "empty to leave it out")
@@ -60,7 +60,7 @@ describe("init", () => {
 
 describe("login at a terminal", () => {
   it("asks again after a wrong code, for a new code: the server takes each once", async () => {
-    const other = new Desk(place.server.url)
+    const other = new TestHome(place.server.url)
     const terminal = new Terminal(other, [node, client, "login", "--email", "joe@example.com"])
     const first = await place.server.code("joe@example.com")
     const wrong = first === "000000" ? "000001" : "000000"
@@ -74,7 +74,7 @@ describe("login at a terminal", () => {
   })
 
   it("ends after three wrong codes", async () => {
-    const other = new Desk(place.server.url)
+    const other = new TestHome(place.server.url)
     const terminal = new Terminal(other, [node, client, "login", "--email", "jim@example.com"])
     for (let times = 0; times < 3; times++) {
       await terminal.sees("Code: ")
@@ -95,22 +95,22 @@ describe("an export", () => {
     await place.prints("secret", "set", "RUNS", "--", "it's $(touch planted)")
     const text = await place.prints("secret", "export", "--format", format)
     assert.strictEqual(text.slice(0, head.length), head)
-    writeFileSync(join(place.desk.home, `out.${format}`), text)
+    writeFileSync(join(place.home.folder, `out.${format}`), text)
     const again = await place.ok("secret", "import", `out.${format}`, "--format", format, "--env", "staging")
     assert.match(again.stdout, /^RUNS\t(created|unchanged)\t1$/m)
-    rmSync(join(place.desk.home, `out.${format}`))
+    rmSync(join(place.home.folder, `out.${format}`))
   })
 
   it("to a file with the name of a shell script can be sourced", async () => {
     await place.prints("secret", "set", "RUNS", "--", "it's $(touch planted)")
     await place.prints("secret", "export", "--output", "out.sh")
-    const { code, stdout } = await place.desk.shell('. ./out.sh; printf %s "$RUNS"')
+    const { code, stdout } = await place.home.shell('. ./out.sh; printf %s "$RUNS"')
     assert.deepStrictEqual([code, stdout], [0, "it's $(touch planted)"])
-    const { stdout: evaluated } = await place.desk.shell(
+    const { stdout: evaluated } = await place.home.shell(
       'eval "$($COFFER secret export --format shell)"; printf %s "$RUNS"'
     )
     assert.strictEqual(evaluated, stdout)
-    assert.isFalse(existsSync(join(place.desk.home, "planted")))
+    assert.isFalse(existsSync(join(place.home.folder, "planted")))
   })
 })
 
@@ -122,7 +122,7 @@ describe("run", () => {
         process._rawDebug("through the global agent")
         return addRequest.apply(this, given)
       }`
-    const child = place.desk.start(["run", "--", "true"], {
+    const child = place.home.start(["run", "--", "true"], {
       env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}` }
     })
     let stderr = ""

@@ -14,13 +14,13 @@ const pem = ["-----BEGIN PRIVATE KEY-----", "touch planted", "MC4CAQAwBQYDK2VwBC
 
 /** A shell that keeps its history in a file. */
 const shell = (history: string) => {
-  writeFileSync(join(place.desk.home, "rc"), `PS1='ready> '; HISTFILE='${join(place.desk.home, history)}'\n`)
-  return new Terminal(place.desk, ["bash", "--rcfile", "rc", "-i"], { env: { COFFER: `${node} ${client}` } })
+  writeFileSync(join(place.home.folder, "rc"), `PS1='ready> '; HISTFILE='${join(place.home.folder, history)}'\n`)
+  return new Terminal(place.home, ["bash", "--rcfile", "rc", "-i"], { env: { COFFER: `${node} ${client}` } })
 }
 
 describe("a value that is typed", () => {
   it("is taken up to Enter, can be corrected, and is not shown", async () => {
-    const terminal = Terminal.coffer(place.desk, "secret", "set", "TYPED")
+    const terminal = Terminal.coffer(place.home, "secret", "set", "TYPED")
     await terminal.answer("Value of TYPED: ", "wrong\x15hunter3\x7f2é\x1b[D\t!\r")
     await terminal.sees("TYPED stored in webshop/dev as version 1")
     assert.strictEqual(await terminal.ended(), 0)
@@ -34,7 +34,7 @@ describe("a value that is typed", () => {
         if (on) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
         return set.call(this, on)
       }`
-    const terminal = new Terminal(place.desk, [node, client, "secret", "set", "EARLY"], {
+    const terminal = new Terminal(place.home, [node, client, "secret", "set", "EARLY"], {
       env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(slow)}` }
     })
     await terminal.answer("Value of EARLY: ", "hunter2\r")
@@ -45,19 +45,19 @@ describe("a value that is typed", () => {
 
   it("is asked for again where nothing was typed, and stored empty where that is wanted", async () => {
     await prints("secret", "set", "KEPT", "precious")
-    const terminal = Terminal.coffer(place.desk, "secret", "set", "KEPT")
+    const terminal = Terminal.coffer(place.home, "secret", "set", "KEPT")
     await terminal.answer("Value of KEPT: ", "\r")
     await terminal.sees("--allow-empty stores the empty text")
     await terminal.answer("Value of KEPT: ", "\x03")
     assert.strictEqual(await terminal.ended(), 130)
     assert.strictEqual(await prints("secret", "get", "KEPT"), "precious")
 
-    const empty = Terminal.coffer(place.desk, "secret", "set", "KEPT", "--allow-empty")
+    const empty = Terminal.coffer(place.home, "secret", "set", "KEPT", "--allow-empty")
     await empty.answer("Value of KEPT: ", "\r")
     assert.strictEqual(await empty.ended(), 0)
     assert.strictEqual(await prints("secret", "get", "KEPT"), "")
-    assert.strictEqual((await place.desk.coffer(["secret", "set", "KEPT", "again"])).code, 0)
-    assert.strictEqual((await place.desk.coffer(["secret", "set", "KEPT"], { input: "" })).code, 2)
+    assert.strictEqual((await place.home.coffer(["secret", "set", "KEPT", "again"])).code, 0)
+    assert.strictEqual((await place.home.coffer(["secret", "set", "KEPT"], { input: "" })).code, 2)
     await prints("secret", "set", "KEPT", "--allow-empty")
     assert.strictEqual(await prints("secret", "get", "KEPT"), "")
   })
@@ -74,13 +74,16 @@ describe("a value that is pasted", () => {
     await bash.answer("ready> ", "exit\r")
     assert.strictEqual(await bash.ended(), 0)
     assert.strictEqual(await prints("secret", "get", "PEM"), pem)
-    assert.strictEqual(readFileSync(join(place.desk.home, "history-pasted"), "utf8"), "$COFFER secret set PEM\nexit\n")
+    assert.strictEqual(
+      readFileSync(join(place.home.folder, "history-pasted"), "utf8"),
+      "$COFFER secret set PEM\nexit\n"
+    )
     assert.notInclude(bash.screen, "PRIVATE KEY")
-    assert.isFalse(existsSync(join(place.desk.home, "planted")))
+    assert.isFalse(existsSync(join(place.home.folder, "planted")))
   })
 
   it("as one line has no end of line", async () => {
-    const terminal = Terminal.coffer(place.desk, "secret", "set", "TOKEN")
+    const terminal = Terminal.coffer(place.home, "secret", "set", "TOKEN")
     await terminal.answer("Value of TOKEN: ", `${pasted("token\n")}\r`)
     assert.strictEqual(await terminal.ended(), 0)
     assert.strictEqual(await prints("secret", "get", "TOKEN"), "token")
@@ -95,10 +98,10 @@ describe("a value that is pasted", () => {
     await bash.answer("ready> ", "exit\r")
     await bash.ended()
     assert.strictEqual(
-      readFileSync(join(place.desk.home, "history-unmarked"), "utf8"),
+      readFileSync(join(place.home.folder, "history-unmarked"), "utf8"),
       "$COFFER secret set UNMARKED\nexit\n"
     )
-    assert.isFalse(existsSync(join(place.desk.home, "planted")))
-    assert.strictEqual((await place.desk.coffer(["secret", "get", "UNMARKED"])).code, 4)
+    assert.isFalse(existsSync(join(place.home.folder, "planted")))
+    assert.strictEqual((await place.home.coffer(["secret", "get", "UNMARKED"])).code, 4)
   })
 })

@@ -39,14 +39,14 @@ describe("what stands behind --", () => {
 
   it("stays an argument for other commands", async () => {
     for (const args of [["get"], ["versions"], ["delete", "--yes"]]) {
-      const { code, stderr, stdout } = await place.desk.coffer(["secret", ...args, "--", "--version"])
+      const { code, stderr, stdout } = await place.home.coffer(["secret", ...args, "--", "--version"])
       assert.deepStrictEqual([code, stdout], [2, ""], stderr)
       assert.match(stderr, /^coffer: KEY: a secret key has 1 to 100 characters/)
     }
   })
 
   it("is what stands behind the first of them", async () => {
-    const { code, stderr } = await place.desk.coffer(["secret", "set", "FIRST", "--", "--", "--"])
+    const { code, stderr } = await place.home.coffer(["secret", "set", "FIRST", "--", "--", "--"])
     assert.strictEqual(code, 2)
     assert.match(stderr, /unexpected argument 3 of coffer secret set/)
   })
@@ -56,10 +56,10 @@ describe("in front of --", () => {
   it.each(["--version", "--log-level=debug", "--wizard", "--completions=bash"])(
     "%s is refused, and nothing is stored",
     async (option) => {
-      const { code, stderr, stdout } = await place.desk.coffer(["secret", "set", "REFUSED", option], { input: "piped" })
+      const { code, stderr, stdout } = await place.home.coffer(["secret", "set", "REFUSED", option], { input: "piped" })
       assert.deepStrictEqual([code, stdout], [2, ""], stderr)
       assert.match(stderr, /^coffer: unknown option --[a-z-]+;/)
-      assert.strictEqual((await place.desk.coffer(["secret", "get", "REFUSED"])).code, 4)
+      assert.strictEqual((await place.home.coffer(["secret", "get", "REFUSED"])).code, 4)
     }
   )
 
@@ -74,7 +74,7 @@ describe("in front of --", () => {
     ["SecretPhrase=1"],
     ["-SecretPhrase", "KEY"]
   ])("no text of %s %s %s is in an error", async (...args) => {
-    const { code, stderr, stdout } = await place.desk.coffer(["secret", "set", ...args])
+    const { code, stderr, stdout } = await place.home.coffer(["secret", "set", ...args])
     assert.strictEqual(code, 2)
     assert.notMatch(stdout + stderr, /secretphrase/i)
     assert.match(stderr, /^coffer: [^\n]+\n$/)

@@ -34,7 +34,7 @@ describe.concurrent.each(withCommands)("the commands of $path", (page) => {
   beforeAll(async () => {
     stage = await Stage.set({ furnished: furnished.includes(page.path) })
     const exports = fileURLToPath(new URL("exports/", import.meta.url))
-    for (const file of readdirSync(exports)) copyFileSync(exports + file, `${stage.desk.home}/${file}`)
+    for (const file of readdirSync(exports)) copyFileSync(exports + file, `${stage.home.folder}/${file}`)
     // A program that the pages only name; here it ends by itself.
     await stage.run("printf '#!/bin/sh\n' > server; chmod +x server")
   })
@@ -123,7 +123,7 @@ const checkTools = async (stage: Stage) => {
   )
   const { args, command, env }: Host = JSON.parse(stage.here(json!.text)).mcpServers.coffer
   const variables = Object.entries(env).map(
-    ([name, value]) => `${name}='${value.replace("/home/ada", stage.desk.home)}'`
+    ([name, value]) => `${name}='${value.replace("/home/ada", stage.home.folder)}'`
   )
   const said = [
     {

@@ -134,7 +134,7 @@ const machineFor = async (name: Procedure) => {
   if (name === "back") {
     const kept = beside(".replaced-20260131T120000.000Z")
     writeFileSync(
-      `${machine.desk.home}/restore-${variables["BACKUP"] ?? ""}.log`,
+      `${machine.home.folder}/restore-${variables["BACKUP"] ?? ""}.log`,
       `the database that it replaces is kept as ${kept}\n`
     )
   }

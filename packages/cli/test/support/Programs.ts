@@ -50,19 +50,19 @@ export interface RunOptions {
 }
 
 /** A folder of its own: a home with its configuration, and a place to work in. */
-export class Desk {
-  readonly home = mkdtempSync(join(tmpdir(), "coffer-cli-"))
+export class TestHome {
+  readonly folder = mkdtempSync(join(tmpdir(), "coffer-cli-"))
 
   constructor(readonly serverUrl: string) {}
 
   get environment(): Record<string, string> {
-    return { ...bare, HOME: this.home, SERVICE_SERVER_URL: this.serverUrl }
+    return { ...bare, HOME: this.folder, SERVICE_SERVER_URL: this.serverUrl }
   }
 
-  /** Starts any program at this desk. */
+  /** Starts any program at this home. */
   spawn(file: string, args: ReadonlyArray<string>, options: RunOptions = {}): ChildProcess {
     return spawn(file, args, {
-      cwd: options.cwd ?? this.home,
+      cwd: options.cwd ?? this.folder,
       env: { ...this.environment, ...options.env },
       stdio: "pipe",
       // A group of its own, so that a signal to the group of the tests cannot pass for one that was forwarded.
@@ -86,7 +86,7 @@ export class Desk {
   }
 
   remove() {
-    rmSync(this.home, { recursive: true, force: true })
+    rmSync(this.folder, { recursive: true, force: true })
   }
 }
 
@@ -174,14 +174,14 @@ export class Server {
     }, `a login code for ${email}`)
   }
 
-  /** A desk where somebody is logged in. */
-  async login(email: string): Promise<Desk> {
-    const desk = new Desk(this.url)
-    const asked = await desk.coffer(["login", "--email", email])
+  /** A home where somebody is logged in. */
+  async login(email: string): Promise<TestHome> {
+    const home = new TestHome(this.url)
+    const asked = await home.coffer(["login", "--email", email])
     if (asked.code !== 0) throw new Error(asked.stderr)
-    const done = await desk.coffer(["login", "--email", email, "--code", await this.code(email)])
+    const done = await home.coffer(["login", "--email", email, "--code", await this.code(email)])
     if (done.code !== 0) throw new Error(done.stderr)
-    return desk
+    return home
   }
 
   async stop() {

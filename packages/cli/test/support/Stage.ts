@@ -15,7 +15,7 @@ import { join } from "node:path"
 import S3rver from "s3rver"
 import { freePort } from "../../../server/test/support/Port.js"
 import { root } from "./Documents.js"
-import { Desk, finish, node, until } from "./Programs.js"
+import { TestHome, finish, node, until } from "./Programs.js"
 
 /**
  * The machine of somebody who follows the pages: the programs are in the path and the server is a service, with its files
@@ -29,7 +29,7 @@ export class Stage {
     private readonly metricsPort: number,
     private readonly store: S3rver,
     private readonly storePort: number,
-    readonly desk: Desk
+    readonly home: TestHome
   ) {}
 
   static async set({ furnished }: { readonly furnished: boolean }): Promise<Stage> {
@@ -45,7 +45,7 @@ export class Stage {
     const { port: storePort } = await store.run()
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const stage = new Stage(folder, url, await freePort(), store, storePort, new Desk(url))
+    const stage = new Stage(folder, url, await freePort(), store, storePort, new TestHome(url))
     writeFileSync(join(folder, "etc/master.key"), `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 })
     stage.install(port)
     await stage.must("systemctl start coffer")
@@ -65,7 +65,7 @@ export class Stage {
     mkdirSync(join(folder, "bin"))
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
-    const stage = new Stage(folder, url, await freePort(), this.store, this.storePort, new Desk(url))
+    const stage = new Stage(folder, url, await freePort(), this.store, this.storePort, new TestHome(url))
     stage.install(port)
     return stage
   }
@@ -139,17 +139,17 @@ esac`
   asWritten(text: string): string {
     return text
       .replaceAll(this.url, "http://localhost:7100")
-      .replaceAll(realpathSync(this.desk.home), "/home/ada")
-      .replaceAll(this.desk.home, "/home/ada")
+      .replaceAll(realpathSync(this.home.folder), "/home/ada")
+      .replaceAll(this.home.folder, "/home/ada")
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID")
   }
 
   run(script: string, variables: Readonly<Record<string, string>> = {}) {
     const env = {
       ...variables,
-      PATH: `${join(this.desk.home, ".local/bin")}:${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`
+      PATH: `${join(this.home.folder, ".local/bin")}:${join(this.folder, "bin")}:${process.env["PATH"] ?? ""}`
     }
-    return finish(this.desk.spawn("/bin/sh", ["-euc", this.here(script)], { env }))
+    return finish(this.home.spawn("/bin/sh", ["-euc", this.here(script)], { env }))
   }
 
   private async must(script: string) {
@@ -188,7 +188,7 @@ esac`
   /** Removes a copy; the store goes on. */
   async remove() {
     await this.run("systemctl stop coffer || true")
-    this.desk.remove()
+    this.home.remove()
     rmSync(this.folder, { recursive: true, force: true })
   }
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
-import { type Desk, node, type RunOptions, until } from "./Programs.js"
+import { type TestHome, node, type RunOptions, until } from "./Programs.js"
 
 const spawnAtTerminal = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
 
@@ -16,13 +16,13 @@ export class Terminal {
   private seen = 0
   screen = ""
 
-  constructor(desk: Desk, command: ReadonlyArray<string>, options: RunOptions = {}) {
-    this.child = desk.spawn("python3", ["-c", spawnAtTerminal, ...command], options)
+  constructor(home: TestHome, command: ReadonlyArray<string>, options: RunOptions = {}) {
+    this.child = home.spawn("python3", ["-c", spawnAtTerminal, ...command], options)
     this.child.stdout?.on("data", (chunk: Buffer) => (this.screen += chunk.toString()))
   }
 
-  static coffer(desk: Desk, ...args: ReadonlyArray<string>) {
-    return new Terminal(desk, [node, client, ...args])
+  static coffer(home: TestHome, ...args: ReadonlyArray<string>) {
+    return new Terminal(home, [node, client, ...args])
   }
 
   type(text: string) {

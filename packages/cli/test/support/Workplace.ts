@@ -1,10 +1,10 @@
 import { afterAll, assert, beforeAll } from "vitest"
-import { type Desk, Server } from "./Programs.js"
+import { type TestHome, Server } from "./Programs.js"
 
-/** A server of its own for a file of tests, and the desk of somebody who is logged in there. */
+/** A server of its own for a file of tests, and the home of somebody who is logged in there. */
 export interface Workplace {
   readonly server: Server
-  readonly desk: Desk
+  readonly home: TestHome
   /** What a command that must succeed writes to both streams. */
   readonly ok: (...args: ReadonlyArray<string>) => Promise<{ readonly stdout: string; readonly stderr: string }>
   /** What a command that must succeed writes to standard output. */
@@ -12,35 +12,35 @@ export interface Workplace {
 }
 
 /**
- * Starts the server before the tests of a file and ends it after them. The desk's `service.yml` names the environment `dev` of
+ * Starts the server before the tests of a file and ends it after them. The home's `service.yml` names the environment `dev` of
  * the project `webshop` of the organization `acme`, which are there.
  */
 export const workplace = (email = "ada@example.com"): Workplace => {
   let server: Server | undefined
-  let desk: Desk | undefined
+  let home: TestHome | undefined
   const found = <A>(thing: A | undefined): A => thing ?? assert.fail("the tests have not begun")
   const ok: Workplace["ok"] = async (...args) => {
-    const { code, stderr, stdout } = await found(desk).coffer(args)
+    const { code, stderr, stdout } = await found(home).coffer(args)
     assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
     return { stderr, stdout }
   }
   beforeAll(async () => {
     server = await Server.start()
-    desk = await server.login(email)
+    home = await server.login(email)
     await ok("org", "create", "acme")
     await ok("project", "create", "webshop", "--org", "acme")
     await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
   })
   afterAll(async () => {
-    desk?.remove()
+    home?.remove()
     await server?.stop()
   })
   return {
     get server() {
       return found(server)
     },
-    get desk() {
-      return found(desk)
+    get home() {
+      return found(home)
     },
     ok,
     prints: async (...args) => (await ok(...args)).stdout

@@ -16,10 +16,10 @@ export const bin = fileURLToPath(new URL("../../bin/coffer-mcp.js", import.meta.
 
 export type Variables = Readonly<Record<string, string>>
 
-const desks: Array<Desk> = []
+const desks: Array<TestHome> = []
 
 /** A home with its configuration, and a directory to work in. */
-export class Desk {
+export class TestHome {
   readonly home = mkdtempSync(join(tmpdir(), "coffer-mcp-"))
   readonly directory = join(this.home, "work")
   readonly #config = join(this.home, ".config", "coffer")
@@ -113,12 +113,12 @@ export class Agent {
     private readonly transport: Recorder
   ) {}
 
-  static async start(variables: Variables = {}, desk = new Desk()): Promise<Agent> {
+  static async start(variables: Variables = {}, home = new TestHome()): Promise<Agent> {
     const transport = new Recorder({
       command: process.execPath,
       args: [bin],
-      cwd: desk.directory,
-      env: { HOME: desk.home, ...variables },
+      cwd: home.directory,
+      env: { HOME: home.home, ...variables },
       stderr: "pipe"
     })
     const client = new Client({ name: "test", version: "0" }, { jsonSchemaValidator })

@@ -4,14 +4,14 @@ const chunkBytes = 1024 * 1024
 const wordBytes = 4
 
 /** A byte string that contains a word, and the word's offset. */
-interface Place {
+interface WordPosition {
   readonly needle: Buffer
   readonly offset: number
 }
 
 /** Indexes the byte strings by their words at the first offsets. */
-const placesOf = (needles: ReadonlyArray<Buffer>, words: number): ReadonlyMap<number, ReadonlyArray<Place>> => {
-  const places = new Map<number, Array<Place>>()
+const placesOf = (needles: ReadonlyArray<Buffer>, words: number): ReadonlyMap<number, ReadonlyArray<WordPosition>> => {
+  const places = new Map<number, Array<WordPosition>>()
   for (const needle of needles) {
     for (let offset = 0; offset < words; offset++) {
       const word = needle.readInt32LE(offset)
