@@ -77,7 +77,7 @@ export const entryGroup = (
 /** How many characters of metadata one batch holds; a larger group is a batch of its own. */
 const batchCharacters = 256 * 1024
 /** How many reads one batch holds, because a batch is committed in one event-loop tick. */
-const readsAtOnce = 100
+const readsAtOnce = 50
 
 export const logOf = ({ drafts: [{ log }] }: EntryGroup): string => log
 

@@ -1,5 +1,6 @@
 import type { SqlConnection } from "@effect/sql"
 import { Effect, FiberSet, Option, Schema } from "effect"
+import { nextTick } from "../../EventLoop.js"
 import { onFileInThread } from "./FileThread.js"
 
 /** A checkpoint starts once this many pages of the write-ahead log are not in the database file. */
@@ -48,7 +49,8 @@ export const checkpoints = (connection: SqlConnection.Connection, path: string) 
         const state = Option.getOrUndefined(decode(yield* pragma("wal_checkpoint(NOOP)")))?.[0]
         if (state === undefined || state.log - state.checkpointed < enough) return
         if (state.log - state.checkpointed > tooMany && state.log <= maxLog) yield* start
-        else if (!isRunning) yield* pragma("wal_checkpoint(PASSIVE)")
+        // In a tick of its own: the commit before it has taken its share of this one.
+        else if (!isRunning) yield* Effect.zipRight(nextTick, pragma("wal_checkpoint(PASSIVE)"))
       })
     )
   })
