@@ -64,6 +64,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   NotReady: { exit: "failed", next: "try again in a moment" },
   Overloaded: { exit: "failed" },
   // From the connection.
+  InvalidRequest: { exit: "usage" },
   ServerUnreachable: { exit: "failed", next: `see whether the server runs there, and ${checkAddress}` },
   UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },
   UnknownApiError: { exit: "failed", next: "this client does not know that answer: update coffer" },

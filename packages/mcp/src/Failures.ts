@@ -68,6 +68,7 @@ const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: ErrorText } =
   BadParameters: { code: "VALIDATION_ERROR", next: "correct the parameters as the tool's inputSchema says" },
   BadServiceFile: { code: "BAD_SERVICE_FILE", next: "ask the user to correct that file" },
   BadSetting: { code: "BAD_SETTING", next: "ask the user to correct that setting" },
+  InvalidRequest: { code: "VALIDATION_ERROR", next: "correct what the message names, then call again" },
   Defect: { code: "CLIENT_DEFECT", next: "tell the user: this is a mistake in coffer-mcp" },
   MissingSettings: { code: "MISSING_SETTINGS" },
   NotAuthenticated: { code: "NOT_AUTHENTICATED", next: "ask the user to do that" },

@@ -47,8 +47,8 @@ const secretSet = tool({
   at: "env",
   output: SecretWritten,
   run: (call, path, { expected_version, key, value }) =>
-    call((api) =>
-      api.secrets.set({
+    call("secrets", (api) =>
+      api.set({
         path: { ...path, key },
         payload: { value, ...(expected_version !== undefined && { expected_version }) }
       })
@@ -65,7 +65,7 @@ const secretGet = tool({
   parameters: parameters({ key }),
   at: "env",
   output: SecretRead,
-  run: (call, path, { key }) => call((api) => api.secrets.get({ path: { ...path, key }, urlParams: {} }))
+  run: (call, path, { key }) => call("secrets", (api) => api.get({ path: { ...path, key }, urlParams: {} }))
 })
 
 const secretCheck = tool({
@@ -80,7 +80,7 @@ const secretCheck = tool({
   output: SecretRead.omit("value"),
   // The server does not send the value at all.
   run: (call, path, { key }) =>
-    call((api) => api.secrets.versions({ path: { ...path, key }, urlParams: { limit: 1 } })).pipe(
+    call("secrets", (api) => api.versions({ path: { ...path, key }, urlParams: { limit: 1 } })).pipe(
       Effect.map(({ data }) => ({ key, version: Math.max(0, ...data.map(({ version }) => version)) }))
     )
 })
@@ -95,7 +95,7 @@ const secretList = tool({
   parameters: parameters({}),
   at: "env",
   output: list(SecretListed),
-  run: (call, path) => call((api) => api.secrets.list({ path }))
+  run: (call, path) => call("secrets", (api) => api.list({ path }))
 })
 
 const secretDelete = tool({
@@ -109,7 +109,7 @@ const secretDelete = tool({
   at: "env",
   output: removed({ org: OrgName, project: ProjectName, env: EnvName, key: SecretKey }),
   run: (call, path, { key }) =>
-    call((api) => api.secrets.delete({ path: { ...path, key }, urlParams: {} })).pipe(
+    call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams: {} })).pipe(
       Effect.as({ org: path.org_name, project: path.project_name, env: path.env_name, key, deleted: true as const })
     )
 })
@@ -125,7 +125,7 @@ const projectCreate = tool({
   at: "org",
   about: ({ name }) => ({ project: name }),
   output: Project,
-  run: (call, path, { name }) => call((api) => api.projects.create({ path, payload: { name } }))
+  run: (call, path, { name }) => call("projects", (api) => api.create({ path, payload: { name } }))
 })
 
 const projectList = tool({
@@ -137,7 +137,7 @@ const projectList = tool({
   parameters: parameters({}),
   at: "org",
   output: list(Project),
-  run: (call, path) => call((api) => api.projects.list({ path }))
+  run: (call, path) => call("projects", (api) => api.list({ path }))
 })
 
 const projectDelete = tool({
@@ -152,7 +152,7 @@ const projectDelete = tool({
   about: ({ name }) => ({ project: name }),
   output: removed({ org: OrgName, project: ProjectName }),
   run: (call, path, { name }) =>
-    call((api) => api.projects.delete({ path: { ...path, project_name: name } })).pipe(
+    call("projects", (api) => api.delete({ path: { ...path, project_name: name } })).pipe(
       Effect.as({ org: path.org_name, project: name, deleted: true as const })
     )
 })
@@ -168,7 +168,7 @@ const envCreate = tool({
   at: "project",
   about: ({ name }) => ({ env: name }),
   output: Environment,
-  run: (call, path, { name }) => call((api) => api.environments.create({ path, payload: { name } }))
+  run: (call, path, { name }) => call("environments", (api) => api.create({ path, payload: { name } }))
 })
 
 const envList = tool({
@@ -179,7 +179,7 @@ const envList = tool({
   parameters: parameters({}),
   at: "project",
   output: list(Environment),
-  run: (call, path) => call((api) => api.environments.list({ path }))
+  run: (call, path) => call("environments", (api) => api.list({ path }))
 })
 
 const envDelete = tool({
@@ -194,7 +194,7 @@ const envDelete = tool({
   about: ({ name }) => ({ env: name }),
   output: removed({ org: OrgName, project: ProjectName, env: EnvName }),
   run: (call, path, { name }) =>
-    call((api) => api.environments.delete({ path: { ...path, env_name: name } })).pipe(
+    call("environments", (api) => api.delete({ path: { ...path, env_name: name } })).pipe(
       Effect.as({ org: path.org_name, project: path.project_name, env: name, deleted: true as const })
     )
 })
@@ -209,7 +209,7 @@ const orgList = tool({
   parameters: parameters({}),
   at: "server",
   output: list(Organization),
-  run: (call) => call((api) => api.organizations.list())
+  run: (call) => call("organizations", (api) => api.list())
 })
 
 const orgMembersList = tool({
@@ -221,7 +221,7 @@ const orgMembersList = tool({
   parameters: parameters({}),
   at: "org",
   output: list(Member),
-  run: (call, path) => call((api) => api.members.list({ path }))
+  run: (call, path) => call("members", (api) => api.list({ path }))
 })
 
 const aclList = tool({
@@ -234,7 +234,7 @@ const aclList = tool({
   parameters: parameters({}),
   at: "org",
   output: list(AclRule),
-  run: (call, path) => call((api) => api.acl.list({ path }))
+  run: (call, path) => call("acl", (api) => api.list({ path }))
 })
 
 const word = Schema.String.pipe(
@@ -278,8 +278,8 @@ const auditList = tool({
   at: "org",
   output: AuditPage,
   run: (call, path, { action, actor, after, in_env, in_project, key, limit, resource_type, since, until }) =>
-    call((api) =>
-      api.audit.list({
+    call("audit", (api) =>
+      api.list({
         path,
         urlParams: {
           ...(action !== undefined && { action }),
@@ -308,7 +308,7 @@ const healthCheck = tool({
   at: "server",
   credential: false,
   output: Schema.Struct({ status: Schema.Literal("ok") }),
-  run: (call) => call((api) => api.system.health())
+  run: (call) => call("system", (api) => api.health())
 })
 
 /** Every tool, in the order of the specification. */

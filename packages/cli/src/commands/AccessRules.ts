@@ -28,7 +28,7 @@ const list = Command.make("list", atOrg, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
-    const rules = yield* client.call((api) => api.acl.list({ path }))
+    const rules = yield* client.call("acl", (api) => api.list({ path }))
     yield* printList(rules, options.json, columns, "there are no access rules; make one with: coffer acl grant")
   })
 ).pipe(Command.withDescription("List the access rules. Example: coffer acl list --json"))
@@ -58,10 +58,10 @@ const grant = Command.make(
         env_pattern: options.envPattern,
         permission: options.permission
       }
-      const rule = yield* client.call((api) =>
+      const rule = yield* client.call("acl", (api) =>
         named.subject_type === "user"
-          ? api.acl.grant({ path, payload: { ...named, ...granted } })
-          : api.acl.grant({ path, payload: { ...named, ...granted } })
+          ? api.grant({ path, payload: { ...named, ...granted } })
+          : api.grant({ path, payload: { ...named, ...granted } })
       )
       if (options.json) return yield* printRecord(rule, true)
       yield* printDone(
@@ -104,11 +104,11 @@ const revoke = Command.make(
       if (Option.isSome(options.ruleId)) {
         const rule_id = options.ruleId.value
         yield* confirm(`Revoke the access rule ${rule_id} of ${path.org_name}?`, options.yes)
-        yield* client.call((api) => api.acl.revoke({ path: { ...path, rule_id } }))
+        yield* client.call("acl", (api) => api.revoke({ path: { ...path, rule_id } }))
         return yield* printDone(`rule ${rule_id} revoked`, options.json)
       }
       const named = yield* subjectOf(client, path, options)
-      const { data } = yield* client.call((api) => api.acl.list({ path }))
+      const { data } = yield* client.call("acl", (api) => api.list({ path }))
       const rules = data.filter(
         (rule) =>
           (named.subject_type === "user" ? rule.email === named.email : rule.subject_id === named.subject_id) &&
@@ -128,7 +128,7 @@ const revoke = Command.make(
       for (const rule of rules) {
         // One that somebody else has revoked meanwhile is gone, as it should be.
         yield* client
-          .call((api) => api.acl.revoke({ path: { ...path, rule_id: rule.id } }))
+          .call("acl", (api) => api.revoke({ path: { ...path, rule_id: rule.id } }))
           .pipe(Effect.catchTag("NotFound", () => Effect.void))
         yield* printDone(`revoked ${sentence(rule)}`, options.json)
       }
@@ -160,7 +160,7 @@ const explain = Command.make("explain", { ...atEnv, email, serviceAccount }, (op
       project: place.project_name,
       env: place.env_name
     }
-    const explanation = yield* client.call((api) => api.acl.explain({ path, urlParams }))
+    const explanation = yield* client.call("acl", (api) => api.explain({ path, urlParams }))
     if (options.json) return yield* printJson(explanation)
     const may = explanation.allowed.length === 0 ? "nothing" : explanation.allowed.join(", ")
     yield* printLine(`allowed in ${place.project_name}/${place.env_name}: ${may}`)

@@ -104,9 +104,7 @@ const list = Command.make("list", { ...atOrg, server, ...filters }, (options) =>
         ...given("limit", limit),
         ...given("after", after)
       }
-      return client.call((api) =>
-        path === null ? api.audit.listAll({ urlParams }) : api.audit.list({ path, urlParams })
-      )
+      return client.call("audit", (api) => (path === null ? api.listAll({ urlParams }) : api.list({ path, urlParams })))
     }
     if (options.follow) {
       const print = (entries: ReadonlyArray<AuditEntry>) =>
@@ -170,8 +168,8 @@ const verify = Command.make("verify", { ...atOrg, server, ...head }, (options) =
       ...given("seq", options.seq),
       ...given("chain", options.chain)
     }
-    const { entries, first_invalid_seq, head, valid } = yield* client.call((api) =>
-      path === null ? api.audit.verifyAll({ urlParams }) : api.audit.verify({ path, urlParams })
+    const { entries, first_invalid_seq, head, valid } = yield* client.call("audit", (api) =>
+      path === null ? api.verifyAll({ urlParams }) : api.verify({ path, urlParams })
     )
     if (options.json) yield* printJson({ valid, entries, head, first_invalid_seq })
     if (!valid) {

@@ -70,7 +70,7 @@ const loginWithToken = Effect.fnUntraced(function* (server: ServerUrl, option: s
   const session: SessionToken = { type: "session", secret }
   const client = yield* clientWith(server, Option.some(session))
   const identity = yield* client
-    .call((api) => api.auth.me({}))
+    .call("auth", (api) => api.me({}))
     .pipe(
       Effect.catchTag(
         "Unauthorized",
@@ -98,7 +98,7 @@ const login = Command.make("login", { email, code, token, serverUrl }, (options)
     yield* settleServer(server)
     const address = Option.isSome(options.email) ? options.email.value : yield* decodeEmail(yield* ask("E-mail: "))
     const client = yield* clientWith(server, Option.none())
-    const requestCode = client.call((api) => api.auth.login({ payload: { email: address } }))
+    const requestCode = client.call("auth", (api) => api.login({ payload: { email: address } }))
     if (Option.isNone(options.code)) {
       const { message } = yield* requestCode
       if (!canAsk()) {
@@ -109,7 +109,7 @@ const login = Command.make("login", { email, code, token, serverUrl }, (options)
     }
     const verify = (text: string) =>
       Effect.flatMap(decodeCode(text), (given) =>
-        client.call((api) => api.auth.verify({ payload: { email: address, code: given } }))
+        client.call("auth", (api) => api.verify({ payload: { email: address, code: given } }))
       )
     const { token } = yield* Option.match(options.code, { onSome: verify, onNone: () => askCode(verify, requestCode) })
     yield* keep(server, token)
@@ -130,7 +130,7 @@ const logout = Command.make("logout", { serverUrl }, (options) =>
     const client = yield* clientWith(server, session)
     // Remove the session even if the server cannot be reached: this machine may change hands.
     yield* client
-      .call((api) => api.auth.logout({}))
+      .call("auth", (api) => api.logout({}))
       .pipe(
         Effect.catchTag("Unauthorized", () => Effect.void),
         Effect.mapError(
@@ -148,7 +148,7 @@ const whoami = Command.make("whoami", atServer, (options) =>
     const settings = yield* settingsOf(options)
     const server = yield* settings.server
     const client = yield* connect(server)
-    const identity = yield* client.call((api) => api.auth.me({}))
+    const identity = yield* client.call("auth", (api) => api.me({}))
     yield* printRecord(options.json ? identity : { ...identity, server: server.origin }, options.json)
   })
 ).pipe(Command.withDescription("Who the credential belongs to. Example: coffer whoami --json"))
@@ -158,7 +158,7 @@ const health = Command.make("health", atServer, (options) =>
     const settings = yield* settingsOf(options)
     const server = yield* settings.server
     const client = yield* clientWith(server, Option.none())
-    const answer = yield* client.call((api) => api.system.health({}))
+    const answer = yield* client.call("system", (api) => api.health({}))
     if (options.json) return yield* printJson(answer)
     yield* printDone(`${server.base} is ${answer.status}`, false)
   })

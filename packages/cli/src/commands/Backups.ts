@@ -29,7 +29,7 @@ const list = Command.make("list", atServer, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
-    const backups = yield* client.call((api) => api.backups.list({}))
+    const backups = yield* client.call("backups", (api) => api.list({}))
     const columns = columnsFor(backups, yield* Clock.currentTimeMillis)
     yield* printList(backups, options.json, columns, "there are no backups; make one with: coffer backup create")
   })
@@ -39,7 +39,7 @@ const create = Command.make("create", atServer, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
-    const backup = yield* client.call((api) => api.backups.create({}))
+    const backup = yield* client.call("backups", (api) => api.create({}))
     if (options.json) return yield* printRecord(backup, true)
     yield* printDone(`backup ${backup.id} created, ${backup.size_bytes} bytes`, false)
   })
@@ -107,11 +107,11 @@ const restore = Command.make("restore", { ...atServer, latest, before, instance,
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
-    const backups = yield* client.call((api) => api.backups.list({}))
+    const backups = yield* client.call("backups", (api) => api.list({}))
     const backup = yield* chooseBackup(backups, { ...options, before: Option.map(options.before, Date.parse) })
     yield* describe(backups, backup, yield* Clock.currentTimeMillis)
     yield* confirm("Decrypt it into a file beside the database?", options.yes)
-    const restored = yield* client.call((api) => api.backups.restore({ path: { backup_id: backup.id } }))
+    const restored = yield* client.call("backups", (api) => api.restore({ path: { backup_id: backup.id } }))
     if (options.json) return yield* printJson(restored)
     yield* printDone(`backup ${restored.id} is decrypted on the server, in ${restored.path}`, false)
     yield* note(`it holds ${holds(restored.counts)}`)
@@ -131,8 +131,8 @@ const drill = Command.make("drill", { ...atServer, id }, (options) =>
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
     const backup_id = Option.getOrUndefined(options.id)
-    const result = yield* client.call((api) =>
-      api.backups.drill({ payload: backup_id === undefined ? {} : { backup_id } })
+    const result = yield* client.call("backups", (api) =>
+      api.drill({ payload: backup_id === undefined ? {} : { backup_id } })
     )
     const { backup, counts, problems, seconds, valid } = result
     if (options.json) yield* printJson(result)

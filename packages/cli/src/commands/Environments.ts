@@ -18,7 +18,7 @@ const list = Command.make("list", atProject, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.projectPath
     const client = yield* connect(yield* settings.server)
-    const environments = yield* client.call((api) => api.environments.list({ path }))
+    const environments = yield* client.call("environments", (api) => api.list({ path }))
     yield* printList(
       environments,
       options.json,
@@ -35,7 +35,7 @@ const create = Command.make("create", { ...atProject, name }, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.projectPath
     const client = yield* connect(yield* settings.server)
-    const made = yield* client.call((api) => api.environments.create({ path, payload: { name: options.name } }))
+    const made = yield* client.call("environments", (api) => api.create({ path, payload: { name: options.name } }))
     yield* options.json ? printRecord(made, true) : printDone(`environment ${made.name} created`, false)
   })
 ).pipe(Command.withDescription("Create an environment. Example: coffer environment create qa"))
@@ -46,7 +46,7 @@ const remove = Command.make("delete", { ...atProject, name, yes }, (options) =>
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
     yield* confirm(`Delete the environment ${path.env_name} of ${path.project_name} with all its secrets?`, options.yes)
-    yield* client.call((api) => api.environments.delete({ path }))
+    yield* client.call("environments", (api) => api.delete({ path }))
     yield* printDone(`environment ${path.env_name} deleted`, options.json)
   })
 ).pipe(Command.withDescription("Delete an environment, with its secrets. Example: coffer environment delete qa"))

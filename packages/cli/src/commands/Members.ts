@@ -24,7 +24,7 @@ const list = Command.make("list", atOrg, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
-    const members = yield* client.call((api) => api.members.list({ path }))
+    const members = yield* client.call("members", (api) => api.list({ path }))
     yield* printList(
       members,
       options.json,
@@ -50,7 +50,7 @@ const invite = Command.make("invite", { ...atOrg, email, role }, (options) =>
       email: options.email,
       ...(Option.isSome(options.role) ? { role: options.role.value } : {})
     }
-    const member = yield* client.call((api) => api.members.invite({ path, payload }))
+    const member = yield* client.call("members", (api) => api.invite({ path, payload }))
     if (options.json) return yield* printRecord(member, true)
     yield* printDone(`${member.email} is now ${member.role} of ${path.org_name}`, false)
   })
@@ -58,7 +58,7 @@ const invite = Command.make("invite", { ...atOrg, email, role }, (options) =>
 
 /** The id of a member that is named by e-mail. */
 const memberId = Effect.fnUntraced(function* (client: CofferClient, path: OrgPath, email: Email) {
-  const { data } = yield* client.call((api) => api.members.list({ path }))
+  const { data } = yield* client.call("members", (api) => api.list({ path }))
   const found = data.find((member) => member.email === email)
   if (found !== undefined) return found.user_id
   return yield* new NotThere({
@@ -78,7 +78,7 @@ const setRole = Command.make("set-role", { ...atOrg, email, newRole }, (options)
     const client = yield* connect(yield* settings.server)
     const user_id = yield* memberId(client, path, options.email)
     const payload = { role: options.newRole }
-    const member = yield* client.call((api) => api.members.setRole({ path: { ...path, user_id }, payload }))
+    const member = yield* client.call("members", (api) => api.setRole({ path: { ...path, user_id }, payload }))
     if (options.json) return yield* printRecord(member, true)
     yield* printDone(`${member.email} is now ${member.role} of ${path.org_name}`, false)
   })
@@ -94,9 +94,9 @@ const remove = Command.make("remove", { ...atOrg, email, yes }, (options) =>
       `Remove ${options.email} from ${path.org_name}, with the access rules about this person?`,
       options.yes
     )
-    yield* client.call((api) => api.members.remove({ path: { ...path, user_id } }))
+    yield* client.call("members", (api) => api.remove({ path: { ...path, user_id } }))
     yield* printDone(`${options.email} removed from ${path.org_name}`, options.json)
-    const { data } = yield* client.call((api) => api.serviceAccounts.list({ path }))
+    const { data } = yield* client.call("serviceAccounts", (api) => api.list({ path }))
     for (const { created_by, name } of data) if (created_by === options.email) yield* noteAccount(name, path.org_name)
   })
 ).pipe(

@@ -17,16 +17,16 @@ const notThere = (what: string, list: string) =>
 
 const check = Effect.fnUntraced(function* (client: CofferClient, { env, org, project }: Names) {
   if (org === undefined) return
-  const orgs = yield* client.call((api) => api.organizations.list({}))
+  const orgs = yield* client.call("organizations", (api) => api.list({}))
   if (!orgs.data.some(({ name }) => name === org)) return yield* notThere(`organization ${org}`, "org list")
   if (project === undefined) return
-  const projects = yield* client.call((api) => api.projects.list({ path: { org_name: org } }))
+  const projects = yield* client.call("projects", (api) => api.list({ path: { org_name: org } }))
   if (!projects.data.some(({ name }) => name === project)) {
     return yield* notThere(`project ${project} in ${org}`, `project list --org ${org}`)
   }
   if (env === undefined) return
   const path = { org_name: org, project_name: project }
-  const environments = yield* client.call((api) => api.environments.list({ path }))
+  const environments = yield* client.call("environments", (api) => api.list({ path }))
   if (!environments.data.some(({ name }) => name === env)) {
     return yield* notThere(`environment ${env} in ${org}/${project}`, `env list --org ${org} --project ${project}`)
   }

@@ -16,7 +16,7 @@ const list = Command.make("list", atServer, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
-    const orgs = yield* client.call((api) => api.organizations.list({}))
+    const orgs = yield* client.call("organizations", (api) => api.list({}))
     yield* printList(orgs, options.json, columns, "you are in no organization; make one with: coffer org create NAME")
   })
 ).pipe(Command.withDescription("List your organizations. Example: coffer org list --json"))
@@ -27,7 +27,7 @@ const create = Command.make("create", { ...atServer, name }, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
-    const made = yield* client.call((api) => api.organizations.create({ payload: { name: options.name } }))
+    const made = yield* client.call("organizations", (api) => api.create({ payload: { name: options.name } }))
     yield* options.json ? printRecord(made, true) : printDone(`organization ${made.name} created`, false)
   })
 ).pipe(Command.withDescription("Create an organization; you become its owner. Example: coffer org create acme"))
@@ -37,7 +37,7 @@ const get = Command.make("get", atOrg, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
-    yield* printRecord(yield* client.call((api) => api.organizations.get({ path })), options.json)
+    yield* printRecord(yield* client.call("organizations", (api) => api.get({ path })), options.json)
   })
 ).pipe(Command.withDescription("Show the organization. Example: coffer org get --org acme"))
 
@@ -49,7 +49,7 @@ const rename = Command.make("rename", { ...atOrg, newName }, (options) =>
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
     const payload = { name: options.newName }
-    const renamed = yield* client.call((api) => api.organizations.rename({ path, payload }))
+    const renamed = yield* client.call("organizations", (api) => api.rename({ path, payload }))
     if (options.json) return yield* printRecord(renamed, true)
     yield* printDone(`organization ${path.org_name} is now called ${renamed.name}`, false)
   })
@@ -61,7 +61,7 @@ const remove = Command.make("delete", { ...atOrg, yes }, (options) =>
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
     yield* confirm(`Delete the organization ${path.org_name} with all its projects and secrets?`, options.yes)
-    yield* client.call((api) => api.organizations.delete({ path }))
+    yield* client.call("organizations", (api) => api.delete({ path }))
     yield* printDone(`organization ${path.org_name} deleted`, options.json)
   })
 ).pipe(Command.withDescription("Delete the organization, with everything in it. Example: coffer org delete --org acme"))

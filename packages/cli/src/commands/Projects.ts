@@ -17,7 +17,7 @@ const list = Command.make("list", atOrg, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
-    const projects = yield* client.call((api) => api.projects.list({ path }))
+    const projects = yield* client.call("projects", (api) => api.list({ path }))
     yield* printList(
       projects,
       options.json,
@@ -38,7 +38,7 @@ const create = Command.make("create", { ...atOrg, name }, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
-    const made = yield* client.call((api) => api.projects.create({ path, payload: { name: options.name } }))
+    const made = yield* client.call("projects", (api) => api.create({ path, payload: { name: options.name } }))
     if (options.json) return yield* printRecord(made, true)
     yield* printDone(`project ${made.name} created, with the environments dev, staging and prod`, false)
   })
@@ -55,7 +55,7 @@ const get = Command.make("get", { ...atProject, named }, (options) =>
     const settings = yield* settingsFor(options, options.named)
     const path = yield* settings.projectPath
     const client = yield* connect(yield* settings.server)
-    yield* printRecord(yield* client.call((api) => api.projects.get({ path })), options.json)
+    yield* printRecord(yield* client.call("projects", (api) => api.get({ path })), options.json)
   })
 ).pipe(Command.withDescription("Show a project. Example: coffer project get webshop"))
 
@@ -72,7 +72,7 @@ const rename = Command.make("rename", { ...atProject, names }, (options) =>
     const settings = yield* settingsFor(options, second === undefined ? Option.none() : Option.some(first))
     const path = yield* settings.projectPath
     const client = yield* connect(yield* settings.server)
-    const renamed = yield* client.call((api) => api.projects.rename({ path, payload: { name: newName } }))
+    const renamed = yield* client.call("projects", (api) => api.rename({ path, payload: { name: newName } }))
     if (options.json) return yield* printRecord(renamed, true)
     yield* printDone(`project ${path.project_name} is now called ${renamed.name}`, false)
   })
@@ -88,7 +88,7 @@ const remove = Command.make("delete", { ...atProject, named, yes }, (options) =>
     const path = yield* settings.projectPath
     const client = yield* connect(yield* settings.server)
     yield* confirm(`Delete the project ${path.project_name} with all its environments and secrets?`, options.yes)
-    yield* client.call((api) => api.projects.delete({ path }))
+    yield* client.call("projects", (api) => api.delete({ path }))
     yield* printDone(`project ${path.project_name} deleted`, options.json)
   })
 ).pipe(Command.withDescription("Delete a project, with everything in it. Example: coffer project delete webshop"))

@@ -25,7 +25,7 @@ export const copyCommand = Command.make("copy", { ...atProject, from, to, only, 
     yield* changeMany(options, path, ({ dryRun, headers }) => {
       const keys = Option.match(options.only, { onNone: () => ({}), onSome: (named) => ({ keys: named }) })
       const payload = { from: options.from, dry_run: dryRun, ...keys }
-      return client.call((api) => api.environments.copy({ path, headers, payload, withResponse: true }))
+      return client.call("environments", (api) => api.copy({ path, headers, payload, withResponse: true }))
     })
   })
 ).pipe(
@@ -50,7 +50,7 @@ export const diffCommand = Command.make("diff", { ...atProject, here, there, exi
     const settings = yield* settingsOf({ ...options, env: Option.some(options.here) })
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
-    const diff = yield* client.call((api) => api.environments.diff({ path, urlParams: { with: options.there } }))
+    const diff = yield* client.call("environments", (api) => api.diff({ path, urlParams: { with: options.there } }))
     const different = diff.data.filter(({ status }) => status !== "same")
     if (options.json) yield* printJson(diff)
     else {

@@ -42,7 +42,7 @@ const revisionsOf = Effect.fnUntraced(function* (
       limit: Math.min(pageSize, limit - data.length),
       ...(oldest === undefined ? {} : { before: oldest })
     }
-    const page = yield* client.call((api) => api.environments.revisions({ path, urlParams }))
+    const page = yield* client.call("environments", (api) => api.revisions({ path, urlParams }))
     if (page.data.length === 0) break
     data.push(...page.data)
     if (page.data.at(-1)?.revision === 1) break
@@ -84,8 +84,8 @@ export const revertCommand = Command.make("revert", { ...atEnv, to, dryRun, yes 
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
     yield* changeMany(options, path, ({ dryRun, headers }) =>
-      client.call((api) =>
-        api.environments.revert({
+      client.call("environments", (api) =>
+        api.revert({
           path,
           headers,
           payload: { to: options.to, dry_run: dryRun },

@@ -65,8 +65,8 @@ export const importCommand = Command.make("import", { ...atEnv, file, format, dr
     yield* changeMany(options, place, ({ dryRun, headers }) =>
       withProgress((progress) => {
         const payload = { set: secrets, dry_run: dryRun }
-        const call = client.call((api) =>
-          api.environments.writeBundle({ path: place, headers, payload, withResponse: true })
+        const call = client.call("environments", (api) =>
+          api.writeBundle({ path: place, headers, payload, withResponse: true })
         )
         return progress.during(`${dryRun ? "comparing" : "writing"} ${secrets.size} secrets`, call)
       })
@@ -109,7 +109,7 @@ export const exportCommand = Command.make("export", { serverUrl, org, project, e
     const settings = yield* settingsOf(options)
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
-    const bundle = yield* client.call((api) => api.environments.bundle({ path, urlParams: {}, headers: {} }))
+    const bundle = yield* client.call("environments", (api) => api.bundle({ path, urlParams: {}, headers: {} }))
     const secrets = bundle === undefined ? [] : bundle.data
     const text = Redacted.value(yield* writeSecrets(name, secrets))
     if (target === undefined) return yield* writeValues(text, "--output writes them as they are")

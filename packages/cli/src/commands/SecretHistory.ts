@@ -29,7 +29,7 @@ const allVersions = Effect.fnUntraced(function* (client: CofferClient, path: Sec
   for (;;) {
     const before = data.at(-1)?.version
     const urlParams = { limit: pageSize, ...(before === undefined ? {} : { before }) }
-    const page = yield* client.call((api) => api.secrets.versions({ path, urlParams }))
+    const page = yield* client.call("secrets", (api) => api.versions({ path, urlParams }))
     data.push(...page.data)
     if (page.data.length < pageSize || page.data.at(-1)?.version === 1) return { data }
   }
@@ -67,7 +67,7 @@ export const rollbackCommand = Command.make("rollback", { ...atEnv, key, to, ifV
       version: options.to,
       ...(Option.isSome(options.ifVersion) ? { expected_version: options.ifVersion.value } : {})
     }
-    const written = yield* client.call((api) => api.secrets.rollback({ path, payload }))
+    const written = yield* client.call("secrets", (api) => api.rollback({ path, payload }))
     yield* printWritten(
       written,
       options.json,
@@ -85,7 +85,7 @@ export const undeleteCommand = Command.make("undelete", { ...atEnv, key }, (opti
     const settings = yield* settingsOf(options)
     const path = { ...(yield* settings.envPath), key: options.key }
     const client = yield* connect(yield* settings.server)
-    const written = yield* client.call((api) => api.secrets.undelete({ path }))
+    const written = yield* client.call("secrets", (api) => api.undelete({ path }))
     yield* printWritten(
       written,
       options.json,
@@ -112,7 +112,7 @@ export const destroyCommand = Command.make("destroy", { ...atEnv, key, versions,
     const wanted = options.versions
     const named = `${wanted.length === 1 ? "version" : "versions"} ${wanted.join(", ")} of ${path.key}`
     yield* confirm(`Erase ${named} for good? Nobody can bring that back.`, options.yes)
-    const answer = yield* client.call((api) => api.secrets.destroy({ path, payload: { versions: wanted } }))
+    const answer = yield* client.call("secrets", (api) => api.destroy({ path, payload: { versions: wanted } }))
     if (options.json) return yield* printList(answer, true, columns, "")
     yield* printDone(`${named} destroyed`, false)
     if (answer.erased !== "now") yield* note(pending)

@@ -26,7 +26,7 @@ const list = Command.make("list", atEnv, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.envPath
     const client = yield* connect(yield* settings.server)
-    const secrets = yield* client.call((api) => api.secrets.list({ path }))
+    const secrets = yield* client.call("secrets", (api) => api.list({ path }))
     yield* printList(secrets, options.json, columns, "there are no secrets; store one with: coffer secret set KEY")
   })
 ).pipe(Command.withDescription("List the keys, without values. Example: coffer secret list --env prod"))
@@ -46,7 +46,7 @@ const get = Command.make("get", { ...atEnv, key, at, raw }, (options) =>
     const path = { ...(yield* settings.envPath), key: options.key }
     const client = yield* connect(yield* settings.server)
     const urlParams = Option.isSome(options.at) ? { version: options.at.value } : {}
-    const secret = yield* client.call((api) => api.secrets.get({ path, urlParams }))
+    const secret = yield* client.call("secrets", (api) => api.get({ path, urlParams }))
     const value = Redacted.value(secret.value)
     if (options.json) return yield* printJson({ ...secret, value })
     const text = toTerminal() ? `${value}\n` : value
@@ -91,7 +91,7 @@ const set = Command.make("set", { ...atEnv, key, value, file, allowEmpty, ifVers
       value: yield* readValue(options.key, options.value, options.file, options.allowEmpty),
       ...(Option.isSome(options.ifVersion) ? { expected_version: options.ifVersion.value } : {})
     }
-    const written = yield* client.call((api) => api.secrets.set({ path, payload }))
+    const written = yield* client.call("secrets", (api) => api.set({ path, payload }))
     if (options.json) return yield* printRecord(written, true)
     yield* printDone(
       `${written.key} stored in ${path.project_name}/${path.env_name} as version ${written.version}`,
@@ -111,7 +111,7 @@ const remove = Command.make("delete", { ...atEnv, key, yes, ifVersion }, (option
     const client = yield* connect(yield* settings.server)
     yield* confirm(`Delete ${path.key} from ${path.project_name}/${path.env_name}?`, options.yes)
     const urlParams = Option.isSome(options.ifVersion) ? { expected_version: options.ifVersion.value } : {}
-    yield* client.call((api) => api.secrets.delete({ path, urlParams }))
+    yield* client.call("secrets", (api) => api.delete({ path, urlParams }))
     yield* printDone(`${path.key} deleted from ${path.project_name}/${path.env_name}`, options.json)
   })
 ).pipe(Command.withDescription("Delete a secret. Example: coffer secret delete API_KEY"))

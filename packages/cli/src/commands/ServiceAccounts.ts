@@ -25,7 +25,7 @@ const list = Command.make("list", atOrg, (options) =>
     const settings = yield* settingsOf(options)
     const path = yield* settings.orgPath
     const client = yield* connect(yield* settings.server)
-    const accounts = yield* client.call((api) => api.serviceAccounts.list({ path }))
+    const accounts = yield* client.call("serviceAccounts", (api) => api.list({ path }))
     yield* printList(
       accounts,
       options.json,
@@ -70,7 +70,7 @@ const create = Command.make("create", { ...atOrg, name, project, noReveal, expir
       ...(options.noReveal ? { reveal: false } : {}),
       ...(Option.isSome(options.expiresInDays) ? { expires_in_days: options.expiresInDays.value } : {})
     }
-    const made = yield* client.call((api) => api.serviceAccounts.create({ path, payload }))
+    const made = yield* client.call("serviceAccounts", (api) => api.create({ path, payload }))
     yield* printKey(
       made,
       options.json,
@@ -97,7 +97,7 @@ const rotate = Command.make("rotate", { ...atOrg, nameOrId, grace }, (options) =
     const client = yield* connect(yield* settings.server)
     const sa_id = yield* accountId(client, path, options.nameOrId)
     const payload = Option.isSome(options.grace) ? { grace_seconds: options.grace.value } : {}
-    const account = yield* client.call((api) => api.serviceAccounts.rotate({ path: { ...path, sa_id }, payload }))
+    const account = yield* client.call("serviceAccounts", (api) => api.rotate({ path: { ...path, sa_id }, payload }))
     const seconds = Option.getOrElse(options.grace, () => 0)
     const old = seconds === 0 ? "its old key is good no more" : `its old key stays good for ${seconds} s`
     yield* printKey(account, options.json, `service account ${account.name} has a new key; ${old}`)
@@ -115,7 +115,7 @@ const revoke = Command.make("revoke", { ...atOrg, nameOrId, yes }, (options) =>
     const client = yield* connect(yield* settings.server)
     const sa_id = yield* accountId(client, path, options.nameOrId)
     yield* confirm(`Revoke the service account ${options.nameOrId}, with its access rules?`, options.yes)
-    yield* client.call((api) => api.serviceAccounts.revoke({ path: { ...path, sa_id } }))
+    yield* client.call("serviceAccounts", (api) => api.revoke({ path: { ...path, sa_id } }))
     yield* printDone(`service account ${options.nameOrId} revoked`, options.json)
   })
 ).pipe(

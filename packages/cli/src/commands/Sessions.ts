@@ -24,7 +24,7 @@ const list = Command.make("list", atServer, (options) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
-    const sessions = yield* client.call((api) => api.auth.sessions({}))
+    const sessions = yield* client.call("auth", (api) => api.sessions({}))
     yield* printList(sessions, options.json, columns, "there are no sessions")
   })
 ).pipe(Command.withDescription("List your sessions, on all machines. Example: coffer session list"))
@@ -34,7 +34,9 @@ const forgetIfEnded = Effect.fnUntraced(function* (server: ServerUrl) {
   const session = yield* sessionFor(server)
   if (Option.isNone(session)) return
   const client = yield* clientWith(server, session)
-  yield* client.call((api) => api.auth.me({})).pipe(Effect.catchTag("Unauthorized", () => forgetSession(server.origin)))
+  yield* client
+    .call("auth", (api) => api.me({}))
+    .pipe(Effect.catchTag("Unauthorized", () => forgetSession(server.origin)))
 })
 
 const id = argument("ID", SessionId, "The session's id").pipe(Args.optional)
@@ -50,10 +52,10 @@ const end = Command.make("end", { ...atServer, id, all, yes }, (options) =>
     const client = yield* connect(server)
     if (Option.isSome(options.id)) {
       const session_id = options.id.value
-      yield* client.call((api) => api.auth.endSession({ path: { session_id } }))
+      yield* client.call("auth", (api) => api.endSession({ path: { session_id } }))
     } else {
       yield* confirm("End all of your sessions, on all machines?", options.yes)
-      yield* client.call((api) => api.auth.endSessions({}))
+      yield* client.call("auth", (api) => api.endSessions({}))
     }
     yield* forgetIfEnded(server)
     yield* printDone(

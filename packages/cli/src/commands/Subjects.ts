@@ -20,7 +20,7 @@ const isId = Schema.is(ServiceAccountId)
 /** The id of a service account. An id is not looked up: the caller may lack the right to list accounts. */
 export const accountId = Effect.fnUntraced(function* (client: CofferClient, path: OrgPath, account: NameOrId) {
   if (isId(account)) return account
-  const { data } = yield* client.call((api) => api.serviceAccounts.list({ path }))
+  const { data } = yield* client.call("serviceAccounts", (api) => api.list({ path }))
   const found = data.find(({ name }) => name === account)
   if (found !== undefined) return found.id
   return yield* new NotThere({

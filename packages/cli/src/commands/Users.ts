@@ -42,8 +42,8 @@ const list = Command.make("list", { ...atServer, prefix, disabled, limit, after 
   Effect.gen(function* () {
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
-    const page = yield* client.call((api) =>
-      api.users.list({
+    const page = yield* client.call("users", (api) =>
+      api.list({
         urlParams: {
           ...(Option.isSome(options.prefix) && { email: options.prefix.value }),
           ...(options.disabled && { disabled: "true" as const }),
@@ -62,7 +62,7 @@ const email = argument("EMAIL", Email, "The person's e-mail address")
 
 /** Finds a person by address. The list is sorted, so that the exact address comes before longer ones. */
 const person = Effect.fnUntraced(function* (client: CofferClient, address: Email) {
-  const { data } = yield* client.call((api) => api.users.list({ urlParams: { email: address, limit: 1 } }))
+  const { data } = yield* client.call("users", (api) => api.list({ urlParams: { email: address, limit: 1 } }))
   const [first] = data
   if (first?.email === address) return first
   return yield* new NotThere({ message: `nobody has the address ${address} here; coffer user list shows who is known` })
@@ -82,7 +82,7 @@ const disable = Command.make("disable", { ...atServer, email, yes }, (options) =
     const client = yield* connect(yield* settings.server)
     const { id: user_id } = yield* person(client, options.email)
     yield* confirm(`Disable ${options.email}, and end this person's sessions?`, options.yes)
-    const user = yield* client.call((api) => api.users.disable({ path: { user_id } }))
+    const user = yield* client.call("users", (api) => api.disable({ path: { user_id } }))
     if (options.json) return yield* printJson(user)
     yield* printDone(`${user.email} is disabled: sessions and login codes have ended`, false)
     for (const { name, org } of user.service_accounts) yield* noteAccount(name, org)
@@ -98,7 +98,7 @@ const enable = Command.make("enable", { ...atServer, email }, (options) =>
     const settings = yield* settingsOf(options)
     const client = yield* connect(yield* settings.server)
     const { id: user_id } = yield* person(client, options.email)
-    const user = yield* client.call((api) => api.users.enable({ path: { user_id } }))
+    const user = yield* client.call("users", (api) => api.enable({ path: { user_id } }))
     if (options.json) return yield* printJson(user)
     yield* printDone(`${user.email} may log in again`, false)
   })
@@ -110,7 +110,7 @@ const endSessions = Command.make("end-sessions", { ...atServer, email, yes }, (o
     const client = yield* connect(yield* settings.server)
     const { id: user_id } = yield* person(client, options.email)
     yield* confirm(`End all sessions of ${options.email}, on all machines?`, options.yes)
-    const user = yield* client.call((api) => api.users.endSessions({ path: { user_id } }))
+    const user = yield* client.call("users", (api) => api.endSessions({ path: { user_id } }))
     if (options.json) return yield* printJson(user)
     yield* printDone(`all sessions of ${user.email} have ended`, false)
   })

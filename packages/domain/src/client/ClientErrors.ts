@@ -36,4 +36,16 @@ export class UnknownApiError extends Data.TaggedError("UnknownApiError")<{
   readonly message: string
 }> {}
 
-export type ClientError = ServerUnreachable | UnexpectedResponse | UnknownApiError
+/** A request outside the contract, which was not sent. */
+export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
+  /** The field's name in the contract, such as `limit`. */
+  readonly field: string
+  /** The rule that the value breaks. Never contains the value. */
+  readonly reason: string
+}> {
+  override get message() {
+    return `${this.field}: ${this.reason}`
+  }
+}
+
+export type ClientError = InvalidRequest | ServerUnreachable | UnexpectedResponse | UnknownApiError

@@ -3,8 +3,9 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import { type HttpClientError, isHttpClientError } from "@effect/platform/HttpClientError"
 import { Effect, FiberRef, Option, ParseResult } from "effect"
-import { type ApiClient, makeApiClient } from "./ApiClient.js"
-import type { ClientError } from "./ClientErrors.js"
+import { groupClients, type GroupClient, type GroupName } from "./ApiClient.js"
+import { isOwnMessage } from "../Message.js"
+import { type ClientError, InvalidRequest } from "./ClientErrors.js"
 import type { Credential } from "./Credentials.js"
 import { type ServerUrl, warnOfClearText } from "./ServerUrl.js"
 import { lastAnswer, transport } from "./Transport.js"
@@ -24,8 +25,17 @@ type ToolkitError = HttpClientError | ParseResult.ParseError | HttpApiDecodeErro
 const isToolkitError = <E>(error: E): error is Extract<E, ToolkitError> =>
   isHttpClientError(error) || ParseResult.isParseError(error) || error instanceof HttpApiDecodeError
 
+/** Without a response, the request did not encode. Messages other than ours may contain the value. */
+const notSent = (error: ToolkitError): Effect.Effect<never, InvalidRequest> => {
+  if (!ParseResult.isParseError(error)) return Effect.dieMessage("a request failed before it was sent")
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const field = issue?.path.join(".") || "the request"
+  const reason = issue !== undefined && isOwnMessage(issue.message) ? issue.message : "does not fit the contract"
+  return new InvalidRequest({ field, reason })
+}
+
 /**
- * The typed client: `client.call((api) => api.secrets.get({ path, urlParams: {} }))`. Errors that the contract declares
+ * The typed client: `client.call("secrets", (api) => api.get({ path, urlParams: {} }))`. Errors that the contract declares
  * stay typed; every other failure is a `ClientError`.
  */
 export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/client/CofferClient", {
@@ -33,20 +43,16 @@ export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain
     const { credential, server } = options
     if (Option.isSome(credential)) yield* warnOfClearText(server)
     const httpClient = transport(yield* HttpClient.HttpClient, options)
-    const api = yield* makeApiClient({ httpClient, baseUrl: server.base })
+    const groups = groupClients({ httpClient, baseUrl: server.base })
 
-    const call = <A, E, R>(
-      f: (api: ApiClient) => Effect.Effect<A, E, R>
+    const call = <Name extends GroupName, A, E, R>(
+      group: Name,
+      f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>
     ): Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R> =>
-      Effect.suspend(() => f(api)).pipe(
-        Effect.catchIf(isToolkitError, () =>
-          Effect.flatMap(
-            FiberRef.get(lastAnswer),
-            // Without a response, the request failed to encode: a bug. The original message may contain a secret value.
-            Option.match({
-              onNone: () => Effect.dieMessage("a request does not fit the contract"),
-              onSome: Effect.fail
-            })
+      Effect.flatMap(groups[group], f).pipe(
+        Effect.catchIf(isToolkitError, (error) =>
+          Effect.flatMap(FiberRef.get(lastAnswer), (answer): Effect.Effect<never, ClientError> =>
+            Option.isSome(answer) ? Effect.fail(answer.value) : notSent(error)
           )
         ),
         Effect.locally(lastAnswer, Option.none())

@@ -26,7 +26,7 @@ describe("an answer of a newer server", () => {
         })
       )
       const client = yield* clientFor(server.url)
-      const { data } = yield* client.call((api) => api.organizations.list({}))
+      const { data } = yield* client.call("organizations", (api) => api.list({}))
       assert.deepStrictEqual(
         data.map(({ name, role }) => ({ name, role: role ?? "" })),
         [{ name: path.org_name, role: "emperor" }]
@@ -39,7 +39,7 @@ describe("an answer of a newer server", () => {
       for (const status of [400, 404, 418, 429, 500]) {
         const server = yield* listen((_request, response) => json(response, status, envelope("TEAPOT")))
         const client = yield* clientFor(server.url)
-        const error = yield* Effect.flip(client.call((api) => api.secrets.get({ path, urlParams: {} })))
+        const error = yield* Effect.flip(client.call("secrets", (api) => api.get({ path, urlParams: {} })))
         assert.strictEqual(error._tag, "UnknownApiError")
         assert.deepInclude(error, { status, code: "TEAPOT", message: "the reason" })
       }
@@ -54,7 +54,7 @@ describe("an answer of a newer server", () => {
       ] as const) {
         const server = yield* listen((_request, response) => json(response, status, envelope(code)))
         const client = yield* clientFor(server.url)
-        const error = yield* Effect.flip(client.call((api) => api.secrets.get({ path, urlParams: {} })))
+        const error = yield* Effect.flip(client.call("secrets", (api) => api.get({ path, urlParams: {} })))
         assert.strictEqual(error._tag, "UnknownApiError")
         assert.deepInclude(error, { status, code })
       }
@@ -68,7 +68,7 @@ describe("an error of the contract", () => {
       const server = yield* listen((_request, response) => json(response, 404, envelope("NOT_FOUND")))
       const client = yield* clientFor(server.url)
       const message = yield* client
-        .call((api) => api.secrets.get({ path, urlParams: {} }))
+        .call("secrets", (api) => api.get({ path, urlParams: {} }))
         .pipe(
           Effect.as("no error"),
           Effect.catchTag("NotFound", (error) => Effect.succeed(error.message))
@@ -88,7 +88,7 @@ describe("an overloaded server", () => {
       })
       const client = yield* clientFor(server.url)
       const payload = { value: Redacted.make(SecretValue.make("x")) }
-      const { version } = yield* client.call((api) => api.secrets.set({ path, payload }))
+      const { version } = yield* client.call("secrets", (api) => api.set({ path, payload }))
       assert.strictEqual(version, 1)
       assert.lengthOf(server.requests, 2)
     })
@@ -98,7 +98,7 @@ describe("an overloaded server", () => {
     Effect.gen(function* () {
       const server = yield* listen((_request, response) => json(response, 503, envelope("OVERLOADED")))
       const client = yield* clientFor(server.url)
-      const error = yield* Effect.flip(client.call((api) => api.secrets.get({ path, urlParams: {} })))
+      const error = yield* Effect.flip(client.call("secrets", (api) => api.get({ path, urlParams: {} })))
       assert.strictEqual(error._tag, "Overloaded")
       assert.lengthOf(server.requests, 3)
     })
@@ -110,11 +110,11 @@ describe("an answer that is not the service's", () => {
     Effect.gen(function* () {
       const server = yield* listen((_request, response) => response.writeHead(502).end("<html>Bad Gateway</html>"))
       const client = yield* clientFor(server.url)
-      const read = yield* Effect.flip(client.call((api) => api.secrets.get({ path, urlParams: {} })))
+      const read = yield* Effect.flip(client.call("secrets", (api) => api.get({ path, urlParams: {} })))
       assert.deepInclude(read, { _tag: "UnexpectedResponse", status: 502 })
       assert.strictEqual(server.requests.length, 3)
       const payload = { value: Redacted.make("x") as never }
-      const write = yield* Effect.flip(client.call((api) => api.secrets.set({ path, payload })))
+      const write = yield* Effect.flip(client.call("secrets", (api) => api.set({ path, payload })))
       assert.deepInclude(write, { _tag: "UnexpectedResponse", status: 502 })
       assert.strictEqual(server.requests.length, 4)
     })
@@ -124,7 +124,7 @@ describe("an answer that is not the service's", () => {
     Effect.gen(function* () {
       const server = yield* listen((_request, response) => response.end("<html>Welcome</html>"))
       const client = yield* clientFor(server.url)
-      const error = yield* Effect.flip(client.call((api) => api.environments.list({ path: envPath })))
+      const error = yield* Effect.flip(client.call("environments", (api) => api.list({ path: envPath })))
       assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 200 })
     })
   )
@@ -137,7 +137,7 @@ describe("an answer that is not the service's", () => {
           response.writeHead(status, { location: `${elsewhere.url}/api/orgs` }).end()
         )
         const client = yield* clientFor(server.url, session)
-        const error = yield* Effect.flip(client.call((api) => api.organizations.list({})))
+        const error = yield* Effect.flip(client.call("organizations", (api) => api.list({})))
         assert.deepInclude(error, { _tag: "UnexpectedResponse", status, redirect: elsewhere.url })
       }
       assert.deepStrictEqual(elsewhere.requests, [])
@@ -148,7 +148,7 @@ describe("an answer that is not the service's", () => {
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(listen(() => {}))
       const client = yield* clientFor(gone.url)
-      const error = yield* Effect.flip(client.call((api) => api.system.health({})))
+      const error = yield* Effect.flip(client.call("system", (api) => api.health({})))
       assert.deepInclude(error, { _tag: "ServerUnreachable", reason: "connection refused" })
     })
   )
@@ -161,7 +161,7 @@ describe("an answer that is not the service's", () => {
         setTimeout(() => response.destroy(), 20)
       })
       const client = yield* clientFor(server.url)
-      const error = yield* Effect.flip(client.call((api) => api.organizations.list({})))
+      const error = yield* Effect.flip(client.call("organizations", (api) => api.list({})))
       assert.strictEqual(error._tag, "ServerUnreachable")
       assert.strictEqual(server.requests.length, 3)
     })
@@ -169,11 +169,39 @@ describe("an answer that is not the service's", () => {
 })
 
 describe("a request", () => {
+  it.scopedLive("that breaks a bound of the contract is not sent, and fails with the field and the rule", () =>
+    Effect.gen(function* () {
+      const server = yield* listen((_request, response) => json(response, 200, {}))
+      const client = yield* clientFor(server.url)
+      const failure = yield* Effect.flip(
+        client.call("audit", (api) => api.list({ path: { org_name: path.org_name }, urlParams: { limit: 1_000 } }))
+      )
+      assert.deepInclude(failure, {
+        _tag: "InvalidRequest",
+        field: "limit",
+        reason: "must be a whole number from 1 to 100"
+      })
+      assert.deepStrictEqual(server.requests, [])
+    })
+  )
+
+  it.scopedLive("that does not encode never repeats a secret value", () =>
+    Effect.gen(function* () {
+      const client = yield* clientFor("http://127.0.0.1:1")
+      const payload = { value: Redacted.make("x".repeat(65_537)) as never }
+      const failure = yield* Effect.flip(client.call("secrets", (api) => api.set({ path, payload })))
+      assert.deepInclude(failure, { _tag: "InvalidRequest", field: "value" })
+      assert.notInclude(failure.message, "xx")
+    })
+  )
+
   it.scopedLive("says who asks, and with what", () =>
     Effect.gen(function* () {
       const server = yield* listen((_request, response) => json(response, 200, { data: [] }))
       const ask = (credential: Parameters<typeof clientFor>[1]) =>
-        Effect.flatMap(clientFor(server.url, credential), (client) => client.call((api) => api.organizations.list({})))
+        Effect.flatMap(clientFor(server.url, credential), (client) =>
+          client.call("organizations", (api) => api.list({}))
+        )
       yield* ask(session)
       yield* ask(Option.some({ type: "api_key", secret: Redacted.make("svc_sa_key") } as const))
       yield* ask(Option.none())
@@ -199,8 +227,8 @@ describe("a request", () => {
       )
       const client = yield* clientFor(server.url)
       const ask = (headers: { readonly "if-none-match"?: string }) =>
-        client.call((api) =>
-          api.environments.bundle({ path: envPath, urlParams: { keys: [path.key] }, headers, withResponse: true })
+        client.call("environments", (api) =>
+          api.bundle({ path: envPath, urlParams: { keys: [path.key] }, headers, withResponse: true })
         )
       const [bundle, response] = yield* ask({})
       assert.deepStrictEqual(bundle, { revision: 3, data: [] })

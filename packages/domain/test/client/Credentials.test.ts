@@ -93,7 +93,7 @@ describe("a session", () => {
           assert.strictEqual(found._tag === "Right" ? found.right.type : found.left._tag, expected)
           if (found._tag === "Right") {
             const client = yield* clientFor(server.url, Option.some(found.right))
-            yield* client.call((api) => api.organizations.list({}))
+            yield* client.call("organizations", (api) => api.list({}))
           }
         }
         // Another name of the same machine is another origin.

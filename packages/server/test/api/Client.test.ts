@@ -52,56 +52,62 @@ describe("the typed client", () => {
   it("logs a person in, and out again", async () => {
     const anonymous = await clientFor(null)
     const ada = email("new@example.com")
-    const { message } = await run(anonymous.call((api) => api.auth.login({ payload: { email: ada } })))
+    const { message } = await run(anonymous.call("auth", (api) => api.login({ payload: { email: ada } })))
     assert.include(message, "code")
     const [, code = ""] = await program.said(/login code for new@example\.com: (\d{6})/)
     const { token } = await run(
-      anonymous.call((api) => api.auth.verify({ payload: { email: ada, code: Redacted.make(code) } }))
+      anonymous.call("auth", (api) => api.verify({ payload: { email: ada, code: Redacted.make(code) } }))
     )
     const session = await clientFor(Redacted.value(token))
-    const me = await run(session.call((api) => api.auth.me()))
+    const me = await run(session.call("auth", (api) => api.me()))
     assert.deepInclude(me, { type: "user", email: ada, is_superadmin: false })
-    assert.isTrue((await run(session.call((api) => api.auth.sessions()))).data[0]?.current)
-    await run(session.call((api) => api.auth.logout()))
-    assert.strictEqual((await failing(session.call((api) => api.auth.me())))._tag, "Unauthorized")
+    assert.isTrue((await run(session.call("auth", (api) => api.sessions()))).data[0]?.current)
+    await run(session.call("auth", (api) => api.logout()))
+    assert.strictEqual((await failing(session.call("auth", (api) => api.me())))._tag, "Unauthorized")
     const wrong = await failing(
-      anonymous.call((api) => api.auth.verify({ payload: { email: ada, code: Redacted.make(code) } }))
+      anonymous.call("auth", (api) => api.verify({ payload: { email: ada, code: Redacted.make(code) } }))
     )
     assert.strictEqual(wrong._tag, "InvalidCode")
   })
 
   it("makes an organization, a project and an environment, and finds them again", async () => {
-    const made = await run(client.call((api) => api.organizations.create({ payload: { name: org.org_name } })))
+    const made = await run(client.call("organizations", (api) => api.create({ payload: { name: org.org_name } })))
     assert.strictEqual(made.role, "owner")
-    await run(client.call((api) => api.projects.create({ path: org, payload: { name: project.project_name } })))
-    const names = await run(client.call((api) => api.environments.list({ path: project })))
+    await run(client.call("projects", (api) => api.create({ path: org, payload: { name: project.project_name } })))
+    const names = await run(client.call("environments", (api) => api.list({ path: project })))
     assert.sameMembers(
       names.data.map(({ name }) => String(name)),
       ["dev", "staging", "prod"]
     )
-    await run(client.call((api) => api.environments.create({ path: project, payload: { name: EnvName.make("qa") } })))
+    await run(
+      client.call("environments", (api) => api.create({ path: project, payload: { name: EnvName.make("qa") } }))
+    )
     const again = await failing(
-      client.call((api) => api.environments.create({ path: project, payload: { name: EnvName.make("qa") } }))
+      client.call("environments", (api) => api.create({ path: project, payload: { name: EnvName.make("qa") } }))
     )
     assert.strictEqual(again._tag, "Conflict")
   })
 
   it("keeps a secret with its versions", async () => {
-    const first = await run(client.call((api) => api.secrets.set({ path: secret, payload: { value: value("one") } })))
+    const first = await run(
+      client.call("secrets", (api) => api.set({ path: secret, payload: { value: value("one") } }))
+    )
     assert.strictEqual(first.version, 1)
     await run(
-      client.call((api) => api.secrets.set({ path: secret, payload: { value: value("two"), expected_version: 1 } }))
+      client.call("secrets", (api) => api.set({ path: secret, payload: { value: value("two"), expected_version: 1 } }))
     )
-    const now = await run(client.call((api) => api.secrets.get({ path: secret, urlParams: {} })))
+    const now = await run(client.call("secrets", (api) => api.get({ path: secret, urlParams: {} })))
     assert.deepStrictEqual([Redacted.value(now.value), now.version], ["two", 2])
-    const then = await run(client.call((api) => api.secrets.get({ path: secret, urlParams: { version: 1 } })))
+    const then = await run(client.call("secrets", (api) => api.get({ path: secret, urlParams: { version: 1 } })))
     assert.strictEqual(Redacted.value(then.value), "one")
     const stale = await failing(
-      client.call((api) => api.secrets.set({ path: secret, payload: { value: value("three"), expected_version: 1 } }))
+      client.call("secrets", (api) =>
+        api.set({ path: secret, payload: { value: value("three"), expected_version: 1 } })
+      )
     )
     assert.strictEqual(stale._tag, "Conflict")
     assert.strictEqual(
-      (await failing(client.call((api) => api.secrets.delete({ path: secret, urlParams: { expected_version: 1 } }))))
+      (await failing(client.call("secrets", (api) => api.delete({ path: secret, urlParams: { expected_version: 1 } }))))
         ._tag,
       "Conflict"
     )
@@ -113,8 +119,8 @@ describe("the typed client", () => {
       [SecretKey.make("ZED"), value("z")]
     ])
     const written = await run(
-      client.call((api) =>
-        api.environments.writeBundle({ path: env, headers: {}, payload: { set, delete: [secret.key] } })
+      client.call("environments", (api) =>
+        api.writeBundle({ path: env, headers: {}, payload: { set, delete: [secret.key] } })
       )
     )
     assert.deepStrictEqual(
@@ -125,7 +131,9 @@ describe("the typed client", () => {
         ["__proto__", "created"]
       ]
     )
-    const bundle = await run(client.call((api) => api.environments.bundle({ path: env, headers: {}, urlParams: {} })))
+    const bundle = await run(
+      client.call("environments", (api) => api.bundle({ path: env, headers: {}, urlParams: {} }))
+    )
     assert.deepStrictEqual(
       bundle?.data.map(({ key, value }) => [String(key), Redacted.value(value)]),
       [
@@ -138,10 +146,10 @@ describe("the typed client", () => {
   it("gets each refusal as an error of its own kind", async () => {
     const anonymous = await clientFor(null)
     const kinds = [
-      (await failing(outsider.call((api) => api.organizations.get({ path: org }))))._tag,
-      (await failing(client.call((api) => api.secrets.get({ path: secret, urlParams: {} }))))._tag,
-      (await failing(anonymous.call((api) => api.organizations.list())))._tag,
-      (await failing(client.call((api) => api.organizations.create({ payload: { name: org.org_name } }))))._tag
+      (await failing(outsider.call("organizations", (api) => api.get({ path: org }))))._tag,
+      (await failing(client.call("secrets", (api) => api.get({ path: secret, urlParams: {} }))))._tag,
+      (await failing(anonymous.call("organizations", (api) => api.list())))._tag,
+      (await failing(client.call("organizations", (api) => api.create({ payload: { name: org.org_name } }))))._tag
     ]
     assert.deepStrictEqual(kinds, ["NotFound", "NotFound", "Unauthorized", "Conflict"])
   })
@@ -149,7 +157,7 @@ describe("the typed client", () => {
   it("knows a server that has gone", async () => {
     const lost = await clientFor(null)
     await program.stop("SIGKILL")
-    const error = await failing(lost.call((api) => api.auth.login({ payload: { email: email("ada@example.com") } })))
+    const error = await failing(lost.call("auth", (api) => api.login({ payload: { email: email("ada@example.com") } })))
     assert.strictEqual(error._tag, "ServerUnreachable")
   })
 })
