@@ -93,6 +93,7 @@ try {
     ["node -e 0", ["-e", "0"], undefined],
     ["coffer --version", [coffer, "--version"], 2.5],
     ["coffer run -- true (100 secrets)", [coffer, "run", "--", "true"], 4],
+    ["coffer secret get KEY_1", [coffer, "secret", "get", "KEY_1"], 5],
     ...(dotenvx === undefined
       ? []
       : [["dotenvx run -- true (100 secrets)", [dotenvx, "run", "--quiet", "--", "true"], undefined]])

@@ -138,6 +138,7 @@ const parsed = (argv: ReadonlyArray<string>, version: string): Effect.Effect<num
     ),
     (effect) => withOurConsole(effect, argv),
     Effect.provideService(Version, version),
+    Effect.scoped,
     Effect.provide(
       Layer.mergeAll(NodeContext.layer, CliConfig.layer({ isCaseSensitive: true, showBuiltIns: false }), warnings)
     )

@@ -33,7 +33,7 @@ describe("a failure", () => {
       [new Unauthorized({ message: "no" }), 3],
       [new NotFound({ message: "no" }), 4],
       [new UnknownApiError({ status: 418, code: "TEAPOT", message: "no." }), 1],
-      [new ServerUnreachable({ url: "http://x", reason: "refused", transient: false }), 1]
+      [new ServerUnreachable({ url: "http://x", reason: "refused", transient: false, answered: false }), 1]
     ] as const
     for (const [failure, code] of cases) assert.strictEqual(tell(failure).exitCode, code)
     assert.strictEqual(tell(cases[3][0]).sentence, "no; this client does not know that answer: update coffer")

@@ -1,7 +1,7 @@
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import { type Credential, credentialFor, type CredentialError } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { Data, Effect, Option } from "effect"
+import { Data, Effect, Option, Scope } from "effect"
 
 /** Makes the clients that tools call the server with. */
 export type Call = CofferClient["call"]
@@ -9,8 +9,9 @@ export type Call = CofferClient["call"]
 /** Returns the client for a server, with the credential for that server, if there is one. */
 export type Connect = (server: ServerUrl, withCredential: boolean) => Effect.Effect<Call, CredentialError>
 
-/** Caches the clients, so that each warning is written once. */
+/** Caches the clients, so that each warning is written once. Their connections are closed with the scope. */
 export const makeConnect = Effect.fnUntraced(function* (version: string) {
+  const scope = yield* Effect.scope
   const clientFor = yield* Effect.cachedFunction(
     Effect.fnUntraced(function* (to: { readonly server: ServerUrl; readonly credential: Option.Option<Credential> }) {
       if (Option.exists(to.credential, ({ type }) => type === "session")) {
@@ -19,8 +20,8 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
         )
       }
       // Loaded late: half of all modules, and not needed to list the tools.
-      const { CofferClient } = yield* Effect.promise(() => import("@coffer/domain/client/CofferClient"))
-      const { call } = yield* Effect.provide(CofferClient, CofferClient.Default({ ...to, program: "mcp", version }))
+      const { makeClient } = yield* Effect.promise(() => import("@coffer/domain/client/CofferClient"))
+      const { call } = yield* Scope.extend(makeClient({ ...to, program: "mcp", version }), scope)
       return call
     })
   )

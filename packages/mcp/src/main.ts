@@ -20,9 +20,11 @@ const start = async () => {
   }
 
   const load = async () => {
-    const { runPromise } = await import("effect/Effect")
+    const { flatMap, runPromise } = await import("effect/Effect")
+    const { extend, make } = await import("effect/Scope")
     const { makeUse } = await import("./Calls.js")
-    return runPromise(makeUse(settings, version))
+    // The process ends the connections.
+    return runPromise(flatMap(make(), (scope) => extend(makeUse(settings, version), scope)))
   }
   let loaded: Promise<Use> | undefined
   const use = () => (loaded ??= load())

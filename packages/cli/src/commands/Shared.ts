@@ -1,7 +1,7 @@
 import * as Args from "@effect/cli/Args"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
-import { CofferClient } from "@coffer/domain/client/CofferClient"
+import { makeClient } from "@coffer/domain/client/CofferClient"
 import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { type Given, loadSettings } from "@coffer/domain/client/Settings"
@@ -57,9 +57,7 @@ export const settingsOf = (options: GivenOptions) => loadSettings(given(options)
 
 /** A client that sends this credential. The caller has checked that the credential may go to this server. */
 export const clientWith = (server: ServerUrl, credential: Option.Option<Credential>) =>
-  Effect.flatMap(Version, (version) =>
-    Effect.provide(CofferClient, CofferClient.Default({ server, credential, program: "cli", version }))
-  )
+  Effect.flatMap(Version, (version) => makeClient({ server, credential, program: "cli", version }))
 
 /** A client for a server, with the credential for that server. */
 export const connect = Effect.fnUntraced(function* (server: ServerUrl) {

@@ -1,9 +1,9 @@
 import { Duration, Effect, Option, Predicate, Redacted } from "effect"
-import type { IncomingHttpHeaders } from "node:http"
 import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
-import { ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
-import { connectionProblem, isTransient } from "./ConnectionProblem.js"
+import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
+import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
+import { makeSend } from "./NodeRequest.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
 /**
@@ -38,44 +38,7 @@ export type BundleAnswer = { readonly type: "unchanged" } | { readonly type: "bu
  */
 export type BundleFailure = ServerUnreachable | UnexpectedResponse | UnknownApiError
 
-interface Answer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
-}
-
 const seconds = 30
-
-/** Avoids an import, which reads every export of the module and so loads all of `fetch` on newer versions of Node. */
-const getOf = (secure: boolean) => process.getBuiltinModule(secure ? "node:https" : "node:http").get
-
-/** Sends a request through Node's global agent, which obeys the proxy settings that `fetch` obeys (NODE_USE_ENV_PROXY). */
-const send = Effect.fnUntraced(function* (url: URL, base: string, headers: Readonly<Record<string, string>>) {
-  const get = getOf(url.protocol === "https:")
-  let answered = false
-  const unreachable = (why: string, transient: boolean) =>
-    new ServerUnreachable({ url: base, reason: why, transient, answered })
-  return yield* Effect.async<Answer, ServerUnreachable>((resume) => {
-    const fail = (cause: unknown) => resume(Effect.fail(unreachable(connectionProblem(cause), isTransient(cause))))
-    const request = get(url, { headers: { ...headers, connection: "close" } }, (response) => {
-      answered = true
-      const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.once("error", fail)
-      response.once("end", () => {
-        const body = Buffer.concat(chunks).toString("utf8")
-        resume(Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, body }))
-      })
-    })
-    request.on("error", fail)
-    return Effect.sync(() => request.destroy())
-  }).pipe(
-    Effect.timeoutFail({
-      duration: Duration.seconds(seconds),
-      onTimeout: () => unreachable(`no answer within ${seconds} s`, false)
-    })
-  )
-})
 
 const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
@@ -100,27 +63,34 @@ const authorization = ({ secret, type }: Credential): Readonly<Record<string, st
 const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string | undefined) {
   const { credential, keys, path, server, version } = request
   const { base } = server
-  const query = keys.length === 0 ? "" : `?keys=${keys.join(",")}`
-  const url = new URL(
-    `${base}/api/orgs/${path.org_name}/projects/${path.project_name}/envs/${path.env_name}/bundle${query}`
+  const url = new URL(`${base}/api/orgs/${path.org_name}/projects/${path.project_name}/envs/${path.env_name}/bundle`)
+  if (keys.length > 0) url.searchParams.set("keys", keys.join(","))
+  const send = yield* makeSend(server)
+  const answer = yield* send({
+    url,
+    method: "GET",
+    headers: {
+      "user-agent": `coffer/${version}`,
+      "x-coffer-client": "cli",
+      ...authorization(credential),
+      ...(etag === undefined ? {} : { "if-none-match": etag })
+    }
+  }).pipe(
+    Effect.mapError((failed) => serverUnreachable(base, failed)),
+    Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noAnswerWithin(base, seconds) })
   )
-  const { body, headers, status } = yield* send(url, base, {
-    accept: "application/json",
-    "user-agent": `coffer/${version}`,
-    "x-coffer-client": "cli",
-    ...authorization(credential),
-    ...(etag === undefined ? {} : { "if-none-match": etag })
-  })
+  const { headers, status } = answer
+  const body = answer.body.toString("utf8")
   if (status === 304 && etag !== undefined) return { type: "unchanged" } satisfies BundleAnswer
   if (status !== 200) return yield* classifyResponse({ url: base, status, location: headers.location, body })
   return yield* Option.match(decodeSecrets(body), {
     onNone: () => Effect.fail(new UnexpectedResponse({ url: base, status })),
     onSome: (secrets) => {
-      const answer: BundleAnswer = { type: "bundle", bundle: { etag: headers.etag, secrets } }
-      return Effect.succeed(answer)
+      const read: BundleAnswer = { type: "bundle", bundle: { etag: headers.etag, secrets } }
+      return Effect.succeed(read)
     }
   })
-})
+}, Effect.scoped)
 
 /** Reads the bundle without retries. With an ETag, returns "unchanged" if no secret has changed since. */
 export const pollBundle = (

@@ -8,7 +8,7 @@ export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
   /** Whether a retry is likely to succeed. */
   readonly transient: boolean
   /** Whether the response had begun when the connection failed. */
-  readonly answered?: boolean
+  readonly answered: boolean
 }> {
   override get message() {
     return `cannot reach ${this.url}: ${this.reason}`

@@ -1,12 +1,12 @@
 import { HttpApiDecodeError } from "@effect/platform/HttpApiError"
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as HttpClient from "@effect/platform/HttpClient"
 import { type HttpClientError, isHttpClientError } from "@effect/platform/HttpClientError"
-import { Effect, FiberRef, Option, ParseResult } from "effect"
+import { Context, Effect, FiberRef, Layer, Option, ParseResult, type Scope } from "effect"
 import { groupClients, type GroupClient, type GroupName } from "./ApiClient.js"
 import { isOwnMessage } from "../Message.js"
 import { type ClientError, InvalidRequest } from "./ClientErrors.js"
 import type { Credential } from "./Credentials.js"
+import { nodeHttpClient } from "./NodeHttpClient.js"
+import { makeSend } from "./NodeRequest.js"
 import { type ServerUrl, warnOfClearText } from "./ServerUrl.js"
 import { lastAnswer, transport } from "./Transport.js"
 
@@ -39,10 +39,10 @@ const notSent = (error: ToolkitError): Effect.Effect<never, InvalidRequest> => {
  * stay typed; every other failure is a `ClientError`.
  */
 export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/client/CofferClient", {
-  effect: Effect.fnUntraced(function* (options: ClientOptions) {
+  scoped: Effect.fnUntraced(function* (options: ClientOptions) {
     const { credential, server } = options
     if (Option.isSome(credential)) yield* warnOfClearText(server)
-    const httpClient = transport(yield* HttpClient.HttpClient, options)
+    const httpClient = transport(nodeHttpClient(yield* makeSend(server)), options)
     const groups = groupClients({ httpClient, baseUrl: server.base })
 
     const call = <Name extends GroupName, A, E, R>(
@@ -59,6 +59,9 @@ export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain
       )
 
     return { call } as const
-  }),
-  dependencies: [FetchHttpClient.layer]
+  })
 }) {}
+
+/** A client whose connections are closed with the scope. */
+export const makeClient = (options: ClientOptions): Effect.Effect<CofferClient, never, Scope.Scope> =>
+  Effect.map(Layer.build(CofferClient.Default(options)), Context.get(CofferClient))

@@ -1,5 +1,7 @@
 import { Predicate } from "effect"
+import { ServerUnreachable } from "./ClientErrors.js"
 import { codeOf } from "./FileError.js"
+import { RequestFailed } from "./NodeRequest.js"
 
 const messages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
@@ -10,10 +12,6 @@ const messages: Readonly<Record<string, string>> = {
   ETIMEDOUT: "no answer in time",
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
-  UND_ERR_CONNECT_TIMEOUT: "no answer in time",
-  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
-  UND_ERR_BODY_TIMEOUT: "the answer stopped in the middle",
-  UND_ERR_SOCKET: "the connection was closed in the middle",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed; name its authority in NODE_EXTRA_CA_CERTS",
   SELF_SIGNED_CERT_IN_CHAIN: "its certificate is self-signed; name its authority in NODE_EXTRA_CA_CERTS",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate's authority is not known; name it in NODE_EXTRA_CA_CERTS",
@@ -23,9 +21,9 @@ const messages: Readonly<Record<string, string>> = {
   EPROTO: "it does not speak TLS there; is it http:// and not https://?"
 }
 
-const transient = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "EAI_AGAIN", "UND_ERR_SOCKET"])
+const transient = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "EAI_AGAIN"])
 
-/** Returns the system error code, which `fetch` wraps in `cause` and an attempt at several addresses in `errors`. */
+/** Returns the system error code, which the clients wrap in `cause` and an attempt at several addresses in `errors`. */
 const code = (error: unknown): string => {
   if (Predicate.hasProperty(error, "code") && typeof error.code === "string") return error.code
   if (Predicate.hasProperty(error, "errors") && Array.isArray(error.errors) && error.errors.length > 0) {
@@ -36,12 +34,22 @@ const code = (error: unknown): string => {
 }
 
 /** Returns a message for people about a failed connection. */
-export const connectionProblem = (error: unknown): string => {
+const reasonOf = (error: unknown): string => {
   const name = code(error)
   if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
   if (name.startsWith("HPE_")) return "its response is not HTTP; check the port"
   return messages[name] ?? `the connection failed (${name})`
 }
 
-/** Whether a retry is likely to succeed. */
-export const isTransient = (error: unknown): boolean => transient.has(code(error))
+/** The error for a connection that failed with this cause. */
+export const serverUnreachable = (url: string, cause: unknown): ServerUnreachable =>
+  new ServerUnreachable({
+    url,
+    reason: reasonOf(cause),
+    transient: transient.has(code(cause)),
+    answered: cause instanceof RequestFailed && cause.answered
+  })
+
+/** The error for a response that took too long. */
+export const noAnswerWithin = (url: string, seconds: number): ServerUnreachable =>
+  new ServerUnreachable({ url, reason: `no answer within ${seconds} s`, transient: false, answered: false })

@@ -1,4 +1,3 @@
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -6,8 +5,8 @@ import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { Data, Duration, Effect, FiberRef, Option, Redacted } from "effect"
 import { errorCodes } from "../Errors.js"
 import { isOverloaded, classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
-import { type ClientError, ServerUnreachable, type UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
-import { connectionProblem, isTransient } from "./ConnectionProblem.js"
+import type { ClientError, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
+import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
@@ -43,13 +42,10 @@ export const transport = (
   }
 ): HttpClient.HttpClient.With<ClientError | HttpClientError> => {
   const url = options.server.base
-  const unreachable = (error: HttpClientError) =>
-    new ServerUnreachable({ url, reason: connectionProblem(error.cause), transient: isTransient(error.cause) })
+  const unreachable = ({ cause }: HttpClientError) => serverUnreachable(url, cause)
 
   const check = Effect.fnUntraced(function* (response: HttpClientResponse) {
-    // Read the whole body here, so that a connection that breaks off becomes `ServerUnreachable`.
-    const body = yield* Effect.mapError(response.arrayBuffer, unreachable)
-    const text = isGood(response.status) ? "" : new TextDecoder().decode(body)
+    const text = isGood(response.status) ? "" : yield* Effect.mapError(response.text, unreachable)
     const answer = classify(url, response, text)
     yield* FiberRef.set(lastAnswer, Option.some(answer))
     if (isOverloaded(answer)) return yield* new Busy({ response })
@@ -75,12 +71,11 @@ export const transport = (
       const reading = request.method === "GET"
       const seconds = reading ? 30 : 120
       return send.pipe(
-        Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
         Effect.mapError(unreachable),
         Effect.flatMap(check),
         Effect.timeoutFail({
           duration: Duration.seconds(seconds),
-          onTimeout: () => new ServerUnreachable({ url, reason: `no answer within ${seconds} s`, transient: false })
+          onTimeout: () => noAnswerWithin(url, seconds)
         }),
         Effect.retry({
           times: 2,

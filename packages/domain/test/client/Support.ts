@@ -1,4 +1,4 @@
-import { CofferClient } from "@coffer/domain/client/CofferClient"
+import { makeClient } from "@coffer/domain/client/CofferClient"
 import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
 import { type Given, loadSettings, Variables } from "@coffer/domain/client/Settings"
 import { Effect, Option } from "effect"
@@ -57,10 +57,7 @@ export const clientFor = (url: string, credential: Option.Option<Credential> = O
   Effect.gen(function* () {
     const settings = yield* loadSettings({ serverUrl: url }, "flag", "/")
     const server = yield* settings.server
-    return yield* Effect.provide(
-      CofferClient,
-      CofferClient.Default({ server, credential, program: "cli", version: "1.2.3" })
-    )
+    return yield* makeClient({ server, credential, program: "cli", version: "1.2.3" })
   }).pipe(withVariables({}))
 
 /** The credential that goes to the server that the settings name. */

@@ -1,30 +1,30 @@
-import { CofferClient } from "@coffer/domain/client/CofferClient"
+import { type CofferClient, makeClient } from "@coffer/domain/client/CofferClient"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
 import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Either, Option, Redacted, Schema } from "effect"
+import { Effect, Either, Exit, Option, Redacted, Schema, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Email } from "@coffer/domain/Names"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import { Program } from "../support/Program.js"
 
+const scope = Effect.runSync(Scope.make())
 let program: Program
 let client: CofferClient
 let outsider: CofferClient
 
 const clientFor = async (token: string | null): Promise<CofferClient> =>
   Effect.runPromise(
-    CofferClient.pipe(
-      Effect.provide(
-        CofferClient.Default({
-          server: Either.getOrThrow(parseServerUrl(program.url, "flag")),
-          credential: Option.map(Option.fromNullable(token), (text) => ({
-            type: "session" as const,
-            secret: Redacted.make(text)
-          })),
-          program: "cli",
-          version: "0.0.0"
-        })
-      )
+    Scope.extend(
+      makeClient({
+        server: Either.getOrThrow(parseServerUrl(program.url, "flag")),
+        credential: Option.map(Option.fromNullable(token), (text) => ({
+          type: "session" as const,
+          secret: Redacted.make(text)
+        })),
+        program: "cli",
+        version: "0.0.0"
+      }),
+      scope
     )
   )
 
@@ -42,6 +42,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
   await program.remove()
 })
 
