@@ -1,6 +1,7 @@
 import { Data, Effect, type Scope } from "effect"
 import type { Agent, IncomingHttpHeaders } from "node:http"
 import type { ServerUrl } from "./ServerUrl.js"
+import { Variables } from "./Settings.js"
 
 export interface NodeRequest {
   readonly url: URL
@@ -71,11 +72,12 @@ const send = (server: ServerUrl, agent: Agent, { body, headers, method, url }: N
  *
  * Where Node has the option (22.21, 24.5), HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply, except for a server on this machine.
  */
-export const makeSend = (server: ServerUrl): Effect.Effect<Send, never, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const options = { keepAlive: true, timeout: idleTimeout, ...(!server.local && { proxyEnv: process.env }) }
-      return new (moduleOf(server).Agent)(options)
-    }),
+export const makeSend = Effect.fnUntraced(function* (server: ServerUrl): Effect.fn.Return<Send, never, Scope.Scope> {
+  const proxyEnv = yield* Variables
+  const options = { keepAlive: true, timeout: idleTimeout, ...(!server.local && { proxyEnv }) }
+  const agent = yield* Effect.acquireRelease(
+    Effect.sync(() => new (moduleOf(server).Agent)(options)),
     (agent) => Effect.sync(() => agent.destroy())
-  ).pipe(Effect.map((agent) => (request: NodeRequest) => send(server, agent, request)))
+  )
+  return (request) => send(server, agent, request)
+})
