@@ -27,6 +27,11 @@ const startRun = async (rest: ReadonlyArray<string>) => {
   await start(command, version, signals)
 }
 
-if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "version")) process.stdout.write(`${version}\n`)
-else if (argv[0] === "run") await startRun(argv.slice(1))
-else await startCli()
+/** No top-level `await`: the single executable runs this module as CommonJS. */
+const start = async () => {
+  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "version")) process.stdout.write(`${version}\n`)
+  else if (argv[0] === "run") await startRun(argv.slice(1))
+  else await startCli()
+}
+
+void start()

@@ -2,7 +2,7 @@ import type { Use } from "./Calls.js"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
-const start = async () => {
+const serve = async () => {
   const { note } = await import("./Stderr.js")
   // The message of an uncaught error may hold a value.
   process.once("uncaughtException", ({ name }) => {
@@ -35,11 +35,16 @@ const start = async () => {
   process.exit(await speak(version, settings, use))
 }
 
-const [option] = process.argv.slice(2)
-if (option === "--version") process.stdout.write(`${version}\n`)
-else if (option === "--help" || option === "-h") process.stdout.write((await import("./Help.js")).helpText)
-else if (option === undefined) await start()
-else {
-  process.stderr.write("coffer-mcp: it takes no arguments, only variables; see coffer-mcp --help\n")
-  process.exit(2)
+/** No top-level `await`: the single executable runs this module as CommonJS. */
+const start = async () => {
+  const [option] = process.argv.slice(2)
+  if (option === "--version") process.stdout.write(`${version}\n`)
+  else if (option === "--help" || option === "-h") process.stdout.write((await import("./Help.js")).helpText)
+  else if (option === undefined) await serve()
+  else {
+    process.stderr.write("coffer-mcp: it takes no arguments, only variables; see coffer-mcp --help\n")
+    process.exit(2)
+  }
 }
+
+void start()

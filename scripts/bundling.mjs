@@ -1,0 +1,116 @@
+/** What bundle.mjs and the release share: how esbuild bundles our programs. */
+import { readFile, rm } from "node:fs/promises"
+import { basename, dirname, extname } from "node:path"
+import { fileURLToPath } from "node:url"
+import { build } from "esbuild"
+
+export const root = new URL("../", import.meta.url)
+
+/** Exports of `effect` that are not modules. */
+const functions = new Set(["absurd", "flow", "hole", "identity", "pipe", "unsafeCoerce"])
+
+/** Matches an `import()` of an external module. */
+const importOf = (external) =>
+  new RegExp(`\\bimport\\("((?:${external.map((name) => name.replace("*", '[^"]*')).join("|")}))"\\)`, "g")
+
+/**
+ * Rewrites `import { Effect } from "effect"` to imports of single modules. Otherwise each chunk would load the whole
+ * package.
+ */
+const deepImports = {
+  name: "deep-imports",
+  setup({ initialOptions, onLoad }) {
+    const { external, format } = initialOptions
+    onLoad({ filter: /packages\/(cli|domain|mcp|server)\/(src|dist)\/.*\.[jt]s$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8")
+      const contents = source.replaceAll(
+        /^import \{([^}]*)\} from "(effect|@effect\/platform|@effect\/sql|@effect\/sql-sqlite-node)";?$/gm,
+        (_, names, from) =>
+          names
+            .split(",")
+            .map((name) => name.trim())
+            .filter((name) => name !== "" && !name.startsWith("type "))
+            .map((name) =>
+              functions.has(name)
+                ? `import { ${name} } from "${from}/Function";`
+                : `import * as ${name} from "${from}/${name}";`
+            )
+            .join(" ")
+      )
+      // A script cannot use `import()`: `__import` is a parameter of the function around it.
+      const imported = format === "cjs" ? contents.replaceAll(importOf(external), '__import("$1")') : contents
+      return { contents: imported, loader: extname(path) === ".ts" ? "ts" : "js" }
+    })
+  }
+}
+
+/** Optional dependencies, which are loaded lazily, are external. */
+export const optional = ["@coffer/server/*"]
+
+export const settings = (version) => ({
+  absWorkingDir: fileURLToPath(root),
+  bundle: true,
+  plugins: [deepImports],
+  platform: "node",
+  target: "node20",
+  chunkNames: "chunk-[hash]",
+  external: optional,
+  minify: true,
+  metafile: true,
+  logLevel: "warning",
+  define: { "process.env.COFFER_VERSION": JSON.stringify(version) },
+  // CommonJS dependencies call `require` for Node's modules.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'
+  }
+})
+
+/** Keeps function names in the stack traces of operators' logs. */
+export const readable = { minify: false, minifyWhitespace: true, minifySyntax: true }
+
+/** Bundles entry modules, with chunks for lazy imports and shared code. */
+export const bundleModules = async (entryPoints, outdir, options) => {
+  const { metafile } = await build({ ...options, entryPoints, outdir, format: "esm", splitting: true })
+  return metafile
+}
+
+/**
+ * Bundles a program's entry module as a script with a V8 code cache: see start-cached.mjs. Node's own compile cache needs
+ * Node 22, and a folder that the program may write to.
+ */
+export const bundleCached = async (source, outfile, names, options) => {
+  const folder = dirname(outfile)
+  const name = basename(outfile, ".js")
+  const script = await build({
+    ...options,
+    entryPoints: { [name]: source },
+    outdir: folder,
+    outExtension: { ".js": ".cjs" },
+    // V8 checks only the length of a script against its cache. The name of the cache identifies the script.
+    entryNames: "[name]-[hash]",
+    format: "cjs",
+    banner: { js: '(function(module,require,__import,__url){"use strict";' },
+    footer: { js: "})" },
+    define: { ...options.define, "import.meta.url": "__url" }
+  })
+  const [path] = Object.keys(script.metafile.outputs)
+  const cache = path.replace(/cjs$/, "cache")
+  // Another version of Node may have made the cache.
+  await rm(new URL(cache, root), { force: true })
+  const loader = await build({
+    absWorkingDir: options.absWorkingDir,
+    stdin: {
+      contents: `import { exports } from "./start-cached.mjs"; export const { ${names.join(", ")} } = exports`,
+      resolveDir: fileURLToPath(new URL("scripts/", root))
+    },
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: options.target,
+    minify: true,
+    metafile: true,
+    define: { "process.env.COFFER_SCRIPT": JSON.stringify(basename(path)) }
+  })
+  return { outputs: [...Object.keys(loader.metafile.outputs), path, cache], inputs: script.metafile.inputs }
+}
