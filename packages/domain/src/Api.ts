@@ -64,7 +64,7 @@ export class Api extends HttpApi.make("coffer")
   .addError(InternalError)
   .addError(Overloaded)
   .annotate(OpenApi.Title, "Coffer")
-  .annotate(OpenApi.Version, "0.1.0")
+  .annotate(OpenApi.Version, "0.2.0")
   .annotate(
     OpenApi.Description,
     'Secrets, encrypted at rest, organized as organization / project / environment / key. Every error is an envelope: {"error":{"code","message"}}.'

@@ -25,6 +25,39 @@ describe("the lockfile", () => {
   })
 })
 
+describe("the version", () => {
+  const manifestOf = (path: string): Json => JSON.parse(readFileSync(`${root}/${path}package.json`, "utf8"))
+  const { version }: Json = manifestOf("")
+  const packages = ["domain", "server", "cli", "mcp"].map((name) => `packages/${name}/`)
+
+  it("is the same for every package, for what they need of each other, and in the lockfile", () => {
+    assert.match(version, /^\d+\.\d+\.\d+$/)
+    assert.strictEqual(lockfile.version, version)
+    for (const path of ["", ...packages]) {
+      const manifest = manifestOf(path)
+      const locked = lockfile.packages[path.replace(/\/$/, "")]
+      for (const { dependencies, peerDependencies, version: own } of [manifest, locked]) {
+        assert.strictEqual(own, version, path)
+        for (const [name, needed] of Object.entries({ ...dependencies, ...peerDependencies })) {
+          if (name.startsWith("@coffer/")) assert.strictEqual(needed, version, `${path} needs ${name}`)
+        }
+      }
+    }
+  })
+
+  it("is what the programs print", () => {
+    for (const [name, program] of Object.entries({ cli: "coffer", mcp: "coffer-mcp", server: "coffer-server" })) {
+      const { stdout } = script(`packages/${name}/bin/${program}.js`, "--version")
+      assert.strictEqual(stdout, `${version}\n`, program)
+    }
+  })
+
+  it("is the version of the contract", () => {
+    const { info }: Json = JSON.parse(readFileSync(`${root}/packages/server/dist/documents/openapi.json`, "utf8"))
+    assert.strictEqual(info.version, version)
+  })
+})
+
 describe("the pages that scripts write", () => {
   it("are what the contract and the settings are: docs/api.md, docs/configuration.md", () => {
     const { status, stderr } = script("scripts/reference.mjs", "--check")
