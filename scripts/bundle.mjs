@@ -71,9 +71,11 @@ const warm = async (program, ...args) => {
   await once(child, "close")
 }
 
+const inject = [fileURLToPath(new URL("scripts/form-data.mjs", root))]
+
 await Promise.all([
-  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"] } }),
-  bundle("mcp", { cached: {} }),
+  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"] }, inject }),
+  bundle("mcp", { cached: {}, inject }),
   bundle("server", {
     cached: { main: [], "keys/Rotation": ["opensDatabase", "rotate"], "backups/DrillWorker": [] },
     ...readable,
