@@ -9,7 +9,6 @@ import { readFileSync, writeFileSync } from "node:fs"
 
 const page = new URL("../../../docs/performance.md", import.meta.url)
 const read = (path) => JSON.parse(readFileSync(path, "utf8"))
-const before = read(new URL("before.json", import.meta.url))
 const files = process.argv.slice(2).map(read)
 if (files.length === 0) throw new Error("name the JSON file of a run")
 
@@ -31,10 +30,10 @@ const cells = ({ against, atLeast, measured, ratio, row, target }) => {
   const good = target === undefined || (atLeast ? ratio >= target : ratio <= target)
   const bound = target === undefined ? "" : `${atLeast ? "≥" : "≤"} ${target}`
   const now = `${ratio.toFixed(2)}${good ? "" : " (missed)"}`
-  return [row, against, bound, before[`${row} / ${against}`] ?? before[row.replace(/[:,] .*/, "")] ?? "", now, measured]
+  return [row, against, bound, now, measured]
 }
 
-const columns = ["row", "against", "target", "before", "now", "measured"]
+const columns = ["row", "against", "target", "ratio", "measured"]
 const lines = [columns, columns.map(() => "---"), ...[...found.values(), ...audit].map(cells)]
 const table = lines.map((line) => `| ${line.join(" | ")} |`).join("\n")
 const { cpu, memory, node, pinning, system, versions } = files.at(-1).machine
