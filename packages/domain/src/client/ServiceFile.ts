@@ -1,6 +1,6 @@
 import { Data, Effect, Either, Option } from "effect"
-import { readFileSync } from "node:fs"
-import { resolve } from "node:path"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
 import { hasCode } from "./FileError.js"
 
 export const serviceFileName = "service.yml"
@@ -32,24 +32,55 @@ export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFil
   return Option.some(found)
 }
 
-/** Reads `service.yml` in a directory. Returns an empty record if there is none. */
-export const readServiceFile = Effect.fnUntraced(function* (directory: string) {
-  const path = resolve(directory, serviceFileName)
-  const source = yield* Effect.try({
+/**
+ * The folders that may hold the file: the directory and its parents, up to the root of its repository. Outside of a
+ * repository, only the directory: a parent such as `/tmp` may belong to others.
+ */
+const foldersOf = (directory: string): ReadonlyArray<string> => {
+  const folders: Array<string> = []
+  for (let folder = resolve(directory); ; folder = dirname(folder)) {
+    folders.push(folder)
+    if (existsSync(join(folder, ".git"))) return folders
+    if (dirname(folder) === folder) return folders.slice(0, 1)
+  }
+}
+
+const read = (path: string) =>
+  Effect.try({
     try: () => Option.some(readFileSync(path, "utf8")),
     catch: (cause) =>
       hasCode(cause, "ENOENT")
         ? new Absent()
         : new BadServiceFile({ message: `${path}: cannot be read; check that it is a file, and its permissions` })
   }).pipe(Effect.catchTag("Absent", () => Effect.succeedNone))
-  const none: ServiceFile = {}
-  if (Option.isNone(source)) return none
-  const simple = parseSimpleServiceFile(source.value)
+
+const parse = Effect.fnUntraced(function* (path: string, source: string) {
+  const simple = parseSimpleServiceFile(source)
   if (Option.isSome(simple)) return simple.value
   // Loaded lazily: the YAML parser takes as long to load as everything else in `coffer run`.
   const { parseServiceYaml } = yield* Effect.promise(() => import("./ServiceYaml.js"))
   return yield* Either.mapLeft(
-    parseServiceYaml(source.value),
+    parseServiceYaml(source),
     ({ line, problem }) => new BadServiceFile({ message: `${path}, line ${line}: ${problem}` })
   )
+})
+
+/** A `service.yml` that was found, or none. */
+export interface FoundServiceFile {
+  /** The path from the directory, for messages. */
+  readonly name: string
+  readonly settings: ServiceFile
+}
+
+/** Reads the nearest `service.yml` of a directory and its parents in the same repository. */
+export const readServiceFile = Effect.fnUntraced(function* (
+  directory: string
+): Effect.fn.Return<FoundServiceFile, BadServiceFile> {
+  for (const folder of foldersOf(directory)) {
+    const path = join(folder, serviceFileName)
+    const source = yield* read(path)
+    if (Option.isNone(source)) continue
+    return { name: relative(directory, path), settings: yield* parse(path, source.value) }
+  }
+  return { name: serviceFileName, settings: {} }
 })

@@ -52,7 +52,7 @@ export const variable = (env: Readonly<Record<string, string | undefined>>, name
 
 /**
  * Loads the settings of a client. Precedence: settings given with the call, environment variables, `service.yml` in the
- * working directory.
+ * working directory or its parents, up to the root of the repository.
  *
  * @param spelling how error messages name a setting: as a flag of `coffer`, or as a parameter of an MCP tool.
  */
@@ -69,9 +69,9 @@ export const loadSettings = Effect.fnUntraced(function* (
     if (own !== undefined) return { text: own, source: "flag", where: spell(flag) }
     const fromVariable = variable(env, variables[key])
     if (fromVariable !== undefined) return { text: fromVariable, source: "variable", where: variables[key] }
-    const fromFile = file[key]
+    const fromFile = file.settings[key]
     if (fromFile === undefined) return undefined
-    return { text: fromFile.text, source: "file", where: `${serviceFileName}, line ${fromFile.line}, ${key}` }
+    return { text: fromFile.text, source: "file", where: `${file.name}, line ${fromFile.line}, ${key}` }
   }
 
   const server: Effect.Effect<ServerUrl, BadSetting> = Effect.suspend(() => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Given, loadSettings } from "@coffer/domain/client/Settings"
 import { Effect } from "effect"
-import { writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { folder, withVariables } from "./Support.js"
 
@@ -63,6 +63,42 @@ describe("settings", () => {
 })
 
 describe("service.yml", () => {
+  /** The settings in `repository/packages/app`, with these files in the folders above. */
+  const inApp = (files: Record<string, string>) =>
+    Effect.gen(function* () {
+      const directory = yield* folder
+      const app = join(directory, "repository", "packages", "app")
+      mkdirSync(app, { recursive: true })
+      for (const [path, text] of Object.entries(files)) writeFileSync(join(directory, path), text)
+      return yield* loadSettings({}, "flag", app).pipe(withVariables({}))
+    })
+
+  it.scopedLive("is found in parent folders, the nearest first, up to the root of the repository", () =>
+    Effect.gen(function* () {
+      const root = { "repository/.git": "gitdir: elsewhere", "repository/service.yml": "org: acme" }
+      assert.deepInclude(yield* (yield* inApp(root)).orgPath, { org_name: "acme" })
+      const nearer = yield* inApp({ ...root, "repository/packages/service.yml": "org: nearer" })
+      assert.deepInclude(yield* nearer.orgPath, { org_name: "nearer" })
+    })
+  )
+
+  it.scopedLive("is not read above the root of the repository, and nowhere above outside of one", () =>
+    Effect.gen(function* () {
+      for (const mark of [{ "repository/.git": "" }, {}]) {
+        const settings = yield* inApp({ ...mark, "service.yml": "org: stranger" })
+        assert.strictEqual((yield* Effect.flip(settings.orgPath))._tag, "MissingSettings")
+      }
+    })
+  )
+
+  it.scopedLive("in a parent folder is named by its path where it is wrong", () =>
+    Effect.gen(function* () {
+      const settings = yield* inApp({ "repository/.git": "", "repository/service.yml": "org: Not A Name" })
+      const { message } = yield* Effect.flip(settings.orgPath)
+      assert.include(message, "(../../service.yml, line 1, org)")
+    })
+  )
+
   it.scopedLive("has texts, whatever YAML makes of them", () =>
     Effect.gen(function* () {
       const found = yield* settings("org: 123\nproject: null\nenv: yes # really\n")
