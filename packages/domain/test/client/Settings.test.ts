@@ -76,9 +76,9 @@ describe("service.yml", () => {
   it.scopedLive("is found in parent folders, the nearest first, up to the root of the repository", () =>
     Effect.gen(function* () {
       const root = { "repository/.git": "gitdir: elsewhere", "repository/service.yml": "org: acme" }
-      assert.deepInclude(yield* (yield* inApp(root)).orgPath, { org_name: "acme" })
+      assert.deepStrictEqual<unknown>(yield* (yield* inApp(root)).orgPath, { org_name: "acme" })
       const nearer = yield* inApp({ ...root, "repository/packages/service.yml": "org: nearer" })
-      assert.deepInclude(yield* nearer.orgPath, { org_name: "nearer" })
+      assert.deepStrictEqual<unknown>(yield* nearer.orgPath, { org_name: "nearer" })
     })
   )
 
