@@ -12,6 +12,7 @@ const entries = [
   "packages/*/src/main.ts",
   "packages/cli/src/Cli.ts",
   "packages/cli/src/run/main.ts",
+  "packages/mcp/src/Calls.ts",
   "packages/server/src/**/*Worker.ts"
 ]
 /** Only these may read the environment: everything else is given its settings. */
@@ -84,6 +85,12 @@ const aware = [
   "packages/server/src/keys/Rotation.ts"
 ]
 
+/** A new version of the SDK, or its successor, then changes one module. */
+const sdk = {
+  group: ["@modelcontextprotocol/*", "zod", "zod/*"],
+  message: "Only ToolServer.ts knows the SDK: use the types of ToolResult.ts."
+}
+
 export default defineConfig(
   globalIgnores(["**/dist/", "**/coverage/"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -154,6 +161,11 @@ export default defineConfig(
         { ...imports, patterns: [{ group: ["@coffer/*"], message: "The contract must not import other packages." }] }
       ]
     }
+  },
+  {
+    files: ["packages/mcp/src/**/*.ts"],
+    ignores: ["packages/mcp/src/ToolServer.ts"],
+    rules: { "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, sdk] }] }
   },
   { files: settings, rules: { "no-restricted-properties": ["error", ...properties] } },
   { files: entries, rules: { "no-restricted-syntax": ["error", ...syntax] } },

@@ -52,6 +52,15 @@ const variables = {
   SERVICE_PORT: "0"
 }
 
+/** A session of the tool server: a host lists the tools and calls one. */
+const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "build", version: "0" } }
+const session = [
+  { id: 1, method: "initialize", params: initialize },
+  { id: 2, method: "tools/list" },
+  { id: 3, method: "tools/call", params: { name: "secret_list", arguments: {} } }
+]
+const sessionEnd = '"id":3'
+
 /**
  * Runs a program once and stores the code that V8 compiled. Other functions are compiled when they first run. The program
  * may fail, because it has no server; a server is stopped as soon as it listens.
@@ -62,9 +71,18 @@ const warm = async (program, ...args) => {
   const child = spawn(process.execPath, ["--import", keep, file, ...args], {
     cwd: folder,
     env: variables,
-    stdio: ["ignore", "ignore", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     timeout: 60_000
   })
+  if (program.startsWith("mcp/")) {
+    for (const message of session) child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+    child.stdout.on("data", (text) => {
+      if (String(text).includes(sessionEnd)) child.stdin.end()
+    })
+  } else {
+    child.stdin.end()
+    child.stdout.resume()
+  }
   child.stderr.on("data", (text) => {
     if (String(text).includes("listening on")) child.kill("SIGTERM")
   })
@@ -75,7 +93,7 @@ const inject = [fileURLToPath(new URL("scripts/form-data.mjs", root))]
 
 await Promise.all([
   bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"] }, inject }),
-  bundle("mcp", { cached: {}, inject }),
+  bundle("mcp", { cached: { main: [], Calls: ["startCalls"] }, inject }),
   bundle("server", {
     cached: { main: [], "keys/Rotation": ["opensDatabase", "rotate"], "backups/DrillWorker": [] },
     ...readable,
@@ -90,6 +108,7 @@ const documents = import("./documents.mjs")
 await Promise.all([
   warm("cli/bin/coffer.js", "secret", "list"),
   warm("cli/bin/coffer.js", "run", "--", "true"),
+  warm("mcp/bin/coffer-mcp.js"),
   warm("server/bin/coffer-server.js"),
   warm("server/dist/bundle/backups/DrillWorker.js")
 ])

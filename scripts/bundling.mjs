@@ -6,6 +6,9 @@ import { build } from "esbuild"
 
 export const root = new URL("../", import.meta.url)
 
+/** The tools of coffer-mcp, from their schemas. Made here, because loading the schemas takes as long as its whole start may. */
+const { listing } = await import("../packages/mcp/dist/Listing.js")
+
 /** Exports of `effect` that are not modules. */
 const functions = new Set(["absurd", "flow", "hole", "identity", "pipe", "unsafeCoerce"])
 
@@ -58,7 +61,7 @@ export const settings = (version) => ({
   minify: true,
   metafile: true,
   logLevel: "warning",
-  define: { "process.env.COFFER_VERSION": JSON.stringify(version) },
+  define: { "process.env.COFFER_VERSION": JSON.stringify(version), COFFER_TOOLS: JSON.stringify(listing()) },
   // CommonJS dependencies call `require` for Node's modules.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'

@@ -12,7 +12,6 @@ const compile = ["compile the packages", ...bin("typescript/bin/tsc"), "-b"]
 
 const steps = [
   compile,
-  ["packages/mcp/src/ToolList.ts", node, "packages/mcp/scripts/tool-list.mjs"],
   ["docs/api.md, docs/configuration.md, docs/observability.md", node, "scripts/reference.mjs"],
   ["docs/licences.md", node, "scripts/licences.mjs"],
   ["docs/architecture.svg", node, "scripts/architecture.mjs"],

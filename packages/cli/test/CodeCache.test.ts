@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 
 const packages = join(import.meta.dirname, "../..")
 
-const scripts = ["cli", "server"].flatMap((name) => {
+const scripts = ["cli", "mcp", "server"].flatMap((name) => {
   const folder = join(packages, name, "dist/bundle")
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".cjs"))
@@ -23,7 +23,7 @@ const take = `
 
 describe("the code cache", () => {
   it("is there for each script that starts a program or a thread", () => {
-    assert.lengthOf(scripts, 5)
+    assert.lengthOf(scripts, 7)
   })
 
   it.each(scripts)("is taken by V8: %s", (file) => {

@@ -16,7 +16,7 @@ const env = { PATH: process.env.PATH, HOME: process.env.HOME }
 
 const message = (content) => `${JSON.stringify({ jsonrpc: "2.0", ...content })}\n`
 const clientInfo = { name: "bench", version: "0" }
-const initialize = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo }
+const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo }
 
 const nodeAlone = () => {
   const start = performance.now()

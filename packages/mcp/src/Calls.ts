@@ -1,55 +1,42 @@
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
-import { Cause, Effect, Runtime } from "effect"
+import { Cause, Effect, Runtime, Scope } from "effect"
 import { makeConnect } from "./Connection.js"
-import { Defect, describe, type Failure, NotOffered } from "./Failures.js"
+import { Defect, describe, type Failure, ReadOnly } from "./Failures.js"
 import { noteDefect, warnings } from "./Logging.js"
 import type { McpSettings } from "./McpSettings.js"
+import { offersOf } from "./Offers.js"
 import { freely, pinned } from "./Places.js"
 import { toText } from "./Plain.js"
 import type { ToolContext, Tool } from "./Tool.js"
-import { toolsFor } from "./Tools.js"
-
-/** Runs a tool call and returns its result, for failures too. The signal cancels the call. */
-export type Use = (name: string, parameters: unknown, signal: AbortSignal) => Promise<CallToolResult>
+import type { ToolResult, Use } from "./ToolResult.js"
+import { tools } from "./Tools.js"
 
 const text = (content: string) => [{ type: "text" as const, text: content }]
 
-const done = (structuredContent: Readonly<Record<string, unknown>>): CallToolResult => ({
+const done = (structuredContent: Record<string, unknown>): ToolResult => ({
   content: text(toText(structuredContent)),
   structuredContent
 })
 
 /** One line for each failure, as text alone: `structuredContent` must fit the tool's `outputSchema`. */
-const failed = (failures: ReadonlyArray<Failure>): CallToolResult => ({
+const failed = (failures: ReadonlyArray<Failure>): ToolResult => ({
   content: text(failures.map(describe).join("\n")),
   isError: true
 })
 
-const notOffered = (name: string, keptBack: ReadonlyArray<Tool>) =>
-  keptBack.some((tool) => tool.name === name)
-    ? new NotOffered({
-        code: "READ_ONLY",
-        message: `${name} changes something, and SERVICE_MCP_READ_ONLY is on`,
-        next: "tell the user what you wanted to change"
-      })
-    : new NotOffered({ code: "UNKNOWN_TOOL", message: "there is no tool of that name", next: "list the tools" })
-
-/** The maximum of concurrent requests to the server; further calls wait. */
+/** The maximum of concurrent calls; further calls wait. */
 const atOnce = 32
 
 /** Runs the calls of all tools, each in a fiber of its own. */
-export const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: string) {
-  const { keptBack, offered } = toolsFor(settings)
+const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: string) {
+  const { offered, withheld } = offersOf(tools, settings)
   const context: ToolContext = {
     findSettings: settings.pin ? yield* pinned : freely,
     connect: yield* makeConnect(version)
   }
   const gate = yield* Effect.makeSemaphore(atOnce)
 
-  const answer = (name: string, parameters: unknown): Effect.Effect<CallToolResult> => {
-    const tool = offered.find((candidate) => candidate.name === name)
-    if (tool === undefined) return Effect.succeed(failed([notOffered(name, keptBack)]))
-    return tool.use(parameters, context).pipe(
+  const answer = (tool: Tool, parameters: unknown): Effect.Effect<ToolResult> =>
+    tool.use(parameters, context).pipe(
       gate.withPermits(1),
       Effect.match({ onSuccess: done, onFailure: failed }),
       Effect.catchAllCause((cause) =>
@@ -58,9 +45,18 @@ export const makeUse = Effect.fnUntraced(function* (settings: McpSettings, versi
           : Effect.as(noteDefect(cause), failed([new Defect({ message: "something is wrong inside coffer-mcp" })]))
       )
     )
-  }
 
   const run = Runtime.runPromise(yield* Effect.runtime())
-  const use: Use = (name, parameters, signal) => run(answer(name, parameters), { signal })
+  const use: Use = async (name, parameters, signal) => {
+    const tool = offered.find((candidate) => candidate.name === name)
+    if (tool !== undefined) return run(answer(tool, parameters), { signal })
+    if (!withheld.some((candidate) => candidate.name === name)) return undefined
+    return failed([new ReadOnly({ message: `${name} changes something, and SERVICE_MCP_READ_ONLY is on` })])
+  }
   return use
 }, Effect.provide(warnings))
+
+/** Starts the calls. With SERVICE_MCP_PIN, this reads the pinned place. */
+export const startCalls = (settings: McpSettings, version: string): Promise<Use> =>
+  // The process ends the connections.
+  Effect.runPromise(Effect.flatMap(Scope.make(), (scope) => Scope.extend(makeUse(settings, version), scope)))

@@ -9,12 +9,8 @@ import { plain, quoted } from "./Plain.js"
 /** Invalid parameters. The message never contains a given value. */
 export class BadParameters extends Data.TaggedError("BadParameters")<{ readonly message: string }> {}
 
-/** An unknown tool, or one that the settings of this program exclude. */
-export class NotOffered extends Data.TaggedError("NotOffered")<{
-  readonly code: "READ_ONLY" | "UNKNOWN_TOOL"
-  readonly message: string
-  readonly next: string
-}> {}
+/** The settings exclude tools that change something. */
+export class ReadOnly extends Data.TaggedError("ReadOnly")<{ readonly message: string }> {}
 
 /** The settings pin the program to one place, and this call names another place or none is configured. */
 export class Pinned extends Data.TaggedError("Pinned")<{ readonly message: string }> {}
@@ -24,11 +20,12 @@ export class Defect extends Data.TaggedError("Defect")<{ readonly message: strin
 
 /** The failures that the program itself raises for a call. */
 type OwnFailure =
-  BadParameters | BadServiceFile | BadSetting | CredentialError | Defect | MissingSettings | NotOffered | Pinned
+  BadParameters | BadServiceFile | BadSetting | CredentialError | Defect | MissingSettings | Pinned | ReadOnly
 
 /** All failures of a call. */
 export type Failure = AnyApiError | ClientError | OwnFailure
 
+const correctIt = "correct what the message names, then call again"
 const newerServer = "tell the user that the server is newer than coffer-mcp, which must be updated"
 const lookFirst = "see what is there now with the listing tools, then decide anew"
 const wait = "wait before you call again"
@@ -37,7 +34,7 @@ const address = "SERVICE_SERVER_URL, or server_url in service.yml, is right"
 
 /** The next step for each error code of the server. */
 const afterAnswer: { readonly [Code in ErrorCode]: string } = {
-  VALIDATION_ERROR: "correct what the message names, then call again",
+  VALIDATION_ERROR: correctIt,
   UNAUTHORIZED: "ask the user for a valid SERVICE_API_KEY, or to run coffer login",
   INVALID_CODE: "ask the user to run coffer login",
   FORBIDDEN: "do not call again: ask the user, or an administrator of the organization, for that right",
@@ -65,16 +62,16 @@ interface ErrorText {
 }
 
 const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: ErrorText } = {
-  BadParameters: { code: "VALIDATION_ERROR", next: "correct the parameters as the tool's inputSchema says" },
+  BadParameters: { code: "VALIDATION_ERROR", next: correctIt },
   BadServiceFile: { code: "BAD_SERVICE_FILE", next: "ask the user to correct that file" },
   BadSetting: { code: "BAD_SETTING", next: "ask the user to correct that setting" },
-  InvalidRequest: { code: "VALIDATION_ERROR", next: "correct what the message names, then call again" },
+  InvalidRequest: { code: "VALIDATION_ERROR", next: correctIt },
   Defect: { code: "CLIENT_DEFECT", next: "tell the user: this is a mistake in coffer-mcp" },
   MissingSettings: { code: "MISSING_SETTINGS" },
   NotAuthenticated: { code: "NOT_AUTHENTICATED", next: "ask the user to do that" },
-  NotOffered: { code: "UNKNOWN_TOOL" },
   Pinned: { code: "PINNED", next: "leave out org, project and env; only the user can change the place" },
   PrivateFileError: { code: "UNSAFE_FILE", next: "ask the user to do that" },
+  ReadOnly: { code: "READ_ONLY", next: "tell the user what you wanted to change" },
   ServerUnreachable: {
     code: "SERVER_UNREACHABLE",
     next: `ask the user whether the server is running, and whether ${address}`
@@ -103,7 +100,6 @@ export const describe = (failure: Failure): string => {
       next
     )
   }
-  if (failure._tag === "NotOffered") return sentence(failure.code, failure.message, failure.next)
   const { code, next } = own[failure._tag]
   return sentence(code, plain(failure.message), next)
 }

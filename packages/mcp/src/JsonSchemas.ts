@@ -1,4 +1,4 @@
-import { JSONSchema, Predicate, Record, type Schema } from "effect"
+import { JSONSchema, Option, Predicate, Record, type Schema, SchemaAST } from "effect"
 
 /** A schema of JSON as the protocol wants it: an object at the root. */
 export interface ObjectSchema {
@@ -8,11 +8,11 @@ export interface ObjectSchema {
   readonly required: Array<string>
 }
 
+type Node = Readonly<Record<string, unknown>>
+
 const objectOf = (node: unknown): object => (Predicate.isObject(node) ? node : {})
 
-type Rewrite = (node: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
-
-const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
+const make = (schema: Schema.Schema.Any, reduce: (node: Node) => Node): ObjectSchema => {
   const definitions: Record<string, JSONSchema.JsonSchema7> = {}
   const root = JSONSchema.fromAST(schema.ast, { definitions, topLevelReferenceStrategy: "skip" })
 
@@ -20,9 +20,9 @@ const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
   const inPlace = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inPlace)
     if (!Predicate.isRecord(node)) return node
-    const { $ref, title: _, ...rest } = node
+    const { $ref, ...rest } = node
     if (typeof $ref === "string") return inPlace({ ...definitions[$ref.replace("#/$defs/", "")], ...rest })
-    return Record.map(rewrite(rest), (value, keyword) =>
+    return Record.map(reduce(rest), (value, keyword) =>
       // The keys of `properties` are field names, not keywords.
       keyword === "properties" && Predicate.isRecord(value) ? Record.map(value, inPlace) : inPlace(value)
     )
@@ -32,21 +32,40 @@ const make = (schema: Schema.Schema.Any, rewrite: Rewrite): ObjectSchema => {
   return {
     type: "object",
     properties: Record.map(properties, (property) => objectOf(inPlace(property))),
-    required: "required" in root ? root.required : [],
-    additionalProperties: false
+    required: "required" in root ? root.required : []
   }
 }
 
-/** The input schema of a tool. */
-export const inputSchema = (schema: Schema.Schema.Any): ObjectSchema => make(schema, (node) => node)
+const pick = (keywords: ReadonlyArray<string>) => {
+  const wanted = new Set(keywords)
+  return (node: Node): Node => Record.filter(node, (_, keyword) => wanted.has(keyword))
+}
+
+const shape = ["type", "properties", "items", "anyOf"]
+
+/** The descriptions of the fields. `JSONSchema` prefers those of inner refinements, which describe a pattern. */
+const describe = (schema: Schema.Schema.Any, properties: ObjectSchema["properties"]) => {
+  const signatures = SchemaAST.isTypeLiteral(schema.ast) ? schema.ast.propertySignatures : []
+  const descriptions = new Map(
+    signatures.map(({ name, type }) => [name, Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(type))])
+  )
+  return Record.map(properties, (property, name) => {
+    const description = descriptions.get(name)
+    return { ...property, ...(description !== undefined && { description }) }
+  })
+}
 
 /**
- * The output schema of a tool. Hosts discard results that do not fit, so it has no enum and no `format`: a newer server may
- * send other values, and hosts differ in how they check formats (some require a dot in an e-mail address).
+ * The input schema of a tool, for a model to read: every host sends it along with each question, so it holds no pattern and
+ * no example. The program checks the parameters by the schemas of the contract, and its messages give the rule.
  */
-export const outputSchema = (schema: Schema.Schema.Any): ObjectSchema =>
-  make(schema, ({ enum: words, format: _, ...node }) =>
-    Array.isArray(words) && words.length > 1
-      ? { ...node, examples: words }
-      : { ...node, ...(words !== undefined && { enum: words }) }
-  )
+export const inputSchema = (schema: Schema.Schema.Any): ObjectSchema => {
+  const made = make(schema, pick([...shape, "description", "enum", "minimum", "maximum", "maxItems"]))
+  return { ...made, properties: describe(schema, made.properties), additionalProperties: false }
+}
+
+/**
+ * The output schema of a tool: the types of the fields alone. Hosts discard results that do not fit, so it must hold for
+ * those of a newer server too, which may have other words, other formats and more fields.
+ */
+export const outputSchema = (schema: Schema.Schema.Any): ObjectSchema => make(schema, pick(shape))

@@ -6,15 +6,8 @@ import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure } from "./Failures.js"
 import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
 import { cleaned } from "./Cleaned.js"
+import type { Hints, Offer } from "./Offers.js"
 import { type FindSettings, namesIn, type Paths, pathsOf, type Scope, placeParameters } from "./Places.js"
-
-/** The hints of a tool: hosts decide by them whether an agent may use it. */
-export interface Hints {
-  readonly readOnlyHint: boolean
-  readonly destructiveHint: boolean
-  readonly idempotentHint: boolean
-  readonly openWorldHint: boolean
-}
 
 /** What a tool needs to run. */
 export interface ToolContext {
@@ -22,11 +15,10 @@ export interface ToolContext {
   readonly connect: Connect
 }
 
-export interface Tool {
+export interface Tool extends Offer {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly hints: Hints
   readonly inputSchema: () => ObjectSchema
   readonly outputSchema: () => ObjectSchema
   /** Runs the tool. Returns what `outputSchema` describes. */
@@ -74,6 +66,7 @@ export const tool = <
   /** Says what the tool returns and when to use it. */
   readonly description: string
   readonly hints: Hints
+  readonly when?: Offer["when"]
   readonly parameters: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }
   /** The scope of the tool: the names that a call needs. */
   readonly at: Depth
@@ -84,7 +77,7 @@ export const tool = <
   readonly output: Schema.Schema<A, I>
   readonly run: (call: Call, path: Paths[Depth], parameters: P) => Effect.Effect<A, AnyApiError | ClientError>
 }): Tool => {
-  const { at, credential = true, description, hints, name, output, title } = definition
+  const { at, credential = true, description, hints, name, output, title, when = {} } = definition
   const decode = decoder(definition.parameters)
   const encode = Schema.encodeUnknown(output)
 
@@ -119,7 +112,8 @@ export const tool = <
     name,
     title,
     description,
-    hints,
+    annotations: hints,
+    when,
     inputSchema: () => inputSchema(definition.parameters),
     outputSchema: () => outputSchema(output),
     use: Effect.fnUntraced(function* (given, context) {

@@ -1,6 +1,6 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
-import { AuditActor, AuditMoment, AuditWord, ChainLink, SeqParameter } from "@coffer/domain/api/AuditApi"
+import { AuditActor, AuditMoment, AuditWord, ChainLink, SeqParameter } from "@coffer/domain/AuditFilters"
 import { AuditCursor, LogCursor } from "@coffer/domain/AuditCursor"
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"

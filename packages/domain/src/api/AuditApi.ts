@@ -3,28 +3,14 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { AuditCursor, continuesItsList, LogCursor } from "../AuditCursor.js"
 import { AuditPage, AuditVerification } from "../AuditEntry.js"
+import { AuditActor, AuditMoment, AuditWord, ChainLink, SeqParameter } from "../AuditFilters.js"
 import { Forbidden } from "../Errors.js"
 import { OrgId } from "../Ids.js"
 import { withMessage } from "../Message.js"
 import { EnvName, ProjectName, SecretKey } from "../Names.js"
-import { integerParameter, LimitParameter, optional } from "../Schemas.js"
+import { LimitParameter, optional } from "../Schemas.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
-
-const wordMessage = withMessage("must be a word of at most 100 characters")
-export const AuditWord = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9_.@:-]{1,100}$/, wordMessage))
-
-const actorMessage = withMessage("must be an id, an e-mail address or the name of a service account")
-export const AuditActor = Schema.String.pipe(
-  Schema.pattern(/^[\x21-\x7e](?:[\x20-\x7e]{0,318}[\x21-\x7e])?$/, actorMessage)
-)
-
-const momentMessage = withMessage("must be a date, or a date and time in UTC such as 2026-01-31T08:00:00Z")
-/** A date means midnight UTC at its beginning. */
-export const AuditMoment = Schema.String.pipe(
-  Schema.pattern(/^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?Z)?$/, momentMessage),
-  Schema.filter((text) => !Number.isNaN(Date.parse(text)), momentMessage)
-)
 
 const filters = {
   action: optional(AuditWord),
@@ -45,14 +31,6 @@ const headMessage = withMessage("goes together with chain, and the other way rou
 const namesAHead = (query: { readonly seq?: unknown; readonly chain?: unknown }): true | Schema.FilterIssue =>
   (query.seq === undefined) === (query.chain === undefined) ||
   ({ path: ["seq"], message: headMessage.message().message } satisfies Schema.FilterIssue)
-
-const chainMessage = withMessage("must be 64 hexadecimal digits in lowercase")
-
-/** What binds an entry to those before it. */
-export const ChainLink = Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/, chainMessage))
-
-/** The number of an entry, in a query string. */
-export const SeqParameter = integerParameter(1, 2_147_483_647)
 
 const verification = {
   from_seq: optional(SeqParameter),

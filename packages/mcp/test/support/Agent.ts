@@ -1,6 +1,6 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { CallToolResultSchema, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
+import { CallToolResultSchema, type JSONRPCMessage, McpError } from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import type { JsonSchemaType, JsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js"
 import type { ChildProcess } from "node:child_process"
@@ -195,6 +195,16 @@ export class Agent {
     )
     for (const line of lines) assert.match(line, /Next: .|pass the parameter |ask the user /)
     return text
+  }
+
+  /** A call of a tool that does not exist: an error of the protocol. */
+  async unknown(name: string, parameters: Record<string, unknown> = {}): Promise<McpError> {
+    const error = await this.call(name, parameters).then(
+      () => assert.fail("it was answered"),
+      (error: unknown) => error
+    )
+    assert(error instanceof McpError)
+    return error
   }
 
   /** Standard output is the protocol and nothing else: a JSON-RPC message a line. */

@@ -1,0 +1,49 @@
+import { Environment } from "@coffer/domain/Environment"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { list } from "@coffer/domain/Schemas"
+import { Effect } from "effect"
+import { adds, reads, removes } from "../Hints.js"
+import { parameters, tool } from "../Tool.js"
+import { removed } from "./Removed.js"
+
+export const envCreate = tool({
+  name: "env_create",
+  title: "Create an environment",
+  description:
+    "Creates an environment in a project, without secrets. Returns the environment. " +
+    "Use it when the user wants another stage beside those that env_list tells.",
+  hints: adds,
+  parameters: parameters({ name: EnvName.annotations({ description: "The new environment's name" }) }),
+  at: "project",
+  about: ({ name }) => ({ env: name }),
+  output: Environment,
+  run: (call, path, { name }) => call("environments", (api) => api.create({ path, payload: { name } }))
+})
+
+export const envList = tool({
+  name: "env_list",
+  title: "List environments",
+  description: "Returns the environments of a project. Use it to find the name to pass as env in the other tools.",
+  hints: reads,
+  parameters: parameters({}),
+  at: "project",
+  output: list(Environment),
+  run: (call, path) => call("environments", (api) => api.list({ path }))
+})
+
+export const envDelete = tool({
+  name: "env_delete",
+  title: "Delete an environment",
+  description:
+    "Removes an environment with all its secrets, at once and out of an agent's power to undo. Returns what was removed. " +
+    "Use it only when the user has named this very environment to be deleted.",
+  hints: removes,
+  parameters: parameters({ name: EnvName.annotations({ description: "The name of the environment to remove" }) }),
+  at: "project",
+  about: ({ name }) => ({ env: name }),
+  output: removed({ org: OrgName, project: ProjectName, env: EnvName }),
+  run: (call, path, { name }) =>
+    call("environments", (api) => api.delete({ path: { ...path, env_name: name } })).pipe(
+      Effect.as({ org: path.org_name, project: path.project_name, env: name, deleted: true as const })
+    )
+})

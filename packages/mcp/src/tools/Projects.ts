@@ -1,0 +1,50 @@
+import { OrgName, ProjectName } from "@coffer/domain/Names"
+import { Project } from "@coffer/domain/Project"
+import { list } from "@coffer/domain/Schemas"
+import { Effect } from "effect"
+import { adds, reads, removes } from "../Hints.js"
+import { parameters, tool } from "../Tool.js"
+import { removed } from "./Removed.js"
+
+export const projectCreate = tool({
+  name: "project_create",
+  title: "Create a project",
+  description:
+    "Creates a project with the environments dev, staging and prod. Returns the project. " +
+    "Use it when the user wants a new place for secrets; project_list tells which there are.",
+  hints: adds,
+  parameters: parameters({ name: ProjectName.annotations({ description: "The new project's name" }) }),
+  at: "org",
+  about: ({ name }) => ({ project: name }),
+  output: Project,
+  run: (call, path, { name }) => call("projects", (api) => api.create({ path, payload: { name } }))
+})
+
+export const projectList = tool({
+  name: "project_list",
+  title: "List projects",
+  description:
+    "Returns the projects of an organization. Use it to find the name to pass as project in the other tools.",
+  hints: reads,
+  parameters: parameters({}),
+  at: "org",
+  output: list(Project),
+  run: (call, path) => call("projects", (api) => api.list({ path }))
+})
+
+export const projectDelete = tool({
+  name: "project_delete",
+  title: "Delete a project",
+  description:
+    "Removes a project with all its environments and secrets, at once and out of an agent's power to undo. Returns what was removed. " +
+    "Use it only when the user has named this very project to be deleted.",
+  hints: removes,
+  parameters: parameters({ name: ProjectName.annotations({ description: "The name of the project to remove" }) }),
+  at: "org",
+  about: ({ name }) => ({ project: name }),
+  output: removed({ org: OrgName, project: ProjectName }),
+  run: (call, path, { name }) =>
+    call("projects", (api) => api.delete({ path: { ...path, project_name: name } })).pipe(
+      Effect.as({ org: path.org_name, project: name, deleted: true as const })
+    )
+})

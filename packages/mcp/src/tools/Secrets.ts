@@ -1,0 +1,99 @@
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { Count, list, optional } from "@coffer/domain/Schemas"
+import { SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
+import { RedactedSecretValue } from "@coffer/domain/SecretValues"
+import { Effect } from "effect"
+import { reads, removes, replaces } from "../Hints.js"
+import { parameters, tool } from "../Tool.js"
+import { removed } from "./Removed.js"
+
+const key = SecretKey.annotations({ description: "The secret's key" })
+
+export const secretSet = tool({
+  name: "secret_set",
+  title: "Store a secret",
+  description:
+    "Creates a secret, or writes a new version of it; earlier versions are kept. Returns the key, the new version and the times, never the value. " +
+    "Use it to store a value that you were given or have made; pass expected_version where somebody else may have changed the secret meanwhile.",
+  hints: replaces,
+  parameters: parameters({
+    key,
+    value: RedactedSecretValue.annotations({ description: "The value, stored exactly as given: at most 64 KB" }),
+    expected_version: optional(
+      Count.annotations({
+        description:
+          "Write only if this is the current version, 0 if the key must not exist yet; otherwise CONFLICT, and nothing changes"
+      })
+    )
+  }),
+  at: "env",
+  output: SecretWritten,
+  run: (call, path, { expected_version, key, value }) =>
+    call("secrets", (api) =>
+      api.set({
+        path: { ...path, key },
+        payload: { value, ...(expected_version !== undefined && { expected_version }) }
+      })
+    )
+})
+
+export const secretGet = tool({
+  name: "secret_get",
+  title: "Read a secret's value",
+  description:
+    "Returns the key, the value in plain text and the version; the read is written to the audit log. " +
+    "Use it only when the value itself is needed: secret_list tells which keys there are. Do not repeat the value in messages, files or logs.",
+  hints: reads,
+  when: { reveal: true },
+  parameters: parameters({ key }),
+  at: "env",
+  output: SecretRead,
+  run: (call, path, { key }) => call("secrets", (api) => api.get({ path: { ...path, key }, urlParams: {} }))
+})
+
+export const secretCheck = tool({
+  name: "secret_get",
+  title: "Check that a secret exists",
+  description:
+    "Returns the key and the current version. The value is not shown: this server was started with SERVICE_MCP_REVEAL=0. " +
+    "Use it to make sure that a secret is there; programs get its value by coffer run.",
+  hints: reads,
+  when: { reveal: false },
+  parameters: parameters({ key }),
+  at: "env",
+  output: SecretRead.omit("value"),
+  // The server does not send the value at all.
+  run: (call, path, { key }) =>
+    call("secrets", (api) => api.versions({ path: { ...path, key }, urlParams: { limit: 1 } })).pipe(
+      Effect.map(({ data }) => ({ key, version: Math.max(0, ...data.map(({ version }) => version)) }))
+    )
+})
+
+export const secretList = tool({
+  name: "secret_list",
+  title: "List secrets",
+  description:
+    "Returns the keys of an environment, each with its version and the time of its last change, without values. " +
+    "Use it to see which secrets there are, and before you write or delete one.",
+  hints: reads,
+  parameters: parameters({}),
+  at: "env",
+  output: list(SecretListed),
+  run: (call, path) => call("secrets", (api) => api.list({ path }))
+})
+
+export const secretDelete = tool({
+  name: "secret_delete",
+  title: "Delete a secret",
+  description:
+    "Removes a secret: programs that need it will fail. Returns what was removed, and where. " +
+    "Use it only when the user wants this key gone; a person can bring it back with the command-line client.",
+  hints: removes,
+  parameters: parameters({ key }),
+  at: "env",
+  output: removed({ org: OrgName, project: ProjectName, env: EnvName, key: SecretKey }),
+  run: (call, path, { key }) =>
+    call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams: {} })).pipe(
+      Effect.as({ org: path.org_name, project: path.project_name, env: path.env_name, key, deleted: true as const })
+    )
+})
