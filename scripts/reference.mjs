@@ -8,11 +8,11 @@ import { Context, Effect, Option } from "effect"
 import { format, resolveConfig } from "prettier"
 import { Api } from "../packages/domain/dist/Api.js"
 import { BodyLimit, Requires } from "../packages/domain/dist/api/Requirement.js"
-import { apiDocument } from "../packages/domain/dist/document/ApiDocument.js"
 import { errors } from "../packages/domain/dist/Errors.js"
 import { needs } from "../packages/domain/dist/Permissions.js"
 import { loadConfig } from "../packages/server/dist/Config.js"
 import { described } from "../packages/server/dist/config/Descriptions.js"
+import { apiDocument } from "../packages/server/dist/system/ApiDocument.js"
 
 const document = apiDocument()
 const generated = (from) =>

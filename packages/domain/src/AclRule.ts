@@ -1,15 +1,17 @@
 import { Schema } from "effect"
+import { grace, graceId } from "./Examples.js"
 import { RuleId, ServiceAccountId, UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
-import { extensibleEnum, optional, Timestamp } from "./Schemas.js"
+import { createdAt, extensibleEnum, field, optional, updatedAt } from "./Schemas.js"
 
 /** In ascending order: each permission includes those before it. */
 export const permissions = ["read", "write", "admin"] as const
 
 export const Permission = Schema.Literal(...permissions).annotations({
   ...withMessage("must be one of read, write, admin"),
-  identifier: "Permission"
+  identifier: "Permission",
+  description: "a permission; each includes those before it"
 })
 export type Permission = typeof Permission.Type
 
@@ -17,7 +19,8 @@ export const subjectTypes = ["user", "service_account"] as const
 
 export const SubjectType = Schema.Literal(...subjectTypes).annotations({
   ...withMessage("must be user or service_account"),
-  identifier: "SubjectType"
+  identifier: "SubjectType",
+  description: "the kind of subject"
 })
 export type SubjectType = typeof SubjectType.Type
 
@@ -42,32 +45,57 @@ export const namesItsSubject = ({ email, subject_id, subject_type }: SubjectFiel
   return true
 }
 
+const OpenPermission = extensibleEnum("OpenPermission", "a permission; each includes those before it", permissions)
+const permission = field(OpenPermission, "the permission; a higher one includes the lower ones", "write")
+
 export const AclRule = Schema.Struct({
-  id: RuleId,
-  subject_type: extensibleEnum("OpenSubjectType", subjectTypes),
-  subject_id: Schema.Union(UserId, ServiceAccountId).annotations({ jsonSchema: { type: "string", format: "uuid" } }),
-  email: optional(Email).annotations({ description: "the subject's address, when it is a user" }),
-  name: optional(Schema.String).annotations({ description: "the subject's name, when it is a service account" }),
-  project_pattern: Schema.String,
-  env_pattern: Schema.String,
-  permission: extensibleEnum("OpenPermission", permissions),
-  created_by: Schema.String.annotations({ description: "the e-mail or service account name of the granter" }),
-  created_at: Timestamp,
-  updated_at: Timestamp
-}).annotations({ identifier: "AclRule" })
+  id: field(RuleId, "its id"),
+  subject_type: field(extensibleEnum("OpenSubjectType", "the kind of subject", subjectTypes), "the kind of subject"),
+  subject_id: field(
+    Schema.Union(UserId, ServiceAccountId).annotations({ jsonSchema: { type: "string", format: "uuid" } }),
+    "the id of the user or service account",
+    graceId
+  ),
+  email: optional(Email, "the subject's address, when it is a user", grace),
+  name: optional(Schema.String, "the subject's name, when it is a service account"),
+  project_pattern: field(Schema.String, "a name or pattern of projects", "webshop"),
+  env_pattern: field(Schema.String, "a name or pattern of environments", "{dev,staging}"),
+  permission,
+  created_by: field(Schema.String, "the e-mail or service account name of the granter", "ada@example.com"),
+  created_at: createdAt,
+  updated_at: updatedAt
+}).annotations({
+  identifier: "AclRule",
+  description: "a permission for one subject, in the projects and environments whose names match"
+})
 export type AclRule = typeof AclRule.Type
 
 export const AclReason = Schema.Struct({
-  permission: extensibleEnum("OpenPermission", permissions),
-  by: extensibleEnum("Ground", ["superadmin", "role", "rule"]),
-  role: optional(Schema.String),
-  rule_id: optional(RuleId),
-  limited_by: optional(Schema.String)
-}).annotations({ identifier: "AclReason" })
+  permission,
+  by: field(
+    extensibleEnum("Ground", "the kind of reason for a permission: superadmin, role or rule", [
+      "superadmin",
+      "role",
+      "rule"
+    ]),
+    "the kind of reason",
+    "rule"
+  ),
+  role: optional(Schema.String, "a role in the organization"),
+  rule_id: optional(RuleId, "the rule, if `by` is rule"),
+  limited_by: optional(
+    Schema.String,
+    "why the subject may do less than the rule permits",
+    "the role member, which never writes"
+  )
+}).annotations({ identifier: "AclReason", description: "a role or rule that gives a permission" })
 
 /** A subject's permissions on an environment, and the roles and rules that give them. */
 export const AclExplanation = Schema.Struct({
-  allowed: Schema.Array(extensibleEnum("OpenPermission", permissions)),
-  because: Schema.Array(AclReason)
-}).annotations({ identifier: "AclExplanation" })
+  allowed: field(Schema.Array(OpenPermission), "the subject's permissions, in ascending order"),
+  because: field(Schema.Array(AclReason), "the roles and rules that give permissions")
+}).annotations({
+  identifier: "AclExplanation",
+  description: "a subject's permissions in an environment, and the reasons for them"
+})
 export type AclExplanation = typeof AclExplanation.Type

@@ -1,6 +1,7 @@
 import { HttpApiSchema } from "@effect/platform"
 import { Schema, SchemaAST } from "effect"
 import type { YieldableError } from "effect/Cause"
+import { field } from "./Schemas.js"
 
 /** The body of every response that is not 2xx or 304. */
 export interface Envelope<Code extends string = string> {
@@ -45,7 +46,7 @@ export const ApiError =
   <Self>() =>
   <const Tag extends string, const Code extends string>(
     tag: Tag,
-    options: { readonly code: Code; readonly status: number; readonly description: string }
+    options: { readonly code: Code; readonly status: number; readonly description: string; readonly example: string }
   ): ApiErrorClass<Self, Tag, Code> => {
     const Tagged: {
       new (props: ApiErrorProps): TaggedInstance<Tag>
@@ -56,8 +57,14 @@ export const ApiError =
       allow: Schema.optionalWith(Schema.String, { exact: true })
     })
     const EnvelopeOf = Schema.Struct({
-      error: Schema.Struct({ code: Schema.Literal(options.code), message: Schema.String })
-    })
+      error: field(
+        Schema.Struct({
+          code: field(Schema.Literal(options.code), "one of a closed set, in capitals"),
+          message: field(Schema.String, "a message for people; it never contains a value")
+        }),
+        "the error"
+      )
+    }).annotations({ examples: [{ error: { code: options.code, message: options.example } }] })
     // Cached, because HttpApiSchema compares schemas by the identity of their AST.
     let ast: SchemaAST.AST | undefined
     class Enveloped extends Tagged {

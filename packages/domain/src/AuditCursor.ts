@@ -6,13 +6,14 @@ type Counted = "all" | "one"
 
 const letters = { all: "g", one: "s" } as const
 const form = /^([gs])([1-9][0-9]{0,14})$/
+const described = { description: "the `next_cursor` of the previous page", examples: ["s128"] } as const
 const text = "must be the next_cursor of an earlier page of the same list"
 
 /** The end of a page of audit entries. Opaque: clients send it back as `after`. */
-export const AuditCursor = Schema.String.pipe(Schema.pattern(form, withMessage(text)))
+export const AuditCursor = Schema.String.pipe(Schema.pattern(form, { ...withMessage(text), ...described }))
 
 /** The end of a page of one log. */
-export const LogCursor = AuditCursor.pipe(Schema.pattern(/^s/, withMessage(text)))
+export const LogCursor = AuditCursor.pipe(Schema.pattern(/^s/, { ...withMessage(text), ...described }))
 
 /** Checks that the cursor belongs to the requested list: one log if `org_id` is given, else all logs. */
 export const continuesItsList = (query: {

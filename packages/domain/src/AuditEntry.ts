@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { AuditEntryId, OrgId } from "./Ids.js"
-import { Count, list, extensibleEnum, Timestamp } from "./Schemas.js"
+import { Count, extensibleEnum, field, list, optional, Timestamp } from "./Schemas.js"
 
 export const auditActions = [
   "auth.login",
@@ -62,43 +62,80 @@ export const resourceTypes = [
 ] as const
 export type ResourceType = (typeof resourceTypes)[number]
 
+const text = Schema.NullOr(Schema.String)
+
 export const AuditEntry = Schema.Struct({
-  id: AuditEntryId,
-  seq: Count,
-  actor_type: extensibleEnum("ActorType", actorTypes),
-  actor_id: Schema.NullOr(Schema.String),
-  actor_name: Schema.String,
-  action: extensibleEnum("AuditAction", auditActions),
-  resource_type: extensibleEnum("ResourceType", resourceTypes),
-  resource_id: Schema.NullOr(Schema.String),
-  org_id: Schema.NullOr(OrgId),
-  ip_address: Schema.NullOr(Schema.String),
-  metadata: Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
-    jsonSchema: { type: "object", additionalProperties: true },
-    description: "details of the action, such as a key and a version; never a secret value"
-  }),
-  created_at: Timestamp
-}).annotations({ identifier: "AuditEntry" })
+  id: field(AuditEntryId, "its id"),
+  seq: field(Count, "its number in the log, without gaps", 128),
+  actor_type: field(extensibleEnum("ActorType", "the kind of actor", actorTypes), "the kind of actor"),
+  actor_id: field(text, "the actor's id; null if unknown", "5b0c7a0e-3f7d-4c1e-9a51-2f6d1c0b8e44"),
+  actor_name: field(
+    Schema.String,
+    "the actor's e-mail or service account name at the time of the entry",
+    "ada@example.com"
+  ),
+  action: field(
+    extensibleEnum("AuditAction", "the action; later versions may add more", auditActions),
+    "the action, such as secret.set",
+    "secret.set"
+  ),
+  resource_type: field(
+    extensibleEnum("ResourceType", "the kind of resource", resourceTypes),
+    "the kind of resource",
+    "secret"
+  ),
+  resource_id: field(text, "the id of the resource", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d50"),
+  org_id: field(Schema.NullOr(OrgId), "the organization's id; null for logins, backups and actions of the server"),
+  ip_address: field(text, "the client's address, as reported by the proxy; null if unknown", "203.0.113.7"),
+  metadata: field(
+    Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+      jsonSchema: { type: "object", additionalProperties: true }
+    }),
+    "details of the action, such as a key and a version; never a secret value",
+    { project: "webshop", env: "prod", key: "DATABASE_URL", version: 3, client: "cli" }
+  ),
+  created_at: field(Timestamp, "time of creation", "2026-02-01T08:30:00.000Z")
+}).annotations({ identifier: "AuditEntry", description: "a record of one action, read or denied request" })
 export type AuditEntry = typeof AuditEntry.Type
 
 export const AuditPage = Schema.Struct({
   ...list(AuditEntry).fields,
-  pagination: Schema.Struct({
-    total: Count,
-    /** True if counting stopped at its limit, so that there are more than `total`. Only with `since` or `until`. */
-    at_least: Schema.optionalWith(Schema.Boolean, { exact: true }),
-    limit: Count,
-    has_next: Schema.Boolean,
-    next_cursor: Schema.NullOr(Schema.String)
-  })
-}).annotations({ identifier: "AuditPage" })
+  pagination: field(
+    Schema.Struct({
+      total: field(Count, "number of matching entries", 128),
+      at_least: optional(
+        Schema.Boolean,
+        "true if there are more than `total`: with `since` or `until`, counting stops at 10,000"
+      ),
+      limit: field(Count, "maximum number of records in a page", 1),
+      has_next: field(Schema.Boolean, "whether there are more records", true),
+      next_cursor: field(text, "the `after` of the next page; null at the end", "s128")
+    }),
+    "position of this page in the list"
+  )
+}).annotations({ identifier: "AuditPage", description: "a page of an audit log, newest entry first" })
 export type AuditPage = typeof AuditPage.Type
 
 /** The state of a log's hash chain: its length, its head, and the first invalid entry. */
 export const AuditVerification = Schema.Struct({
-  valid: Schema.Boolean,
-  entries: Count,
-  head: Schema.NullOr(Schema.Struct({ seq: Count, chain: Schema.String })),
-  first_invalid_seq: Schema.NullOr(Count)
-}).annotations({ identifier: "AuditVerification" })
+  valid: field(Schema.Boolean, "whether all entries are valid", true),
+  entries: field(Count, "number of entries checked", 128),
+  head: field(
+    Schema.NullOr(
+      Schema.Struct({
+        seq: field(Count, "its number in the log, without gaps", 128),
+        chain: field(
+          Schema.String,
+          "the hash at the head of the chain: 64 hexadecimal digits",
+          "9f2c4e6a8b0d1f3e5a7c9b1d3f5e7a9c0b2d4f6e8a1c3b5d7f9e0a2c4b6d8f1e"
+        )
+      })
+    ),
+    "the end of the chain, to be recorded elsewhere; null for an empty log"
+  ),
+  first_invalid_seq: field(Schema.NullOr(Count), "the first invalid entry; null if all are valid", null)
+}).annotations({
+  identifier: "AuditVerification",
+  description: "the result of a verification, and the head of the log"
+})
 export type AuditVerification = typeof AuditVerification.Type

@@ -4,118 +4,137 @@ import { ApiError } from "./ApiError.js"
 export class ValidationError extends ApiError<ValidationError>()("ValidationError", {
   code: "VALIDATION_ERROR",
   status: 400,
-  description: "The request is invalid: the message names the field and its format"
+  description: "The request is invalid: the message names the field and its format",
+  example: "project: a project name has 2 to 50 characters: lowercase letters, digits and hyphens"
 }) {}
 
 export class Unauthorized extends ApiError<Unauthorized>()("Unauthorized", {
   code: "UNAUTHORIZED",
   status: 401,
-  description: "No credential, or one that is unknown, expired or revoked"
+  description: "No credential, or one that is unknown, expired or revoked",
+  example: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
 }) {}
 
 export class InvalidCode extends ApiError<InvalidCode>()("InvalidCode", {
   code: "INVALID_CODE",
   status: 401,
-  description: "A login code that is wrong, used, expired or was never requested"
+  description: "A login code that is wrong, used, expired or was never requested",
+  example: "the code is wrong, used, expired or was never requested: ask for a new one"
 }) {}
 
 export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
   code: "FORBIDDEN",
   status: 403,
-  description: "The caller belongs to the organization, but its role or access rules do not allow this"
+  description: "The caller belongs to the organization, but its role or access rules do not allow this",
+  example: "this needs a rule with permission write for environment webshop/prod of organization acme"
 }) {}
 
 export class NotFound extends ApiError<NotFound>()("NotFound", {
   code: "NOT_FOUND",
   status: 404,
-  description: "It does not exist, was removed, or is hidden from the caller"
+  description: "It does not exist, was removed, or is hidden from the caller",
+  example: "secret DATABASE_URL is not there"
 }) {}
 
 export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAllowed", {
   code: "METHOD_NOT_ALLOWED",
   status: 405,
-  description: "The path exists, but not with this method: `Allow` lists its methods"
+  description: "The path exists, but not with this method: `Allow` lists its methods",
+  example: "this path does not take POST: it takes GET, HEAD"
 }) {}
 
 export class Conflict extends ApiError<Conflict>()("Conflict", {
   code: "CONFLICT",
   status: 409,
-  description: "The name is in use, the person is already a member, or the expected version is not the current one"
+  description: "The name is in use, the person is already a member, or the expected version is not the current one",
+  example: "secret DATABASE_URL is at version 3, and version 2 was expected"
 }) {}
 
 export class LastOwner extends ApiError<LastOwner>()("LastOwner", {
   code: "LAST_OWNER",
   status: 409,
-  description: "The organization would have no owner left"
+  description: "The organization would have no owner left",
+  example: "organization acme would be left without an owner: make someone else one first"
 }) {}
 
 export class LimitExceeded extends ApiError<LimitExceeded>()("LimitExceeded", {
   code: "LIMIT_EXCEEDED",
   status: 409,
-  description: "A limit would be exceeded; the message names it"
+  description: "A limit would be exceeded; the message names it",
+  example: "an environment has at most 2,000 secrets"
 }) {}
 
 export class PayloadTooLarge extends ApiError<PayloadTooLarge>()("PayloadTooLarge", {
   code: "PAYLOAD_TOO_LARGE",
   status: 413,
-  description: "The request body is larger than this endpoint accepts"
+  description: "The request body is larger than this endpoint accepts",
+  example: "the body is larger than the 1048576 bytes that this call takes"
 }) {}
 
 export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("UnsupportedMediaType", {
   code: "UNSUPPORTED_MEDIA_TYPE",
   status: 415,
-  description: "The body is not application/json"
+  description: "The body is not application/json",
+  example: "send the body as Content-Type: application/json, in UTF-8"
 }) {}
 
 export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   code: "RATE_LIMITED",
   status: 429,
   description:
-    "Too many login requests for this e-mail or from this address; `Retry-After` says how many seconds to wait"
+    "Too many login requests for this e-mail or from this address; `Retry-After` says how many seconds to wait",
+  example: "too many login requests for this e-mail: try again in 600 seconds"
 }) {}
 
 export class LockedOut extends ApiError<LockedOut>()("LockedOut", {
   code: "LOCKED_OUT",
   status: 429,
-  description: "Too many failed verifications for this e-mail; `Retry-After` says how many seconds to wait"
+  description: "Too many failed verifications for this e-mail; `Retry-After` says how many seconds to wait",
+  example: "too many failed verifications for this e-mail: try again in 3000 seconds"
 }) {}
 
 export class DecryptionFailed extends ApiError<DecryptionFailed>()("DecryptionFailed", {
   code: "DECRYPTION_FAILED",
   status: 500,
-  description: "The stored data fails authentication (wrong key or tampering); nothing is returned"
+  description: "The stored data fails authentication (wrong key or tampering); nothing is returned",
+  example: "secret DATABASE_URL does not authenticate: it was altered"
 }) {}
 
 export class InternalError extends ApiError<InternalError>()("InternalError", {
   code: "INTERNAL_ERROR",
   status: 500,
   description:
-    "The server failed; its log has the details under the request id. The change is rolled back, unless the disk failed: then it may reappear after a crash. Read before you retry"
+    "The server failed; its log has the details under the request id. The change is rolled back, unless the disk failed: then it may reappear after a crash. Read before you retry",
+  example: "something went wrong in the server; its log has the details under the request id"
 }) {}
 
 export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {
   code: "BACKUP_FAILED",
   status: 502,
-  description: "The backup store refused the request or is unreachable; no partial backup remains"
+  description: "The backup store refused the request or is unreachable; no partial backup remains",
+  example: "the object store cannot be reached"
 }) {}
 
 export class BackupsDisabled extends ApiError<BackupsDisabled>()("BackupsDisabled", {
   code: "BACKUPS_DISABLED",
   status: 503,
-  description: "No backup store is configured"
+  description: "No backup store is configured",
+  example: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store"
 }) {}
 
 export class NotReady extends ApiError<NotReady>()("NotReady", {
   code: "NOT_READY",
   status: 503,
-  description: "The database does not respond, or the server is shutting down"
+  description: "The database does not respond, or the server is shutting down",
+  example: "the database does not answer"
 }) {}
 
 /** Raised before the request has any effect, so that any request may be retried. */
 export class Overloaded extends ApiError<Overloaded>()("Overloaded", {
   code: "OVERLOADED",
   status: 503,
-  description: "The server is at its limit of requests; nothing was changed: retry after `Retry-After` seconds"
+  description: "The server is at its limit of requests; nothing was changed: retry after `Retry-After` seconds",
+  example: "the server holds as many requests as it may: try again in 1 second"
 }) {}
 
 /** All errors of the API, each code once. */

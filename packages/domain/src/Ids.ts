@@ -1,36 +1,37 @@
 import { Schema } from "effect"
 import { withMessage } from "./Message.js"
+import { withJsonSchema } from "./Schemas.js"
 
-const id = <Brand extends string>(brand: Brand) =>
+const id = <Brand extends string>(brand: Brand, what: string, example: string) =>
   Schema.String.pipe(
     Schema.pattern(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, {
       ...withMessage("must be a UUID in lowercase"),
+      ...withJsonSchema(`the ${what}'s id`, { type: "string", format: "uuid" }),
       identifier: brand,
-      jsonSchema: { type: "string", format: "uuid" },
-      examples: ["0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"]
+      examples: [example]
     }),
     Schema.brand(brand)
   )
 
-export const UserId = id("UserId")
+export const UserId = id("UserId", "user", "5b0c7a0e-3f7d-4c1e-9a51-2f6d1c0b8e44")
 export type UserId = typeof UserId.Type
-export const OrgId = id("OrgId")
+export const OrgId = id("OrgId", "organization", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d20")
 export type OrgId = typeof OrgId.Type
-export const ProjectId = id("ProjectId")
+export const ProjectId = id("ProjectId", "project", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d30")
 export type ProjectId = typeof ProjectId.Type
-export const EnvId = id("EnvId")
+export const EnvId = id("EnvId", "environment", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d40")
 export type EnvId = typeof EnvId.Type
-export const SecretId = id("SecretId")
+export const SecretId = id("SecretId", "secret", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d50")
 export type SecretId = typeof SecretId.Type
-export const RuleId = id("RuleId")
+export const RuleId = id("RuleId", "rule", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d60")
 export type RuleId = typeof RuleId.Type
-export const ServiceAccountId = id("ServiceAccountId")
+export const ServiceAccountId = id("ServiceAccountId", "service account", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d70")
 export type ServiceAccountId = typeof ServiceAccountId.Type
-export const SessionId = id("SessionId")
+export const SessionId = id("SessionId", "session", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d10")
 export type SessionId = typeof SessionId.Type
-export const ApiKeyId = id("ApiKeyId")
+export const ApiKeyId = id("ApiKeyId", "API key", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1da0")
 export type ApiKeyId = typeof ApiKeyId.Type
-export const AuditEntryId = id("AuditEntryId")
+export const AuditEntryId = id("AuditEntryId", "audit entry", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d80")
 export type AuditEntryId = typeof AuditEntryId.Type
-export const BackupId = id("BackupId")
+export const BackupId = id("BackupId", "backup", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90")
 export type BackupId = typeof BackupId.Type

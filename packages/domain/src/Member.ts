@@ -1,23 +1,28 @@
 import { Schema } from "effect"
+import { grace, graceId } from "./Examples.js"
 import { UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
-import { extensibleEnum, Timestamp } from "./Schemas.js"
+import { createdAt, extensibleEnum, field } from "./Schemas.js"
 
 /** In ascending order: each role includes the rights of those before it. */
 export const roles = ["member", "developer", "admin", "owner"] as const
 
 export const Role = Schema.Literal(...roles).annotations({
   ...withMessage("must be one of owner, admin, developer, member"),
-  identifier: "Role"
+  identifier: "Role",
+  description: "a role in an organization; each includes those before it"
 })
 export type Role = typeof Role.Type
 
+/** A role in a response. */
+export const OpenRole = extensibleEnum("OpenRole", "a role in an organization; each includes those before it", roles)
+
 export const Member = Schema.Struct({
-  user_id: UserId,
-  email: Email,
-  name: Schema.String,
-  role: extensibleEnum("OpenRole", roles),
-  created_at: Timestamp
-}).annotations({ identifier: "Member" })
+  user_id: field(UserId, "the member's id", graceId),
+  email: field(Email, "the member's address", grace),
+  name: field(Schema.String, "its name", "grace"),
+  role: field(OpenRole, "a role in the organization", "developer"),
+  created_at: createdAt
+}).annotations({ identifier: "Member", description: "a person in an organization" })
 export type Member = typeof Member.Type

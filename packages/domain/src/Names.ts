@@ -1,32 +1,34 @@
 import { Schema } from "effect"
 import { withMessage } from "./Message.js"
 import { envNameForm, type Form, orgNameForm, projectNameForm, secretKeyForm } from "./NameForms.js"
+import { withJsonSchema } from "./Schemas.js"
 
 const name = <Brand extends string>(brand: Brand, form: Form<Brand>, what: string, example: string) =>
   Schema.String.pipe(
     Schema.pattern(form.pattern, {
       ...withMessage(form.message),
       identifier: brand,
-      description: `${what}: 2-50 lowercase letters, digits and hyphens, starting and ending with a letter or digit`,
+      description: `the ${what}'s name: 2-50 lowercase letters, digits and hyphens, starting and ending with a letter or digit`,
       examples: [example]
     }),
     Schema.brand(brand)
   )
 
-export const OrgName = name("OrgName", orgNameForm, "an organization name", "acme")
+export const OrgName = name("OrgName", orgNameForm, "organization", "acme")
 export type OrgName = typeof OrgName.Type
 
-export const ProjectName = name("ProjectName", projectNameForm, "a project name", "webshop")
+export const ProjectName = name("ProjectName", projectNameForm, "project", "webshop")
 export type ProjectName = typeof ProjectName.Type
 
-export const EnvName = name("EnvName", envNameForm, "an environment name", "prod")
+export const EnvName = name("EnvName", envNameForm, "environment", "prod")
 export type EnvName = typeof EnvName.Type
 
 export const SecretKey = Schema.String.pipe(
   Schema.pattern(secretKeyForm.pattern, {
     ...withMessage(secretKeyForm.message),
     identifier: "SecretKey",
-    description: secretKeyForm.message,
+    description:
+      "the secret's key: 1 to 100 characters, a letter or underscore first, then letters, digits, underscores, dots and hyphens",
     examples: ["DATABASE_URL"]
   }),
   Schema.brand("SecretKey")
@@ -48,14 +50,17 @@ export const Email = Schema.transform(Schema.String.annotations(withMessage(emai
   decode: (text) => text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
   encode: (email) => email
 }).annotations({
+  ...withJsonSchema("an e-mail address", { type: "string", format: "email", maxLength: 254 }),
   identifier: "Email",
-  jsonSchema: { type: "string", format: "email", maxLength: 254 },
   examples: [NormalizedEmail.make("ada@example.com")]
 })
 export type Email = typeof Email.Type
 
 const displayNameMessage =
   "a service account name has 1 to 64 characters: letters, digits, spaces, dots, underscores and hyphens, with a letter or digit first, and is not a UUID"
+
+const accountNameDescription =
+  "the service account's name: 1 to 64 letters, digits, spaces, dots, underscores and hyphens, starting with a letter or digit, and not a UUID"
 
 export const ServiceAccountName = Schema.String.pipe(
   Schema.filter(
@@ -64,7 +69,7 @@ export const ServiceAccountName = Schema.String.pipe(
     {
       ...withMessage(displayNameMessage),
       identifier: "ServiceAccountName",
-      description: displayNameMessage,
+      description: accountNameDescription,
       jsonSchema: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$" },
       examples: ["deploy pipeline"]
     }
@@ -82,8 +87,7 @@ export const NewServiceAccountName = Schema.transform(
   ServiceAccountName,
   { decode: withoutSpaces, encode: (name) => name }
 ).annotations({
-  description: displayNameMessage,
-  jsonSchema: { type: "string", pattern: "^ *[A-Za-z0-9][A-Za-z0-9 ._-]{0,63} *$" },
+  ...withJsonSchema(accountNameDescription, { type: "string", pattern: "^ *[A-Za-z0-9][A-Za-z0-9 ._-]{0,63} *$" }),
   examples: [ServiceAccountName.make("deploy pipeline")]
 })
 
@@ -92,6 +96,7 @@ export const LoginCode = Schema.Redacted(
     Schema.pattern(/^[0-9]{6}$/, {
       ...withMessage("a login code has 6 digits"),
       identifier: "LoginCode",
+      description: "the 6 digits of the mail",
       examples: ["042137"]
     })
   )

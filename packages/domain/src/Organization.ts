@@ -1,16 +1,17 @@
 import { Schema } from "effect"
 import { OrgId } from "./Ids.js"
-import { roles } from "./Member.js"
+import { OpenRole } from "./Member.js"
 import { OrgName } from "./Names.js"
-import { extensibleEnum, Timestamp } from "./Schemas.js"
+import { createdAt, field, updatedAt } from "./Schemas.js"
 
 export const Organization = Schema.Struct({
-  id: OrgId,
-  name: OrgName,
-  role: Schema.NullOr(extensibleEnum("OpenRole", roles)).annotations({
-    description: "the caller's own role, if it has one"
-  }),
-  created_at: Timestamp,
-  updated_at: Timestamp
-}).annotations({ identifier: "Organization" })
+  id: field(OrgId, "its id"),
+  name: field(OrgName, "its name"),
+  role: field(Schema.NullOr(OpenRole), "the caller's own role, if it has one", "owner"),
+  created_at: createdAt,
+  updated_at: updatedAt
+}).annotations({
+  identifier: "Organization",
+  description: "a tenant: organizations are isolated from each other"
+})
 export type Organization = typeof Organization.Type

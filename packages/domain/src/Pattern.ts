@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { withMessage } from "./Message.js"
+import { withJsonSchema } from "./Schemas.js"
 
 const maxLength = 200
 const maxAlternatives = 10
@@ -39,9 +40,13 @@ export const Pattern = Schema.transform(Schema.String.annotations(withMessage(pa
   decode: (text) => (text.length > maxLength ? text : fold(text)),
   encode: (pattern) => pattern
 }).annotations({
+  ...withJsonSchema("a name, or a pattern: `*` is any text, `?` any character, `{a,b}` either", {
+    type: "string",
+    minLength: 1,
+    maxLength,
+    pattern: grammar.source
+  }),
   identifier: "Pattern",
-  description: patternMessage,
-  jsonSchema: { type: "string", minLength: 1, maxLength, pattern: grammar.source },
   examples: [FoldedPattern.make("*"), FoldedPattern.make("web-*"), FoldedPattern.make("{staging,prod}")]
 })
 export type Pattern = typeof Pattern.Type

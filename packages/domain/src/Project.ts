@@ -1,12 +1,15 @@
 import { Schema } from "effect"
 import { ProjectId } from "./Ids.js"
 import { ProjectName } from "./Names.js"
-import { Timestamp } from "./Schemas.js"
+import { createdAt, field, updatedAt } from "./Schemas.js"
 
 export const Project = Schema.Struct({
-  id: ProjectId,
-  name: ProjectName,
-  created_at: Timestamp,
-  updated_at: Timestamp
-}).annotations({ identifier: "Project" })
+  id: field(ProjectId, "its id"),
+  name: field(ProjectName, "its name"),
+  created_at: createdAt,
+  updated_at: updatedAt
+}).annotations({
+  identifier: "Project",
+  description: "a group of environments, such as those of one application"
+})
 export type Project = typeof Project.Type

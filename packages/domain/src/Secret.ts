@@ -1,101 +1,189 @@
 import { Schema } from "effect"
 import { SecretKey } from "./Names.js"
-import { Count, list, extensibleEnum, Timestamp } from "./Schemas.js"
+import { Count, createdAt, extensibleEnum, field, list, updatedAt } from "./Schemas.js"
 import { RedactedSecretValue } from "./SecretValues.js"
 
+const [apiKey, databaseUrl, oldToken] = [
+  SecretKey.make("API_KEY"),
+  SecretKey.make("DATABASE_URL"),
+  SecretKey.make("OLD_TOKEN")
+]
+
+const key = field(SecretKey, "the secret's key")
+const value = field(RedactedSecretValue, "the value, exactly as stored")
+const version = field(Count, "the number of the version, from 1")
+const revision = field(Count, "grows with every write or removal of a secret in the environment", 42)
+
 export const SecretWritten = Schema.Struct({
-  key: SecretKey,
-  version: Count,
-  created_at: Timestamp,
-  updated_at: Timestamp
-}).annotations({ identifier: "SecretWritten" })
+  key,
+  version,
+  created_at: createdAt,
+  updated_at: updatedAt
+}).annotations({ identifier: "SecretWritten", description: "a secret after a write, without its value" })
 export type SecretWritten = typeof SecretWritten.Type
 
 export const SecretRead = Schema.Struct({
-  key: SecretKey,
-  value: RedactedSecretValue,
-  version: Count
-}).annotations({ identifier: "SecretRead" })
+  key,
+  value,
+  version
+}).annotations({ identifier: "SecretRead", description: "a secret with its value, at one version" })
 export type SecretRead = typeof SecretRead.Type
 
 export const SecretListed = Schema.Struct({
-  key: SecretKey,
-  version: Count,
-  updated_at: Timestamp
-}).annotations({ identifier: "SecretListed" })
+  key,
+  version,
+  updated_at: updatedAt
+}).annotations({ identifier: "SecretListed", description: "a secret without its value" })
 export type SecretListed = typeof SecretListed.Type
 
 export const SecretVersion = Schema.Struct({
-  version: Count,
-  created_at: Timestamp,
-  created_by: Schema.String.annotations({ description: "the e-mail or service account name of the writer" }),
-  current: Schema.Boolean,
-  destroyed: Schema.Boolean
-}).annotations({ identifier: "SecretVersion" })
+  version,
+  created_at: createdAt,
+  created_by: field(Schema.String, "the e-mail or service account name of the writer"),
+  current: field(Schema.Boolean, "whether this is the current version"),
+  destroyed: field(Schema.Boolean, "whether the value was permanently erased")
+}).annotations({
+  identifier: "SecretVersion",
+  description: "one version of a secret, without its value",
+  examples: [
+    {
+      version: 3,
+      created_at: "2026-02-01T08:30:00.000Z",
+      created_by: "ada@example.com",
+      current: true,
+      destroyed: false
+    },
+    {
+      version: 2,
+      created_at: "2026-01-31T12:00:00.000Z",
+      created_by: "deploy pipeline",
+      current: false,
+      destroyed: true
+    }
+  ]
+})
 export type SecretVersion = typeof SecretVersion.Type
 
 export const erasures = ["now", "pending"] as const
 
+const Erased = extensibleEnum("Erased", "whether the destroyed values are erased from the database's files", erasures)
+
 export const SecretDestroyed = Schema.Struct({
-  data: Schema.Array(SecretVersion),
-  erased: extensibleEnum("Erased", erasures)
-}).annotations({ identifier: "SecretDestroyed" })
+  data: field(Schema.Array(SecretVersion), "the records"),
+  erased: field(
+    Erased,
+    "whether the data keys are erased from the database's files: now, or pending (the server erases them later)"
+  )
+}).annotations({
+  identifier: "SecretDestroyed",
+  description: "the versions that were destroyed, without their values"
+})
 export type SecretDestroyed = typeof SecretDestroyed.Type
 
 export const BundledSecret = Schema.Struct({
-  key: SecretKey,
-  value: RedactedSecretValue,
-  version: Count,
-  updated_at: Timestamp
-}).annotations({ identifier: "BundledSecret" })
+  key,
+  value,
+  version,
+  updated_at: updatedAt
+}).annotations({ identifier: "BundledSecret", description: "a secret with its value" })
 export type BundledSecret = typeof BundledSecret.Type
 
-/** All secrets of an environment, keys in byte order. */
+/** Keys are in byte order. */
 export const Bundle = Schema.Struct({
-  revision: Count,
-  data: Schema.Array(BundledSecret)
-}).annotations({ identifier: "Bundle" })
+  revision,
+  data: field(Schema.Array(BundledSecret), "the records")
+}).annotations({
+  identifier: "Bundle",
+  description: "a consistent snapshot of an environment's secrets that the caller may read"
+})
 export type Bundle = typeof Bundle.Type
 
 export const changes = ["created", "updated", "unchanged", "deleted"] as const
 
 export const SecretChange = Schema.Struct({
-  key: SecretKey,
-  version: Count,
-  change: extensibleEnum("Change", changes)
-}).annotations({ identifier: "SecretChange" })
+  key,
+  version,
+  change: field(extensibleEnum("Change", "the change of a key", changes), "the change of the key")
+}).annotations({
+  identifier: "SecretChange",
+  description: "the change of one key",
+  examples: [
+    { key: apiKey, version: 1, change: "created" },
+    { key: databaseUrl, version: 4, change: "updated" },
+    { key: oldToken, version: 2, change: "deleted" }
+  ]
+})
 export type SecretChange = typeof SecretChange.Type
 
 /** The result of a bulk write, or of its dry run. */
 export const BundleWritten = Schema.Struct({
-  revision: Count,
-  data: Schema.Array(SecretChange)
-}).annotations({ identifier: "BundleWritten" })
+  revision: field(Count, "grows with every write or removal of a secret in the environment", 43),
+  data: field(Schema.Array(SecretChange), "the records")
+}).annotations({ identifier: "BundleWritten", description: "the change of each key of a write" })
 export type BundleWritten = typeof BundleWritten.Type
 
 export const revisionChanges = ["created", "updated", "deleted", "undeleted"] as const
 
 export const RevisionKey = Schema.Struct({
-  key: SecretKey,
-  version: Count,
-  change: extensibleEnum("RevisionChange", revisionChanges)
-}).annotations({ identifier: "RevisionKey" })
+  key,
+  version,
+  change: field(
+    extensibleEnum("RevisionChange", "how a revision changed a key", revisionChanges),
+    "the change of the key"
+  )
+}).annotations({ identifier: "RevisionKey", description: "one key that a revision changed" })
 
 /** One change of an environment, without values. */
 export const Revision = Schema.Struct({
-  revision: Count,
-  created_at: Timestamp,
-  created_by: Schema.NullOr(Schema.String),
-  keys: Schema.Array(RevisionKey)
-}).annotations({ identifier: "Revision" })
+  revision,
+  created_at: createdAt,
+  created_by: field(
+    Schema.NullOr(Schema.String),
+    "the e-mail or service account name of the author; null if not recorded"
+  ),
+  keys: field(Schema.Array(RevisionKey), "the keys that the revision changed")
+}).annotations({
+  identifier: "Revision",
+  description: "one change of an environment: who made it, when, and which keys it changed",
+  examples: [
+    {
+      revision: 42,
+      created_at: "2026-02-01T08:30:00.000Z",
+      created_by: "ada@example.com",
+      keys: [
+        { key: databaseUrl, version: 3, change: "updated" },
+        { key: oldToken, version: 2, change: "deleted" }
+      ]
+    },
+    {
+      revision: 41,
+      created_at: "2026-01-31T12:00:00.000Z",
+      created_by: "deploy pipeline",
+      keys: [{ key: apiKey, version: 2, change: "updated" }]
+    }
+  ]
+})
 export type Revision = typeof Revision.Type
 
 export const differences = ["only_here", "only_there", "same", "different"] as const
 
 export const SecretDifference = Schema.Struct({
-  key: SecretKey,
-  status: extensibleEnum("Difference", differences)
-}).annotations({ identifier: "SecretDifference" })
+  key,
+  status: field(
+    extensibleEnum("Difference", "how a key differs between two environments", differences),
+    "the difference of this key between the environments"
+  )
+}).annotations({
+  identifier: "SecretDifference",
+  description: "how one key differs between two environments",
+  examples: [
+    { key: apiKey, status: "only_there" },
+    { key: databaseUrl, status: "different" }
+  ]
+})
 
-export const Diff = list(SecretDifference).annotations({ identifier: "Diff" })
+export const Diff = list(SecretDifference).annotations({
+  identifier: "Diff",
+  description: "how two environments differ, without values"
+})
 export type Diff = typeof Diff.Type

@@ -1,8 +1,8 @@
-import { ParseResult, Predicate, Schema } from "effect"
+import { ParseResult, Predicate, Redacted, Schema } from "effect"
 import { withMessage } from "./Message.js"
 import { secretKeyForm } from "./NameForms.js"
 import { SecretKey } from "./Names.js"
-import { boundedArray } from "./Schemas.js"
+import { boundedArray, withJsonSchema } from "./Schemas.js"
 
 /** The largest secret value, in bytes of UTF-8. */
 export const maxSecretValueBytes = 65_536
@@ -82,12 +82,18 @@ export const SecretValues = Schema.transformOrFail(
       ParseResult.succeed(Object.fromEntries([...values].map(([key, value]) => [key, encodeValue(value)])))
   }
 ).annotations({
-  identifier: "SecretValues",
-  jsonSchema: {
+  ...withJsonSchema("values by key", {
     type: "object",
     propertyNames: { pattern: secretKeyForm.pattern.source },
     additionalProperties: { type: "string", maxLength: maxSecretValueBytes }
-  }
+  }),
+  identifier: "SecretValues",
+  examples: [
+    new Map([
+      [SecretKey.make("API_KEY"), Redacted.make(SecretValue.make("k-8c1f"))],
+      [SecretKey.make("DATABASE_URL"), Redacted.make(SecretValue.make("postgres://app@db2.internal/shop"))]
+    ])
+  ]
 })
 
 const decodeKey = ParseResult.decodeUnknownEither(SecretKey)

@@ -1,24 +1,28 @@
 import { Schema } from "effect"
 import { ServiceAccountId, UserId } from "./Ids.js"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
+import { field } from "./Schemas.js"
+
+const type = "user or service account"
+const superadmin = "whether it bypasses all roles and rules"
 
 export const User = Schema.Struct({
-  id: UserId,
-  type: Schema.Literal("user"),
-  email: Email,
-  name: Schema.String,
-  is_superadmin: Schema.Boolean
-}).annotations({ identifier: "User" })
+  id: field(UserId, "its id"),
+  type: field(Schema.Literal("user"), type),
+  email: field(Email, "the user's address"),
+  name: field(Schema.String, "its name", "ada"),
+  is_superadmin: field(Schema.Boolean, superadmin, false)
+}).annotations({ identifier: "User", description: "the calling user" })
 export type User = typeof User.Type
 
 export const ServiceAccountIdentity = Schema.Struct({
-  id: ServiceAccountId,
-  type: Schema.Literal("service_account"),
-  name: ServiceAccountName,
-  org: OrgName,
-  project: Schema.NullOr(ProjectName),
-  is_superadmin: Schema.Literal(false)
-}).annotations({ identifier: "ServiceAccountIdentity" })
+  id: field(ServiceAccountId, "its id"),
+  type: field(Schema.Literal("service_account"), type),
+  name: field(ServiceAccountName, "its name"),
+  org: field(OrgName, "the organization's name"),
+  project: field(Schema.NullOr(ProjectName), "the project that it is bound to; null: the whole organization"),
+  is_superadmin: field(Schema.Literal(false), superadmin)
+}).annotations({ identifier: "ServiceAccountIdentity", description: "the calling service account" })
 export type ServiceAccountIdentity = typeof ServiceAccountIdentity.Type
 
 /** The owner of a credential. */

@@ -6,7 +6,11 @@ const form = /^u([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 /** The end of a page of users. Opaque: clients send it back as `after`. */
 export const UserCursor = Schema.String.pipe(
-  Schema.pattern(form, withMessage("must be the next_cursor of an earlier page"))
+  Schema.pattern(form, {
+    ...withMessage("must be the next_cursor of an earlier page"),
+    description: "the `next_cursor` of the previous page",
+    examples: ["uc3a1f2b4-8d5e-4f60-a7b8-9c0d1e2f3a4b"]
+  })
 )
 
 /** Returns the cursor of the page that starts after this user. */

@@ -20,8 +20,10 @@ const make = (schema: Schema.Schema.Any, reduce: (node: Node) => Node): ObjectSc
   const inPlace = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inPlace)
     if (!Predicate.isRecord(node)) return node
-    const { $ref, ...rest } = node
+    const { $ref, allOf, ...rest } = node
     if (typeof $ref === "string") return inPlace({ ...definitions[$ref.replace("#/$defs/", "")], ...rest })
+    // A field that has its own description, and a named schema.
+    if (Array.isArray(allOf)) return inPlace({ ...objectOf(allOf[0]), ...rest })
     return Record.map(reduce(rest), (value, keyword) =>
       // The keys of `properties` are field names, not keywords.
       keyword === "properties" && Predicate.isRecord(value) ? Record.map(value, inPlace) : inPlace(value)

@@ -2,21 +2,29 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { AclExplanation, AclRule, namesItsSubject, Permission, SubjectType } from "../AclRule.js"
 import { Authentication } from "../Actor.js"
+import { grace } from "../Examples.js"
 import { Forbidden, LimitExceeded } from "../Errors.js"
 import { RuleId, ServiceAccountId } from "../Ids.js"
 import { Email, EnvName, ProjectName } from "../Names.js"
 import { Pattern } from "../Pattern.js"
-import { body, list, optional } from "../Schemas.js"
+import { body, field, list, optional } from "../Schemas.js"
+import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const subject = {
-  subject_type: SubjectType,
-  email: optional(Email),
-  subject_id: optional(ServiceAccountId)
+  subject_type: field(SubjectType, "the kind of subject to explain"),
+  email: optional(Email, "the user to explain", grace),
+  subject_id: optional(ServiceAccountId, "the service account to explain")
 }
 
-const granted = { project_pattern: Pattern, env_pattern: Pattern, permission: Permission }
+const granted = {
+  project_pattern: field(Pattern, "a name or pattern of projects", Pattern.to.make("webshop")),
+  env_pattern: field(Pattern, "a name or pattern of environments", Pattern.to.make("{dev,staging}")),
+  permission: field(Permission, "the permission; a higher one includes the lower ones", "write")
+}
+
+const kind = "the kind of subject"
 
 export class AclApi extends HttpApiGroup.make("acl")
   .add(
@@ -24,12 +32,20 @@ export class AclApi extends HttpApiGroup.make("acl")
       .setPath(OrgPath)
       .setPayload(
         Schema.Union(
-          body({ subject_type: Schema.Literal("user"), email: Email, ...granted }),
-          body({ subject_type: Schema.Literal("service_account"), subject_id: ServiceAccountId, ...granted })
+          body({
+            subject_type: field(Schema.Literal("user"), kind),
+            email: field(Email, "an e-mail address; stored trimmed and in lowercase", grace),
+            ...granted
+          }),
+          body({
+            subject_type: field(Schema.Literal("service_account"), kind),
+            subject_id: field(ServiceAccountId, "the id of the user or service account"),
+            ...granted
+          })
         )
       )
-      .addSuccess(AclRule, { status: 201 })
-      .addSuccess(AclRule, { status: 200 })
+      .addSuccess(answer(AclRule, "The new rule"), { status: 201 })
+      .addSuccess(answer(AclRule, "The existing rule, with its new permission"), { status: 200 })
       .addError(Forbidden)
       .addError(LimitExceeded)
       .annotate(Requires, "acl.grant")
@@ -42,10 +58,11 @@ export class AclApi extends HttpApiGroup.make("acl")
   .add(
     HttpApiEndpoint.get("list", `${paths.org}/acl`)
       .setPath(OrgPath)
-      .addSuccess(list(AclRule))
+      .addSuccess(answer(list(AclRule), "The rules"))
       .addError(Forbidden)
       .annotate(Requires, "acl.list")
       .annotate(OpenApi.Summary, "List access rules")
+      .annotate(OpenApi.Description, "For admins and owners.")
   )
   .add(
     HttpApiEndpoint.get("explain", `${paths.org}/acl/explain`)
@@ -53,18 +70,23 @@ export class AclApi extends HttpApiGroup.make("acl")
       .setUrlParams(
         Schema.Struct({ ...subject, project: ProjectName, env: EnvName }).pipe(Schema.filter(namesItsSubject))
       )
-      .addSuccess(AclExplanation)
+      .addSuccess(answer(AclExplanation, "The permissions and the reasons for them", { allowed: ["read"] }))
       .addError(Forbidden)
       .annotate(Requires, "acl.explain")
       .annotate(OpenApi.Summary, "Show what a subject may do in an environment, and why")
+      .annotate(
+        OpenApi.Description,
+        "For admins and owners; everyone may ask about themselves. `email` names a user, `subject_id` a service account."
+      )
   )
   .add(
     HttpApiEndpoint.del("revoke", `${paths.org}/acl/:rule_id`)
       .setPath(Schema.Struct({ ...orgPath, rule_id: RuleId }))
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The rule is revoked"))
       .addError(Forbidden)
       .annotate(Requires, "acl.revoke")
       .annotate(OpenApi.Summary, "Revoke an access rule")
+      .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -3,25 +3,38 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { AuditCursor, continuesItsList, LogCursor } from "../AuditCursor.js"
 import { AuditPage, AuditVerification } from "../AuditEntry.js"
-import { AuditActor, AuditMoment, AuditWord, ChainLink, SeqParameter } from "../AuditFilters.js"
+import {
+  AuditAction,
+  AuditActor,
+  AuditActorId,
+  AuditEnv,
+  AuditKey,
+  AuditOrgId,
+  AuditProject,
+  AuditResourceType,
+  AuditSince,
+  AuditUntil,
+  ChainLink,
+  FromSeqParameter,
+  SeqParameter
+} from "../AuditFilters.js"
 import { Forbidden } from "../Errors.js"
-import { OrgId } from "../Ids.js"
 import { withMessage } from "../Message.js"
-import { EnvName, ProjectName, SecretKey } from "../Names.js"
 import { LimitParameter, optional } from "../Schemas.js"
+import { answer } from "./Answer.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const filters = {
-  action: optional(AuditWord),
+  action: optional(AuditAction),
   actor: optional(AuditActor),
-  actor_id: optional(AuditWord),
-  resource_type: optional(AuditWord),
-  project: optional(ProjectName),
-  env: optional(EnvName),
-  key: optional(SecretKey),
-  since: optional(AuditMoment),
-  until: optional(AuditMoment),
+  actor_id: optional(AuditActorId),
+  resource_type: optional(AuditResourceType),
+  project: optional(AuditProject),
+  env: optional(AuditEnv),
+  key: optional(AuditKey),
+  since: optional(AuditSince),
+  until: optional(AuditUntil),
   limit: optional(LimitParameter)
 }
 
@@ -33,7 +46,7 @@ const namesAHead = (query: { readonly seq?: unknown; readonly chain?: unknown })
   ({ path: ["seq"], message: headMessage.message().message } satisfies Schema.FilterIssue)
 
 const verification = {
-  from_seq: optional(SeqParameter),
+  from_seq: optional(FromSeqParameter),
   seq: optional(SeqParameter),
   chain: optional(ChainLink)
 }
@@ -45,39 +58,55 @@ export class AuditApi extends HttpApiGroup.make("audit")
     HttpApiEndpoint.get("list", logs)
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct({ ...filters, after: optional(LogCursor) }))
-      .addSuccess(AuditPage)
+      .addSuccess(answer(AuditPage, "A page of entries"))
       .addError(Forbidden)
       .annotate(Requires, "audit.read")
       .annotate(OpenApi.Summary, "Read an organization's audit log, newest first")
+      .annotate(
+        OpenApi.Description,
+        "For admins and owners. `project`, `env` and `key` match the names at the time of the entry. A read of a whole environment matches each key that it returned. Entries from versions before these filters have only a key. `since` and `until` take a date or a time in UTC. An unknown action, resource type or actor is VALIDATION_ERROR, which suggests the nearest match. An actor is known if it ever was a member or service account of the organization, or has an entry. `total` counts the matching entries; with `since` or `until`, counting stops at 10,000, and `at_least` is then true. Send `next_cursor` as `after` to get the next page. A page of very long entries may have fewer than `limit`."
+      )
   )
   .add(
     HttpApiEndpoint.get("verify", `${logs}/verify`)
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct(verification).pipe(Schema.filter(namesAHead)))
-      .addSuccess(AuditVerification)
+      .addSuccess(answer(AuditVerification, "The result of the verification"))
       .addError(Forbidden)
       .annotate(Requires, "audit.verify")
       .annotate(OpenApi.Summary, "Check that no entry of an organization's log was changed, removed or inserted")
+      .annotate(
+        OpenApi.Description,
+        "With `seq` and `chain`, also checks a head that you recorded elsewhere. Without a recorded head, removal of the newest entries cannot be detected. A log is verified once at a time: further requests wait."
+      )
   )
   .add(
     HttpApiEndpoint.get("listAll", "/api/audit-logs")
       .setUrlParams(
-        Schema.Struct({ ...filters, after: optional(AuditCursor), org_id: optional(OrgId) }).pipe(
+        Schema.Struct({ ...filters, after: optional(AuditCursor), org_id: optional(AuditOrgId) }).pipe(
           Schema.filter(continuesItsList)
         )
       )
-      .addSuccess(AuditPage)
+      .addSuccess(answer(AuditPage, "A page of entries"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Read all audit logs, including those of removed organizations")
+      .annotate(
+        OpenApi.Description,
+        "For superadmins. Contains logins, failed logins, lockouts, backups and the entries of all organizations, or only those of `org_id`. The filters are those of an organization's log."
+      )
   )
   .add(
     HttpApiEndpoint.get("verifyAll", "/api/audit-logs/verify")
-      .setUrlParams(Schema.Struct({ ...verification, org_id: optional(OrgId) }).pipe(Schema.filter(namesAHead)))
-      .addSuccess(AuditVerification)
+      .setUrlParams(Schema.Struct({ ...verification, org_id: optional(AuditOrgId) }).pipe(Schema.filter(namesAHead)))
+      .addSuccess(answer(AuditVerification, "The result of the verification"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Check the log of entries without an organization, or that of one organization")
+      .annotate(
+        OpenApi.Description,
+        "For superadmins. Verifies the chain of the entries without an organization, or that of `org_id`."
+      )
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -4,18 +4,33 @@ import { Authentication } from "../Actor.js"
 import { InvalidCode, LockedOut, RateLimited } from "../Errors.js"
 import { SessionId } from "../Ids.js"
 import { Email, LoginCode } from "../Names.js"
-import { body, list } from "../Schemas.js"
+import { body, field, list } from "../Schemas.js"
 import { Session } from "../Session.js"
 import { Identity } from "../User.js"
+import { answer } from "./Answer.js"
 import { Admission, BodyLimit, Requires } from "./Requirement.js"
 
 const smallBody = 8 * 1024
 
+const email = field(Email, "an e-mail address; stored trimmed and in lowercase")
+
+const sentMessage = "if this address may log in, a code of 6 digits is on its way; it is good for 10 minutes"
+
+/** Not a valid token, so that secret scanners do not report the documentation. */
+const Token = Schema.Redacted(Schema.String.annotations({ examples: ["svc_st_…"] }))
+
 export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.post("login", "/api/auth/login")
-      .setPayload(body({ email: Email }))
-      .addSuccess(Schema.Struct({ message: Schema.String }))
+      .setPayload(body({ email }))
+      .addSuccess(
+        answer(
+          Schema.Struct({
+            message: field(Schema.String, "a message for people; it never contains a value", sentMessage)
+          }),
+          "The same message for every address"
+        )
+      )
       .addError(RateLimited)
       .annotate(Requires, "nothing")
       .annotate(BodyLimit, smallBody)
@@ -27,8 +42,13 @@ export class AuthApi extends HttpApiGroup.make("auth")
   )
   .add(
     HttpApiEndpoint.post("verify", "/api/auth/verify")
-      .setPayload(body({ email: Email, code: LoginCode }))
-      .addSuccess(Schema.Struct({ token: Schema.Redacted(Schema.String) }))
+      .setPayload(body({ email, code: field(LoginCode, "the 6 digits of the mail") }))
+      .addSuccess(
+        answer(
+          Schema.Struct({ token: field(Token, "the session's token; valid for 30 days") }),
+          "The session's token, for `Authorization: Bearer`"
+        )
+      )
       .addError(InvalidCode)
       .addError(LockedOut)
       .annotate(Requires, "nothing")
@@ -42,7 +62,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.del("logout", "/api/auth/logout")
       .middleware(Authentication)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "End the current session")
       .annotate(OpenApi.Description, "With an API key, this succeeds without effect.")
@@ -50,31 +70,38 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.get("me", "/api/auth/me")
       .middleware(Authentication)
-      .addSuccess(Identity)
+      .addSuccess(answer(Identity, "The caller"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "Show the owner of the credential")
+      .annotate(
+        OpenApi.Description,
+        "Returns a user, or a service account with its organization and, if it is bound to one, its project."
+      )
   )
   .add(
     HttpApiEndpoint.get("sessions", "/api/auth/sessions")
       .middleware(Authentication)
-      .addSuccess(list(Session))
+      .addSuccess(answer(list(Session), "The sessions"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "List the caller's own sessions")
+      .annotate(OpenApi.Description, "Lists the active sessions of all devices.")
   )
   .add(
     HttpApiEndpoint.del("endSessions", "/api/auth/sessions")
       .middleware(Authentication)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "All sessions have ended"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "End all of the caller's sessions")
+      .annotate(OpenApi.Description, "Ends the current session too.")
   )
   .add(
     HttpApiEndpoint.del("endSession", "/api/auth/sessions/:session_id")
       .setPath(Schema.Struct({ session_id: SessionId }))
       .middleware(Authentication)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "End one of the caller's sessions")
+      .annotate(OpenApi.Description, "NOT_FOUND for another user's session.")
   )
   .middleware(Admission)
   .annotate(OpenApi.Title, "Authentication")

@@ -5,31 +5,40 @@ import { Backup, BackupList, Drill, Restore } from "../Backup.js"
 import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden } from "../Errors.js"
 import { BackupId } from "../Ids.js"
 import { body, optional } from "../Schemas.js"
+import { answer } from "./Answer.js"
 import { Admission, Requires } from "./Requirement.js"
 
 export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.post("create", "/api/backups")
-      .addSuccess(Backup, { status: 201 })
+      .addSuccess(answer(Backup, "The new backup", { trigger: "manual" }), { status: 201 })
       .addError(Forbidden)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Back up the database now")
+      .annotate(
+        OpenApi.Description,
+        "For superadmins. Takes a snapshot of the database, checks, encrypts and stores it."
+      )
   )
   .add(
     HttpApiEndpoint.get("list", "/api/backups")
-      .addSuccess(BackupList)
+      .addSuccess(answer(BackupList, "The backups, and this server's instance"))
       .addError(Forbidden)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "List backups")
+      .annotate(
+        OpenApi.Description,
+        "For superadmins. Lists the backups of every instance that shares the bucket and prefix."
+      )
   )
   .add(
     HttpApiEndpoint.post("restore", "/api/backups/:backup_id/restore")
       .setPath(Schema.Struct({ backup_id: BackupId }))
-      .addSuccess(Restore)
+      .addSuccess(answer(Restore, "The restored file"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(DecryptionFailed)
@@ -44,8 +53,8 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   )
   .add(
     HttpApiEndpoint.post("drill", "/api/backups/drill")
-      .setPayload(body({ backup_id: optional(BackupId) }))
-      .addSuccess(Drill)
+      .setPayload(body({ backup_id: optional(BackupId, "the backup; default: the newest one of this server") }))
+      .addSuccess(answer(Drill, "The result of the drill"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(BackupsDisabled)

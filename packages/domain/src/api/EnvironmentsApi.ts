@@ -5,9 +5,10 @@ import { Environment } from "../Environment.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
-import { body, Count, LimitParameter, list, optional, VersionParameter } from "../Schemas.js"
+import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../Schemas.js"
 import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
+import { answer, Tagged } from "./Answer.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
 
@@ -18,14 +19,36 @@ const key = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
 const keysMessage = "must be secret keys, separated by commas"
 
 /** Secret keys in a query string, separated by commas. */
-const Keys = Schema.transform(
+export const KeysParameter = Schema.transform(
   Schema.String.annotations(withMessage(keysMessage)),
   Schema.Array(Schema.typeSchema(SecretKey).annotations(withMessage(keysMessage))),
   { strict: false, decode: (text: string) => text.split(","), encode: (keys: ReadonlyArray<string>) => keys.join(",") }
 ).annotations({
   ...withMessage(keysMessage),
   jsonSchema: { type: "string", pattern: `^${key}(,${key})*$` },
-  description: keysMessage
+  description: "only these keys, separated by commas",
+  examples: [[SecretKey.make("API_KEY"), SecretKey.make("DATABASE_URL")]]
+})
+
+const etag = `"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"`
+
+/** An ETag that a write expects. */
+export const IfMatch = Schema.String.annotations({
+  description: "an ETag: writes only if the environment has not changed since",
+  examples: [etag]
+})
+const IfNoneMatch = Schema.String.annotations({
+  description: "an ETag: returns 304 if the environment has not changed since",
+  examples: [etag]
+})
+
+const dryRun = (example: boolean) => optional(Schema.Boolean, "true: returns the changes without making them", example)
+
+const written = "The change of each key, made or (with `dry_run`) planned"
+
+const OtherEnv = EnvName.annotations({
+  description: "the environment to compare with",
+  examples: [EnvName.make("staging")]
 })
 
 /** The maximum number of changed keys in a page of revisions. */
@@ -36,40 +59,44 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.post("create", paths.envs)
       .setPath(ProjectPath)
       .setPayload(body({ name: EnvName }))
-      .addSuccess(Environment, { status: 201 })
+      .addSuccess(answer(Environment, "The new environment"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
       .annotate(Requires, "env.create")
       .annotate(OpenApi.Summary, "Create an environment")
+      .annotate(OpenApi.Description, "It starts empty. Access rules whose patterns match its name apply at once.")
   )
   .add(
     HttpApiEndpoint.get("list", paths.envs)
       .setPath(ProjectPath)
-      .addSuccess(list(Environment))
+      .addSuccess(answer(list(Environment), "The environments"))
       .addError(Forbidden)
       .annotate(Requires, "env.list")
       .annotate(OpenApi.Summary, "List environments")
+      .annotate(OpenApi.Description, "For any member.")
   )
   .add(
     HttpApiEndpoint.del("delete", paths.env)
       .setPath(EnvPath)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The environment is removed"))
       .addError(Forbidden)
       .annotate(Requires, "env.delete")
       .annotate(OpenApi.Summary, "Remove an environment")
+      .annotate(OpenApi.Description, "Its secrets become inaccessible at once. The name can be used again.")
   )
   .add(
     HttpApiEndpoint.get("bundle", `${paths.env}/bundle`)
       .setPath(EnvPath)
-      .setUrlParams(Schema.Struct({ keys: optional(Keys) }))
-      .setHeaders(Schema.Struct({ "if-none-match": optional(Schema.String) }))
-      .addSuccess(Bundle)
-      .addSuccess(HttpApiSchema.Empty(304))
+      .setUrlParams(Schema.Struct({ keys: optional(KeysParameter) }))
+      .setHeaders(Schema.Struct({ "if-none-match": optional(IfNoneMatch) }))
+      .addSuccess(answer(Bundle, "The secrets with their values, keys in byte order"))
+      .addSuccess(answer(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
       .annotate(LargeAnswer, 8 * 1024 * 1024)
+      .annotate(Tagged, true)
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(
         OpenApi.Description,
@@ -79,21 +106,24 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.patch("writeBundle", `${paths.env}/bundle`)
       .setPath(EnvPath)
-      .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
+      .setHeaders(Schema.Struct({ "if-match": optional(IfMatch) }))
       .setPayload(
         body({
-          set: optional(SecretValues),
-          delete: optional(SecretKeys),
-          dry_run: optional(Schema.Boolean)
+          set: optional(SecretValues, "values by key"),
+          delete: optional(SecretKeys, "keys to remove; missing keys are reported as unchanged", [
+            SecretKey.make("OLD_TOKEN")
+          ]),
+          dry_run: dryRun(false)
         })
       )
-      .addSuccess(BundleWritten)
+      .addSuccess(answer(BundleWritten, written))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
       .annotate(BodyLimit, 16 * 1024 * 1024)
+      .annotate(Tagged, true)
       .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
       .annotate(
         OpenApi.Description,
@@ -103,31 +133,50 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.post("copy", `${paths.env}/copy`)
       .setPath(EnvPath)
-      .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
+      .setHeaders(Schema.Struct({ "if-match": optional(IfMatch) }))
       .setPayload(
         body({
-          from: EnvName,
-          keys: optional(SecretKeys),
-          dry_run: optional(Schema.Boolean)
+          from: field(EnvName, "the environment of the same project to copy from", EnvName.make("staging")),
+          keys: optional(SecretKeys, "the keys to copy; default: all", [
+            SecretKey.make("API_KEY"),
+            SecretKey.make("DATABASE_URL")
+          ]),
+          dry_run: dryRun(true)
         })
       )
-      .addSuccess(BundleWritten)
+      .addSuccess(
+        answer(BundleWritten, written, {
+          data: [
+            { key: "API_KEY", version: 1, change: "created" },
+            { key: "DATABASE_URL", version: 4, change: "updated" }
+          ]
+        })
+      )
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(Tagged, true)
       .annotate(OpenApi.Summary, "Copy secrets from another environment, without returning values")
+      .annotate(
+        OpenApi.Description,
+        "Copies all keys, or those in `keys`. The caller needs `read` on the source and `write` on the target. The `ETag` of the response covers both environments: send it as `If-Match` to write only if neither has changed since."
+      )
   )
   .add(
     HttpApiEndpoint.get("diff", `${paths.env}/diff`)
       .setPath(EnvPath)
-      .setUrlParams(Schema.Struct({ with: EnvName }))
-      .addSuccess(Diff)
+      .setUrlParams(Schema.Struct({ with: OtherEnv }))
+      .addSuccess(answer(Diff, "The keys of both environments"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
       .annotate(OpenApi.Summary, "Compare the keys of two environments, without returning values")
+      .annotate(
+        OpenApi.Description,
+        "`with` names the other environment of the same project. The caller needs `read` on both."
+      )
   )
   .add(
     HttpApiEndpoint.get("revisions", `${paths.env}/revisions`)
@@ -135,10 +184,10 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setUrlParams(
         Schema.Struct({
           limit: optional(LimitParameter),
-          before: optional(VersionParameter)
+          before: optional(BeforeParameter)
         })
       )
-      .addSuccess(list(Revision))
+      .addSuccess(answer(list(Revision), "The revisions"))
       .addError(Forbidden)
       .annotate(Requires, "secret.list")
       .annotate(OpenApi.Summary, "List the changes of an environment, newest first, without values")
@@ -150,14 +199,25 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.post("revert", `${paths.env}/revert`)
       .setPath(EnvPath)
-      .setHeaders(Schema.Struct({ "if-match": optional(Schema.String) }))
-      .setPayload(body({ to: Count, dry_run: optional(Schema.Boolean) }))
-      .addSuccess(BundleWritten)
+      .setHeaders(Schema.Struct({ "if-match": optional(IfMatch) }))
+      .setPayload(
+        body({ to: field(Count, "the revision to revert to; 0: the empty environment", 41), dry_run: dryRun(false) })
+      )
+      .addSuccess(
+        answer(BundleWritten, written, {
+          data: [
+            { key: "API_KEY", version: 2, change: "deleted" },
+            { key: "DATABASE_URL", version: 4, change: "updated" },
+            { key: "OLD_TOKEN", version: 1, change: "created" }
+          ]
+        })
+      )
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(Tagged, true)
       .annotate(OpenApi.Summary, "Revert an environment to a revision, without returning values")
       .annotate(
         OpenApi.Description,

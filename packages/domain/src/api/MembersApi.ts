@@ -2,21 +2,30 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LastOwner, LimitExceeded } from "../Errors.js"
+import { grace, graceId } from "../Examples.js"
 import { UserId } from "../Ids.js"
 import { Member, Role } from "../Member.js"
 import { Email } from "../Names.js"
-import { body, list, optional } from "../Schemas.js"
+import { body, field, list, optional } from "../Schemas.js"
+import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
-const MemberPath = Schema.Struct({ ...orgPath, user_id: UserId })
+const role = "a role in the organization"
+
+const MemberPath = Schema.Struct({ ...orgPath, user_id: field(UserId, "the user's id", graceId) })
 
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.post("invite", `${paths.org}/members`)
       .setPath(OrgPath)
-      .setPayload(body({ email: Email, role: optional(Role) }))
-      .addSuccess(Member, { status: 201 })
+      .setPayload(
+        body({
+          email: field(Email, "an e-mail address; stored trimmed and in lowercase", grace),
+          role: optional(Role, role, "developer")
+        })
+      )
+      .addSuccess(answer(Member, "The new member"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -30,29 +39,35 @@ export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("list", `${paths.org}/members`)
       .setPath(OrgPath)
-      .addSuccess(list(Member))
+      .addSuccess(answer(list(Member), "The members"))
       .addError(Forbidden)
       .annotate(Requires, "member.list")
       .annotate(OpenApi.Summary, "List members and their roles")
+      .annotate(OpenApi.Description, "For any member.")
   )
   .add(
     HttpApiEndpoint.patch("setRole", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
-      .setPayload(body({ role: Role }))
-      .addSuccess(Member)
+      .setPayload(body({ role: field(Role, role, "admin") }))
+      .addSuccess(answer(Member, "The member in the new role", { role: "admin" }))
       .addError(Forbidden)
       .addError(LastOwner)
       .annotate(Requires, "member.update")
       .annotate(OpenApi.Summary, "Change a member's role")
+      .annotate(OpenApi.Description, "Owners only. The role of the last owner cannot be changed.")
   )
   .add(
     HttpApiEndpoint.del("remove", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The member is removed"))
       .addError(Forbidden)
       .addError(LastOwner)
       .annotate(Requires, "member.remove")
       .annotate(OpenApi.Summary, "Remove a member and their access rules")
+      .annotate(
+        OpenApi.Description,
+        "Only an owner can remove an owner. The last owner cannot be removed. Service accounts that the person created stay valid, and the person may know their keys: find them by `created_by`, and rotate the keys."
+      )
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -4,6 +4,7 @@ import { Conflict, Forbidden } from "../Errors.js"
 import { OrgName } from "../Names.js"
 import { Organization } from "../Organization.js"
 import { body, list } from "../Schemas.js"
+import { answer } from "./Answer.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
@@ -11,7 +12,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
     HttpApiEndpoint.post("create", paths.orgs)
       .setPayload(body({ name: OrgName }))
-      .addSuccess(Organization, { status: 201 })
+      .addSuccess(answer(Organization, "The new organization"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "org.create")
@@ -20,7 +21,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.get("list", paths.orgs)
-      .addSuccess(list(Organization))
+      .addSuccess(answer(list(Organization), "The organizations"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "List the caller's organizations")
       .annotate(OpenApi.Description, "A superadmin sees all organizations, a service account its own.")
@@ -28,25 +29,30 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
     HttpApiEndpoint.get("get", paths.org)
       .setPath(OrgPath)
-      .addSuccess(Organization)
+      .addSuccess(answer(Organization, "The organization"))
       .addError(Forbidden)
       .annotate(Requires, "org.read")
       .annotate(OpenApi.Summary, "Show an organization")
+      .annotate(OpenApi.Description, "The record includes the caller's role.")
   )
   .add(
     HttpApiEndpoint.patch("rename", paths.org)
       .setPath(OrgPath)
-      .setPayload(body({ name: OrgName }))
-      .addSuccess(Organization)
+      .setPayload(body({ name: OrgName.annotations({ examples: [OrgName.make("acme-inc")] }) }))
+      .addSuccess(answer(Organization, "The organization under its new name", { name: "acme-inc" }))
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "org.update")
       .annotate(OpenApi.Summary, "Rename an organization")
+      .annotate(
+        OpenApi.Description,
+        "Owners only. The contents stay, but paths and settings with the old name stop working."
+      )
   )
   .add(
     HttpApiEndpoint.del("delete", paths.org)
       .setPath(OrgPath)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The organization is removed"))
       .addError(Forbidden)
       .annotate(Requires, "org.delete")
       .annotate(OpenApi.Summary, "Remove an organization")

@@ -4,6 +4,7 @@ import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
 import { ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
 import { body, list } from "../Schemas.js"
+import { answer } from "./Answer.js"
 import { OrgPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
@@ -12,7 +13,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.post("create", paths.projects)
       .setPath(OrgPath)
       .setPayload(body({ name: ProjectName }))
-      .addSuccess(Project, { status: 201 })
+      .addSuccess(answer(Project, "The new project"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -23,24 +24,26 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("list", paths.projects)
       .setPath(OrgPath)
-      .addSuccess(list(Project))
+      .addSuccess(answer(list(Project), "The projects"))
       .addError(Forbidden)
       .annotate(Requires, "project.list")
       .annotate(OpenApi.Summary, "List projects")
+      .annotate(OpenApi.Description, "For any member. A service account that is bound to a project sees only that one.")
   )
   .add(
     HttpApiEndpoint.get("get", paths.project)
       .setPath(ProjectPath)
-      .addSuccess(Project)
+      .addSuccess(answer(Project, "The project"))
       .addError(Forbidden)
       .annotate(Requires, "project.read")
       .annotate(OpenApi.Summary, "Show a project")
+      .annotate(OpenApi.Description, "For any member.")
   )
   .add(
     HttpApiEndpoint.patch("rename", paths.project)
       .setPath(ProjectPath)
-      .setPayload(body({ name: ProjectName }))
-      .addSuccess(Project)
+      .setPayload(body({ name: ProjectName.annotations({ examples: [ProjectName.make("shop")] }) }))
+      .addSuccess(answer(Project, "The project under its new name", { name: "shop" }))
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "project.update")
@@ -50,10 +53,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.del("delete", paths.project)
       .setPath(ProjectPath)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The project is removed"))
       .addError(Forbidden)
       .annotate(Requires, "project.delete")
       .annotate(OpenApi.Summary, "Remove a project")
+      .annotate(OpenApi.Description, "Everything in it becomes inaccessible at once. The name can be used again.")
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -3,10 +3,12 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import {
+  BeforeParameter,
   body,
   boundedArray,
   Count,
   ExpectedVersionParameter,
+  field,
   LimitParameter,
   list,
   optional,
@@ -14,6 +16,7 @@ import {
 } from "../Schemas.js"
 import { SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
 import { RedactedSecretValue } from "../SecretValues.js"
+import { answer } from "./Answer.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
@@ -28,7 +31,25 @@ export const VersionNumbers = boundedArray(Count, {
   empty: "name at least one version"
 })
 
-const expectedVersion = "the expected current version, or 0 if the key must not exist; CONFLICT if it differs"
+const expected_version = optional(
+  Count,
+  "the expected current version, or 0 if the key must not exist; CONFLICT if it differs",
+  2
+)
+
+/** The version to read, in a query string. */
+export const ReadVersionParameter = VersionParameter.annotations({
+  description: "the version to read; default: the current one",
+  examples: [2]
+})
+
+const destroyedExample = {
+  version: 2,
+  created_at: "2026-01-31T12:00:00.000Z",
+  created_by: "deploy pipeline",
+  current: false,
+  destroyed: true
+}
 
 export class SecretsApi extends HttpApiGroup.make("secrets")
   .add(
@@ -36,51 +57,58 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .setPayload(
         body({
-          value: RedactedSecretValue,
-          expected_version: optional(Count.annotations({ description: expectedVersion }))
+          value: field(RedactedSecretValue, "the value, exactly as stored"),
+          expected_version
         })
       )
-      .addSuccess(SecretWritten)
+      .addSuccess(answer(SecretWritten, "The secret's new version, without the value"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
       .annotate(OpenApi.Summary, "Write a new version of a secret")
+      .annotate(
+        OpenApi.Description,
+        "With `expected_version`, writes only if the key is at that version; 0 means that it must not exist."
+      )
   )
   .add(
     HttpApiEndpoint.get("get", secret)
       .setPath(SecretPath)
-      .setUrlParams(Schema.Struct({ version: optional(VersionParameter) }))
-      .addSuccess(SecretRead)
+      .setUrlParams(Schema.Struct({ version: optional(ReadVersionParameter) }))
+      .addSuccess(answer(SecretRead, "The secret with its value"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
       .annotate(OpenApi.Summary, "Read the current or an earlier version of a secret")
+      .annotate(OpenApi.Description, "With `version`, returns that version. Every read is recorded in the audit log.")
   )
   .add(
     HttpApiEndpoint.get("list", secrets)
       .setPath(EnvPath)
-      .addSuccess(list(SecretListed))
+      .addSuccess(answer(list(SecretListed), "The keys"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
       .annotate(OpenApi.Summary, "List keys, without returning values")
+      .annotate(OpenApi.Description, "Sorted by key, in byte order.")
   )
   .add(
     HttpApiEndpoint.del("delete", secret)
       .setPath(SecretPath)
       .setUrlParams(
         Schema.Struct({
-          expected_version: optional(ExpectedVersionParameter.annotations({ description: expectedVersion }))
+          expected_version: optional(ExpectedVersionParameter)
         })
       )
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The secret is removed"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
       .annotate(OpenApi.Summary, "Remove a secret")
+      .annotate(OpenApi.Description, "Its versions are kept: `undelete` restores it, unless a new secret has the key.")
   )
   .add(
     HttpApiEndpoint.get("versions", `${secret}/versions`)
@@ -88,43 +116,49 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setUrlParams(
         Schema.Struct({
           limit: optional(LimitParameter),
-          before: optional(VersionParameter)
+          before: optional(BeforeParameter)
         })
       )
-      .addSuccess(list(SecretVersion))
+      .addSuccess(answer(list(SecretVersion), "The versions"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
       .annotate(OpenApi.Summary, "List a secret's versions, newest first, without values")
+      .annotate(OpenApi.Description, "One page at a time: `before` is the last version of the previous page.")
   )
   .add(
     HttpApiEndpoint.post("rollback", `${secret}/rollback`)
       .setPath(SecretPath)
-      .setPayload(body({ version: Count, expected_version: optional(Count) }))
-      .addSuccess(SecretWritten)
+      .setPayload(body({ version: field(Count, "the number of the version, from 1", 1), expected_version }))
+      .addSuccess(answer(SecretWritten, "The secret's new version"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
       .annotate(OpenApi.Summary, "Restore an earlier value as a new version, without returning it")
+      .annotate(OpenApi.Description, "The earlier value becomes a new version; it is not returned.")
   )
   .add(
     HttpApiEndpoint.post("undelete", `${secret}/undelete`)
       .setPath(SecretPath)
-      .addSuccess(SecretWritten)
+      .addSuccess(answer(SecretWritten, "The restored secret, without the value"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
       .annotate(OpenApi.Summary, "Restore a removed secret with its versions")
+      .annotate(
+        OpenApi.Description,
+        "Restores the secret that was removed last under this key. Older removed secrets of the key are not restored."
+      )
   )
   .add(
     HttpApiEndpoint.post("destroy", `${secret}/destroy`)
       .setPath(SecretPath)
-      .setPayload(body({ versions: VersionNumbers }))
-      .addSuccess(SecretDestroyed)
+      .setPayload(body({ versions: field(VersionNumbers, "the versions to erase", [2]) }))
+      .addSuccess(answer(SecretDestroyed, "The requested versions", { data: [destroyedExample] }))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(DecryptionFailed)

@@ -7,14 +7,27 @@ import { withMessage } from "../Message.js"
 import { NewServiceAccountName, ProjectName } from "../Names.js"
 import { body, list, optional } from "../Schemas.js"
 import { ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
+import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const daysMessage = withMessage("must be a whole number of days from 1 to 3650")
-export const Days = Schema.Int.annotations(daysMessage).pipe(Schema.between(1, 3650, daysMessage))
+export const Days = Schema.Int.annotations(daysMessage).pipe(
+  Schema.between(1, 3650, {
+    ...daysMessage,
+    description: "days until the key expires, 1 to 3650; default: never",
+    examples: [90]
+  })
+)
 
 const graceMessage = withMessage("must be a whole number of seconds from 0 to 604800 (7 days)")
-export const Grace = Schema.Int.annotations(graceMessage).pipe(Schema.between(0, 604_800, graceMessage))
+export const Grace = Schema.Int.annotations(graceMessage).pipe(
+  Schema.between(0, 604_800, {
+    ...graceMessage,
+    description: "how long the old key stays valid, in seconds, at most 604800 (7 days); default: 0",
+    examples: [3600]
+  })
+)
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
 const accounts = `${paths.org}/service-accounts` as const
@@ -26,12 +39,12 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .setPayload(
         body({
           name: NewServiceAccountName,
-          project: optional(ProjectName),
-          reveal: optional(Schema.Boolean),
+          project: optional(ProjectName, "the project that it is bound to; default: the whole organization"),
+          reveal: optional(Schema.Boolean, "whether it may read secret values; default: true"),
           expires_in_days: optional(Days)
         })
       )
-      .addSuccess(ServiceAccountWithKey, { status: 201 })
+      .addSuccess(answer(ServiceAccountWithKey, "The new account, with its key"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -45,16 +58,17 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
   .add(
     HttpApiEndpoint.get("list", accounts)
       .setPath(OrgPath)
-      .addSuccess(list(ServiceAccount))
+      .addSuccess(answer(list(ServiceAccount), "The accounts"))
       .addError(Forbidden)
       .annotate(Requires, "service_account.list")
       .annotate(OpenApi.Summary, "List service accounts")
+      .annotate(OpenApi.Description, "Keys are not returned.")
   )
   .add(
     HttpApiEndpoint.post("rotate", `${accounts}/:sa_id/rotate`)
       .setPath(AccountPath)
       .setPayload(body({ grace_seconds: optional(Grace) }))
-      .addSuccess(ServiceAccountWithKey)
+      .addSuccess(answer(ServiceAccountWithKey, "The account, with its new key"))
       .addError(Forbidden)
       .annotate(Requires, "service_account.rotate")
       .annotate(OpenApi.Summary, "Give a service account a new key")
@@ -63,10 +77,11 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
   .add(
     HttpApiEndpoint.del("revoke", `${accounts}/:sa_id`)
       .setPath(AccountPath)
-      .addSuccess(HttpApiSchema.NoContent)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The account is revoked"))
       .addError(Forbidden)
       .annotate(Requires, "service_account.revoke")
       .annotate(OpenApi.Summary, "Revoke a service account and its access rules")
+      .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -2,21 +2,31 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden } from "../Errors.js"
+import { graceId } from "../Examples.js"
 import { UserId } from "../Ids.js"
 import { withMessage } from "../Message.js"
-import { LimitParameter, optional } from "../Schemas.js"
+import { field, LimitParameter, optional } from "../Schemas.js"
 import { UserCursor } from "../UserCursor.js"
 import { DisabledUser, UserPage, UserRecord } from "../UserRecord.js"
+import { answer } from "./Answer.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const prefixMessage = withMessage("must be the beginning of an e-mail address, of at most 254 characters")
 export const EmailPrefix = Schema.String.pipe(
-  Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, prefixMessage)
+  Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, {
+    ...prefixMessage,
+    description: "only users whose addresses start with this prefix",
+    examples: ["grace@"]
+  })
 )
 
-const flagMessage = withMessage("must be true or false")
+export const DisabledParameter = Schema.Literal("true", "false").annotations({
+  ...withMessage("must be true or false"),
+  description: "true: only disabled users; false: only enabled users",
+  examples: ["false"]
+})
 
-const UserPath = Schema.Struct({ user_id: UserId })
+const UserPath = Schema.Struct({ user_id: field(UserId, "the user's id", graceId) })
 
 export class UsersApi extends HttpApiGroup.make("users")
   .add(
@@ -24,20 +34,29 @@ export class UsersApi extends HttpApiGroup.make("users")
       .setUrlParams(
         Schema.Struct({
           email: optional(EmailPrefix),
-          disabled: optional(Schema.Literal("true", "false").annotations(flagMessage)),
+          disabled: optional(DisabledParameter),
           limit: optional(LimitParameter),
           after: optional(UserCursor)
         })
       )
-      .addSuccess(UserPage)
+      .addSuccess(answer(UserPage, "A page of users"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "List all users, by e-mail")
+      .annotate(
+        OpenApi.Description,
+        "For superadmins. Sorted by e-mail. `email` filters by prefix, `disabled` by state. Send `next_cursor` as `after` to get the next page."
+      )
   )
   .add(
     HttpApiEndpoint.post("disable", "/api/users/:user_id/disable")
       .setPath(UserPath)
-      .addSuccess(DisabledUser)
+      .addSuccess(
+        answer(DisabledUser, "The user, and the live service accounts that the user created", {
+          disabled_at: "2026-01-31T12:00:00.000Z",
+          sessions: 0
+        })
+      )
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "superadmin")
@@ -50,18 +69,20 @@ export class UsersApi extends HttpApiGroup.make("users")
   .add(
     HttpApiEndpoint.post("enable", "/api/users/:user_id/enable")
       .setPath(UserPath)
-      .addSuccess(UserRecord)
+      .addSuccess(answer(UserRecord, "The user"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Enable a disabled user")
+      .annotate(OpenApi.Description, "For superadmins. The user's earlier sessions and codes remain invalid.")
   )
   .add(
     HttpApiEndpoint.post("endSessions", "/api/users/:user_id/end-sessions")
       .setPath(UserPath)
-      .addSuccess(UserRecord)
+      .addSuccess(answer(UserRecord, "The user", { sessions: 0 }))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "End a user's sessions and pending login code")
+      .annotate(OpenApi.Description, "For superadmins. The user may log in again at once.")
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -1,12 +1,10 @@
 import { Api } from "@coffer/domain/Api"
-import { apiDocument } from "@coffer/domain/document/ApiDocument"
-import { fields, parameters } from "@coffer/domain/document/Fields"
-import { named as words } from "@coffer/domain/document/Named"
 import { errors } from "@coffer/domain/Errors"
 import { HttpApi } from "@effect/platform"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Either, Option, Schema, SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
+import { apiDocument } from "../../src/system/ApiDocument.js"
 import type { Json } from "../support/Program.js"
 
 const document: Json = JSON.parse(JSON.stringify(apiDocument()))
@@ -43,6 +41,9 @@ const collect = (ast: SchemaAST.AST): void => {
   if (name !== undefined && !named.has(name)) named.set(name, ast)
   partsOf(ast).forEach(collect)
 }
+
+/** The descriptions that the toolkit gives to schemas without one. */
+const toolkitWords = /^a (string|number) (matching|between)|^a (string|number|boolean)$/
 
 interface Endpoint {
   readonly id: string
@@ -98,7 +99,10 @@ describe.each(endpoints)("the description of $id", ({ operation, parameters: ast
   it("has words for the call, its parameters and its answers", () => {
     assert.match(operation.summary, /^[A-Z].{5,}[^.]$/)
     assert.match(operation.description, /^\S.{10,}\.$/s)
-    for (const parameter of operation.parameters) assert.match(parameter.description, /^\S.{5,}/)
+    for (const { description } of operation.parameters) {
+      assert.match(description, /^\S.{5,}/)
+      assert.notMatch(description, toolkitWords)
+    }
     for (const { description } of Object.values<Json>(operation.responses)) {
       assert.match(description, /^[A-Z].{2,}/)
       assert.notMatch(description, /^(Success|Error)$|undefined/)
@@ -136,13 +140,11 @@ describe("the named schemas", () => {
     for (const example of schema.examples ?? []) assert.strictEqual(decoded(ast, example), "decodes")
   })
 
-  it("have a description each, and no description is of a schema that is gone", () => {
-    for (const [name, { description }] of schemas) assert.match(description ?? "", /^\S.{5,}/, name)
-    const names = new Set(schemas.map(([name]) => name))
-    assert.deepStrictEqual(
-      Object.keys(words).filter((name) => !names.has(name)),
-      []
-    )
+  it("have a description each", () => {
+    for (const [name, { description }] of schemas) {
+      assert.match(description ?? "", /^\S.{5,}/, name)
+      assert.notMatch(description, toolkitWords, name)
+    }
   })
 
   it("have an example for each error", () => {
@@ -159,20 +161,14 @@ describe("the named schemas", () => {
     for (const [name, child] of Object.entries<Json>(node)) walk(child, `${where}.${name}`, visit)
   }
 
-  it("and every body have a description for each field, and no description is of a field that is gone", () => {
-    const seen = new Set<string>()
+  it("and every body have a description for each field", () => {
+    const seen: Array<string> = []
     walk(document, "", (name, field, where) => {
-      seen.add(name)
+      seen.push(name)
       assert.isString(field.description, `${where}.${name}`)
+      assert.notMatch(field.description, toolkitWords, `${where}.${name}`)
     })
-    assert.deepStrictEqual(
-      Object.keys(fields).filter((name) => !seen.has(name.split(".").at(-1) ?? "")),
-      []
-    )
-    const inUse = endpoints.flatMap(({ id, operation }) =>
-      operation.parameters.map(({ name }: Json) => (`${id}.${name}` in parameters ? `${id}.${name}` : name))
-    )
-    assert.sameMembers(Object.keys(parameters), [...new Set(inUse)])
+    assert.includeMembers(seen, ["expected_version", "next_cursor"])
   })
 
   it("close the bodies of requests and leave answers open", () => {

@@ -1,0 +1,164 @@
+import { Api } from "@coffer/domain/Api"
+import { answerOf, Tagged } from "@coffer/domain/api/Answer"
+import { HttpApi, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Context, Option, Predicate, SchemaAST } from "effect"
+import { exampleOf, exampleOfField } from "./Examples.js"
+import { find, mapNode, type Node, nodeOf, nodesOf, rewrite, textOf } from "./JsonNodes.js"
+
+const header = (description: string, example: string) => ({ description, schema: { type: "string" }, example })
+
+/** Response headers, as components of the document. */
+const headers = {
+  RequestId: header("the id of the request in the server's log", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+  ETag: header("the state of the environment, for If-Match and If-None-Match; opaque", '"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"'),
+  RetryAfter: header("how long to wait, in whole seconds", "600"),
+  Allow: header("the methods of the path", "GET, HEAD"),
+  Challenge: header("the required credential", 'Bearer realm="coffer"')
+}
+
+const reference = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
+
+const headersOf = (status: string, tagged: boolean): Node => ({
+  "X-Request-Id": reference("RequestId"),
+  ...(tagged && (status === "200" || status === "304") && { ETag: reference("ETag") }),
+  ...(status === "401" && { "WWW-Authenticate": reference("Challenge") }),
+  ...(status === "405" && { Allow: reference("Allow") }),
+  ...(status === "429" && { "Retry-After": reference("RetryAfter") })
+})
+
+interface Described {
+  readonly ast: SchemaAST.AST
+}
+
+interface Endpoint {
+  readonly annotations: Context.Context<never>
+  readonly pathSchema: Option.Option<Described>
+  readonly urlParamsSchema: Option.Option<Described>
+  readonly headersSchema: Option.Option<Described>
+  readonly payloadSchema: Option.Option<Described>
+  readonly successSchema: Described
+}
+
+const endpoints = (): ReadonlyMap<string, Endpoint> => {
+  const found = new Map<string, Endpoint>()
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, group }) => void found.set(`${group.identifier}.${endpoint.name}`, endpoint)
+  })
+  return found
+}
+
+const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.PropertySignature> => {
+  const struct = SchemaAST.isRefinement(ast) ? ast.from : ast
+  return SchemaAST.isTypeLiteral(struct) ? struct.propertySignatures : []
+}
+
+/** Parameters have the descriptions and examples of their fields, else those of their schemas. */
+const describeParameters = (parameters: unknown, endpoint: Endpoint): ReadonlyArray<Node> => {
+  const schemas = [endpoint.pathSchema, endpoint.urlParamsSchema, endpoint.headersSchema]
+  const fields = schemas.flatMap(Option.toArray).flatMap(({ ast }) => fieldsOf(ast))
+  return nodesOf(parameters).map((parameter) => {
+    const field = fields.find(({ name }) => name === parameter["name"])
+    const { description: _, examples: __, ...schema } = nodeOf(parameter["schema"])
+    const example = field && exampleOfField(field)
+    return {
+      ...parameter,
+      schema,
+      description: field && (descriptionOf(field) ?? descriptionOf(field.type)),
+      example: schema["type"] === "integer" ? Number(example) : example
+    }
+  })
+}
+
+const descriptionOf = (part: SchemaAST.Annotated): string | undefined =>
+  Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(part))
+
+const withExample = (content: unknown, example: unknown): Node =>
+  mapNode(content, (media) => ({ ...nodeOf(media), ...(example !== undefined && { example }) }))
+
+/** The answers of an endpoint, by status. */
+const answersOf = (endpoint: Endpoint): Node => {
+  const { ast } = endpoint.successSchema
+  const schemas = SchemaAST.isUnion(ast) && Option.isNone(answerOf(ast)) ? ast.types : [ast]
+  return Object.fromEntries(
+    schemas.map((schema) => {
+      const { description, example } = Option.getOrThrow(answerOf(schema))
+      const whole = exampleOf(schema)
+      const answered = Predicate.isRecord(whole) ? { ...whole, ...example } : whole
+      return [HttpApiSchema.getStatusSuccessAST(schema), { description, example: answered }]
+    })
+  )
+}
+
+/** Joins the descriptions of all errors in a response. */
+const describeErrors = (content: unknown, schemas: unknown): string => {
+  const schema = nodeOf(find(content, "application/json", "schema"))
+  return (schema["anyOf"] === undefined ? [schema] : nodesOf(schema["anyOf"]))
+    .map((named) => nodeOf(find(schemas, textOf(named["$ref"])?.split("/").at(-1) ?? "")))
+    .map(
+      ({ description, examples }) => `${textOf(find(nodesOf(examples)[0], "error", "code"))}: ${textOf(description)}`
+    )
+    .join(". ")
+}
+
+const describeOperation = (operation: Node, endpoint: Endpoint, schemas: unknown): Node => {
+  const body = nodeOf(operation["requestBody"])
+  const request = Option.map(endpoint.payloadSchema, ({ ast }) => exampleOf(ast))
+  const answers = answersOf(endpoint)
+  const tagged = Context.getOrElse(endpoint.annotations, Tagged, () => false)
+  return {
+    ...operation,
+    parameters: describeParameters(operation["parameters"], endpoint),
+    ...(Option.isSome(request) && { requestBody: { ...body, content: withExample(body["content"], request.value) } }),
+    responses: mapNode(operation["responses"], (node, status) => {
+      const response = nodeOf(node)
+      const known = nodeOf(answers[status])
+      return {
+        ...response,
+        description: known["description"] ?? describeErrors(response["content"], schemas),
+        headers: headersOf(status, tagged),
+        ...(response["content"] !== undefined && {
+          content: withExample(withAdditionalFields(response["content"]), known["example"])
+        })
+      }
+    })
+  }
+}
+
+/** Allows additional fields in responses, which may grow. Only request bodies reject them. */
+const withAdditionalFields = (schema: unknown): unknown =>
+  rewrite(schema, ({ additionalProperties, ...node }) =>
+    additionalProperties === undefined || additionalProperties === false ? node : { ...node, additionalProperties }
+  )
+
+/** OpenAPI 3.1 allows a description beside a reference. */
+const withoutWrappers = (document: unknown): Node =>
+  nodeOf(
+    rewrite(document, ({ allOf, ...node }) => {
+      const [only, ...others] = nodesOf(allOf)
+      if (only === undefined) return node
+      return only["$ref"] !== undefined && others.length === 0 ? { ...only, ...node } : { allOf, ...node }
+    })
+  )
+
+/**
+ * Builds the contract as an OpenAPI 3.1 document with descriptions and examples. It runs when the programs are built; no
+ * program loads this module.
+ */
+export const apiDocument = (): Node => {
+  const document = withoutWrappers(OpenApi.fromApi(Api))
+  const components = nodeOf(document["components"])
+  const schemas = nodeOf(withAdditionalFields(components["schemas"]))
+  const known = endpoints()
+  return {
+    ...document,
+    paths: mapNode(document["paths"], (item) =>
+      mapNode(item, (node) => {
+        const operation = nodeOf(node)
+        const endpoint = known.get(textOf(operation["operationId"]) ?? "")
+        return endpoint === undefined ? operation : describeOperation(operation, endpoint, schemas)
+      })
+    ),
+    components: { ...components, schemas, headers }
+  }
+}
