@@ -1,5 +1,6 @@
 import { Data, Deferred, Effect, Predicate } from "effect"
 import { missingInterpreter, shell } from "./Executable.js"
+import * as nodeModule from "node:module"
 import type { Signals } from "./Signals.js"
 import { inForeground } from "./TerminalGroup.js"
 
@@ -36,6 +37,14 @@ const afterTurns = (turns: number, callback: () => void): void => {
   setImmediate(() => (turns > 1 ? afterTurns(turns - 1, callback) : callback()))
 }
 
+/** Stores compiled code where Node keeps it. Node does that when it exits, but `execve` is no exit. Since Node 22.10. */
+const storeCompiledCode = () => {
+  const flush: unknown = Predicate.hasProperty(nodeModule, "flushCompileCache")
+    ? nodeModule.flushCompileCache
+    : undefined
+  if (typeof flush === "function") Reflect.apply(flush, nodeModule, [])
+}
+
 /** Becomes the command. Comes back only where Node cannot do that (before 22.15) or will not. */
 const become = (program: Program, signals: Signals): Effect.Effect<void> =>
   Effect.gen(function* () {
@@ -43,6 +52,7 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
     if (!program.sure || typeof execve !== "function") return
     const { argv, file } = invocation(program)
+    storeCompiledCode()
     yield* Effect.async<void>((resume) => {
       afterTurns(5, () => {
         signals.release()
