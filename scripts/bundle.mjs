@@ -9,7 +9,7 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bundleCached, bundleModules, optional, readable, root, settings } from "./bundling.mjs"
+import { bundleCached, bundleModules, client, optional, readable, root, settings } from "./bundling.mjs"
 
 /** @param cached modules that get their own bundle, with their exports. Shared code is duplicated. */
 const bundle = async (name, { cached, ...own }) => {
@@ -21,10 +21,9 @@ const bundle = async (name, { cached, ...own }) => {
   const options = { ...settings(version), ...own, external }
   const outputs = await Promise.all([
     ...("main" in cached ? [] : [bundleMain(source("main"), outdir, options)]),
-    ...Object.entries(cached).map(async ([module, names]) => {
-      const { outputs } = await bundleCached(source(module), join(outdir, `${module}.js`), names, options)
-      return outputs
-    })
+    ...Object.entries(cached).map(([module, names]) =>
+      bundleCached(source(module), join(outdir, `${module}.js`), names, options)
+    )
   ])
   // Remove old files last, so that a program that starts meanwhile finds its chunks.
   const current = new Set(outputs.flat().map((path) => resolve(fileURLToPath(root), path)))
@@ -89,11 +88,9 @@ const warm = async (program, ...args) => {
   await once(child, "close")
 }
 
-const inject = [fileURLToPath(new URL("scripts/form-data.mjs", root))]
-
 await Promise.all([
-  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"] }, inject }),
-  bundle("mcp", { cached: { main: [], Calls: ["startCalls"] }, inject }),
+  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"] }, ...client }),
+  bundle("mcp", { cached: { main: [], Calls: ["startCalls"] }, ...client }),
   bundle("server", {
     cached: { main: [], "keys/Rotation": ["opensDatabase", "rotate"], "backups/DrillWorker": [] },
     ...readable,

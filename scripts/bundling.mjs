@@ -68,6 +68,9 @@ export const settings = (version) => ({
   }
 })
 
+/** For the client and the tool server. */
+export const client = { inject: [fileURLToPath(new URL("scripts/form-data.mjs", root))] }
+
 /** Keeps function names in the stack traces of operators' logs. */
 export const readable = { minify: false, minifyWhitespace: true, minifySyntax: true }
 
@@ -77,26 +80,30 @@ export const bundleModules = async (entryPoints, outdir, options) => {
   return metafile
 }
 
-/**
- * Bundles a program's entry module as a script with a V8 code cache: see start-cached.mjs. Node's own compile cache needs
- * Node 22, and a folder that the program may write to.
- */
-export const bundleCached = async (source, outfile, names, options) => {
-  const folder = dirname(outfile)
-  const name = basename(outfile, ".js")
-  const script = await build({
+/** Bundles an entry module as a script: a function of `module`, `require`, `__import` and `__url`. */
+export const bundleScript = async (source, outfile, options) => {
+  const { metafile } = await build({
     ...options,
-    entryPoints: { [name]: source },
-    outdir: folder,
+    entryPoints: { [basename(outfile, ".cjs")]: source },
+    outdir: dirname(outfile),
     outExtension: { ".js": ".cjs" },
-    // V8 checks only the length of a script against its cache. The name of the cache identifies the script.
-    entryNames: "[name]-[hash]",
     format: "cjs",
     banner: { js: '(function(module,require,__import,__url){"use strict";' },
     footer: { js: "})" },
     define: { ...options.define, "import.meta.url": "__url" }
   })
-  const [path] = Object.keys(script.metafile.outputs)
+  return metafile
+}
+
+/**
+ * Bundles a program's entry module as a script with a V8 code cache: see start-cached.mjs. Node's own compile cache needs
+ * Node 22, and a folder that the program may write to.
+ */
+export const bundleCached = async (source, outfile, names, options) => {
+  // V8 checks only the length of a script against its cache. The name of the cache identifies the script.
+  const named = { ...options, entryNames: "[name]-[hash]" }
+  const script = await bundleScript(source, outfile.replace(/js$/, "cjs"), named)
+  const [path] = Object.keys(script.outputs)
   const cache = path.replace(/cjs$/, "cache")
   // Another version of Node may have made the cache.
   await rm(new URL(cache, root), { force: true })
@@ -115,5 +122,5 @@ export const bundleCached = async (source, outfile, names, options) => {
     metafile: true,
     define: { "process.env.COFFER_SCRIPT": JSON.stringify(basename(path)) }
   })
-  return { outputs: [...Object.keys(loader.metafile.outputs), path, cache], inputs: script.metafile.inputs }
+  return [...Object.keys(loader.metafile.outputs), path, cache]
 }

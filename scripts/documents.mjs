@@ -15,7 +15,18 @@ const target = new URL("packages/server/dist/documents/", root)
 
 /** The pages in reading order for newcomers. Others follow by name. */
 const order = [
-  ...["getting-started", "concepts", "cli", "run", "mcp", "integrations", "api", "configuration", "operations"],
+  ...[
+    "getting-started",
+    "install",
+    "concepts",
+    "cli",
+    "run",
+    "mcp",
+    "integrations",
+    "api",
+    "configuration",
+    "operations"
+  ],
   "observability"
 ]
 /** Pages that are linked, but not part of the full text. */

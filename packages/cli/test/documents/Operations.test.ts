@@ -284,8 +284,8 @@ describe("the forms for Docker", () => {
       assert.include([...folders, "/opt"], folder)
     }
     assert.match(dockerfile, /^ {4}SERVICE_DB_PATH=\/data\/service\.db/m)
-    assert.match(dockerfile, /^ENTRYPOINT \["node", "\/opt\/coffer\/packages\/server\/bin\/coffer-server\.js"\]$/m)
-    for (const [, file = ""] of text.matchAll(/\/opt\/coffer\/(\S+\.js)/g)) assert.isTrue(existsSync(`${root}/${file}`))
+    assert.match(dockerfile, /^ENTRYPOINT \["node", "\/opt\/coffer\/bin\/coffer-server"\]$/m)
+    assert.include(text, "--entrypoint /opt/coffer/bin/coffer coffer")
     const files = Object.values(compose.secrets).map(({ file }) => file)
     for (const [, file = ""] of text.matchAll(/(secrets\/master\.key)(?=[\s.])/g)) assert.include(files, `./${file}`)
     assert.match(text, /chown 10001 /)

@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { once } from "node:events"
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../../../server/test/support/Port.js"
+import { root } from "../support/Documents.js"
+import { finish, TestHome, until } from "../support/Programs.js"
+import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
+
+const folder = freshFolder()
+const made = join(folder, "release")
+const prefix = join(folder, "prefix")
+const modules = join(prefix, "lib/node_modules")
+const bin = (name: string) => join(prefix, "bin", name)
+const server = join(modules, "@coffer/server")
+
+let environment: Record<string, string>
+
+beforeAll(async () => {
+  await release("--packages", "--out", made)
+  environment = { PATH: await onlyPrograms(join(folder, "bin"), ["node", "npm", "sh", "env"]), HOME: folder }
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const listen = async (variables: Record<string, string>) => {
+  const port = await freePort()
+  const child = spawn(process.execPath, [join(server, "bin/coffer-server.js")], {
+    cwd: folder,
+    env: { ...environment, ...variables, SERVICE_PORT: String(port) },
+    stdio: ["ignore", "ignore", "pipe"]
+  })
+  let said = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text))
+  await until(() => (said.includes("listening on") || child.exitCode !== null ? true : undefined), "the server")
+  return { child, said: () => said, url: `http://127.0.0.1:${port}` }
+}
+
+const stop = async (child: ChildProcess) => {
+  const ended = once(child, "close")
+  child.kill()
+  await ended
+}
+
+describe("npm run release", () => {
+  it("makes the packages, the container's context and completions, each with its sum", () => {
+    const files = filesBelow(made)
+    assert.includeMembers(
+      [...files],
+      [`coffer-${version}.tgz`, `coffer-server-${version}.tgz`, `coffer-${version}.cdx.json`, "container/Dockerfile"]
+    )
+    const sums = readFileSync(join(made, "SHA256SUMS"), "utf8")
+    const expected = files
+      .filter((path) => path !== "SHA256SUMS")
+      .map((path) => `${sumOf(join(made, path))}  ${path}\n`)
+    assert.strictEqual(sums, expected.join(""))
+  })
+
+  it("makes the same bytes twice, at another place, in another zone, under another umask", async () => {
+    const compared = (await release("--packages", "--check")).trimEnd().split("\n")
+    assert.deepStrictEqual(
+      compared,
+      filesBelow(made).map((path) => `same   ${path}`)
+    )
+  })
+
+  it("has a section of the changelog for the version", () => {
+    assert.match(
+      readFileSync(`${root}CHANGELOG.md`, "utf8"),
+      new RegExp(`^## ${version.replaceAll(".", "\\.")} \\(`, "m")
+    )
+  })
+})
+
+describe("the package of the client", () => {
+  it("is installed by npm without a network, a compiler and any other package", async () => {
+    const tarball = join(made, `coffer-${version}.tgz`)
+    await must("npm", ["install", "--global", "--offline", "--prefix", prefix, tarball], environment)
+    assert.isFalse(existsSync(join(modules, "coffer/node_modules")))
+    for (const name of ["coffer", "coffer-mcp"]) {
+      assert.strictEqual(await must(bin(name), ["--version"], environment), `${version}\n`)
+    }
+  })
+
+  it("holds no folder of the machine that made it", () => {
+    for (const path of filesBelow(join(modules, "coffer"))) {
+      const text = readFileSync(join(modules, "coffer", path), "utf8")
+      for (const place of [root, folder]) assert.notInclude(text, place, path)
+    }
+  })
+
+  it("has the licence of every package in it", () => {
+    const text = readFileSync(join(modules, "coffer/THIRD-PARTY-LICENCES.txt"), "utf8")
+    for (const name of ["effect", "@effect/cli", "yaml", "@modelcontextprotocol/sdk", "zod"]) {
+      assert.match(text, new RegExp(`^${name} [0-9.]+ \\((MIT|ISC)\\)$`, "m"))
+    }
+  })
+
+  it("says where the master key is rotated when there is no server beside it", async () => {
+    const home = new TestHome("http://127.0.0.1:9")
+    const { code, stderr } = await finish(home.spawn(bin("coffer"), ["master-key", "rotate", "--db", "service.db"]))
+    assert.strictEqual(code, 1)
+    assert.include(stderr, "run it where the server is installed")
+    home.remove()
+  })
+})
+
+describe("the package of the server", () => {
+  const key = randomBytes(32).toString("hex")
+  let home: TestHome
+  let running: Awaited<ReturnType<typeof listen>>
+  let variables: Record<string, string>
+
+  beforeAll(async () => {
+    mkdirSync(server, { recursive: true })
+    await must("tar", ["-xzf", join(made, `coffer-server-${version}.tgz`), "--strip-components=1", "-C", server])
+    // npm compiles it for minutes; the long form of these tests lets it.
+    mkdirSync(join(server, "node_modules"))
+    symlinkSync(join(root, "node_modules/better-sqlite3"), join(server, "node_modules/better-sqlite3"))
+    mkdirSync(join(folder, "backups"), { mode: 0o700 })
+    variables = {
+      SERVICE_MASTER_KEY: key,
+      SMTP_HOST: "log",
+      SERVICE_DB_PATH: join(folder, "service.db"),
+      SUPERADMIN_EMAIL_0: "ada@example.com",
+      BACKUP_DIR: join(folder, "backups")
+    }
+    running = await listen(variables)
+    home = new TestHome(running.url)
+  })
+  afterAll(async () => {
+    await stop(running.child)
+    home.remove()
+  })
+
+  const client = async (...args: ReadonlyArray<string>) => {
+    const { code, stderr, stdout } = await finish(home.spawn(bin("coffer"), args))
+    assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
+    return stdout
+  }
+
+  it("needs SQLite alone, pinned with all that it needs", () => {
+    const read = (name: string) => JSON.parse(readFileSync(join(server, name), "utf8"))
+    assert.deepStrictEqual(Object.keys(read("package.json").dependencies), ["better-sqlite3"])
+    const { packages } = read("npm-shrinkwrap.json")
+    for (const [path, { integrity }] of Object.entries<{ integrity: string }>(packages)) {
+      if (path !== "") assert.match(integrity, /^sha512-/, path)
+    }
+    assert.property(packages, "node_modules/prebuild-install")
+  })
+
+  it("serves the client, with its documents, threads and backups", async () => {
+    assert.strictEqual((await fetch(`${running.url}/health/ready`)).status, 200, running.said())
+    for (const path of ["openapi.json", "docs", "llms-full.txt"]) {
+      assert.strictEqual((await fetch(`${running.url}/${path}`)).status, 200, path)
+    }
+    await client("login", "--email", "ada@example.com")
+    const code = await until(() => /login code for \S+: ([0-9]{6})/.exec(running.said())?.[1], "a login code")
+    await client("login", "--email", "ada@example.com", "--code", code)
+    await client("org", "create", "acme")
+    await client("project", "create", "webshop", "--org", "acme")
+    await client("init", "--org", "acme", "--project", "webshop", "--env", "dev")
+    await client("secret", "set", "API_KEY", "k-8c1f")
+    assert.strictEqual(await client("secret", "get", "API_KEY"), "k-8c1f")
+    assert.strictEqual(await client("run", "--", "sh", "-c", "echo $API_KEY"), "k-8c1f\n")
+    await client("backup", "create")
+    const drilled = await finish(
+      home.spawn(process.execPath, [join(server, "bin/coffer-server.js"), "drill"], { env: variables })
+    )
+    assert.strictEqual(drilled.code, 0, drilled.stderr)
+  })
+
+  it("serves the tool server of the client's package", async () => {
+    const said = [
+      {
+        id: 0,
+        method: "initialize",
+        params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "host", version: "1" } }
+      },
+      { method: "notifications/initialized" },
+      { id: 1, method: "tools/call", params: { name: "secret_get", arguments: { key: "API_KEY" } } }
+    ].map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+    const child = home.spawn(bin("coffer-mcp"), [])
+    let heard = ""
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => (heard += text))
+    child.stdin?.write(said.join(""))
+    await until(() => (heard.includes('"id":1') ? true : undefined), "the tool's result")
+    child.stdin?.end()
+    assert.include(heard, "k-8c1f")
+  })
+
+  it("rotates the master key by the client beside it, and starts under the new one", async () => {
+    await stop(running.child)
+    const out = join(folder, "new.key")
+    const args = ["master-key", "rotate", "--db", join(folder, "service.db"), "--generate", "--out", out]
+    const { code, stderr } = await finish(home.spawn(bin("coffer"), args, { env: { SERVICE_MASTER_KEY: key } }))
+    assert.strictEqual(code, 0, stderr)
+    assert.strictEqual(statSync(out).mode & 0o777, 0o600)
+    running = await listen({ ...variables, SERVICE_MASTER_KEY: readFileSync(out, "utf8").trim() })
+    assert.include(running.said(), "listening on")
+  })
+})

@@ -1,0 +1,78 @@
+/** What a release consists of. */
+import { execFile } from "node:child_process"
+import { createHash } from "node:crypto"
+import { mkdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { root } from "../bundling.mjs"
+import { archive, below } from "./archive.mjs"
+import { billOfMaterials } from "./bill.mjs"
+import { clientPackage } from "./client.mjs"
+import { executable } from "./executable.mjs"
+import { serverPackage } from "./server.mjs"
+
+const read = (path) => readFile(new URL(path, root))
+
+const program = (name) => fileURLToPath(new URL(name, root))
+
+const digest = (content) => createHash("sha256").update(content).digest("hex")
+
+/** The completions, under the names that the shells look for. */
+const completions = async () => {
+  const names = { bash: "coffer", zsh: "_coffer", fish: "coffer.fish" }
+  return Object.fromEntries(
+    await Promise.all(
+      Object.entries(names).map(async ([shell, name]) => {
+        const args = [program("packages/cli/bin/coffer.js"), "completions", shell]
+        const { stdout } = await promisify(execFile)(process.execPath, args)
+        return [`completions/${shell}/${name}`, stdout]
+      })
+    )
+  )
+}
+
+/**
+ * Returns every file of the release by path.
+ *
+ * @param node the folder of the Node for the executables, if there is one
+ * @param time the time of all files, in seconds since 1970
+ * @param work a folder for what is only made in between
+ */
+export const makeRelease = async ({ node, time, work }) => {
+  const manifest = JSON.parse(await read("package.json"))
+  const { version } = manifest
+  const common = { "CHANGELOG.md": await read("CHANGELOG.md") }
+  const shells = await completions()
+  const tarball = (files) => archive(below("package", { ...files, ...common }), time)
+  const client = await clientPackage({ folder: join(work, "client"), manifest })
+  const server = await serverPackage({ folder: join(work, "server"), manifest })
+  const packages = {
+    [`coffer-${version}.tgz`]: tarball({ ...client, ...shells }),
+    [`coffer-server-${version}.tgz`]: tarball(server)
+  }
+  const files = {
+    ...packages,
+    ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
+    ...shells,
+    "CHANGELOG.md": common["CHANGELOG.md"],
+    [`coffer-${version}.cdx.json`]: await billOfMaterials({ time, node })
+  }
+  if (node !== undefined) {
+    await mkdir(join(work, "executable"), { recursive: true })
+    const made = await executable({ folder: join(work, "executable"), node, version })
+    const name = `coffer-${version}-${process.platform}-${process.arch}`
+    const content = {
+      coffer: made.program,
+      "coffer-mcp": { symlink: "coffer" },
+      ...made.licences,
+      ...shells,
+      ...common
+    }
+    files[`${name}.tar.gz`] = archive(below(name, content), time)
+  }
+  const sums = Object.entries(files)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, content]) => `${digest(content)}  ${path}\n`)
+  return { ...files, SHA256SUMS: sums.join("") }
+}

@@ -1,0 +1,160 @@
+/**
+ * The single executable of `coffer` and `coffer-mcp`: a Node 24 with the programs inside, by Node's single-executable
+ * application. It needs no Node and no file beside it.
+ */
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { build } from "esbuild"
+import { bundleScript, client, optional, root, settings } from "../bundling.mjs"
+import { scripts } from "./executable/scripts.mjs"
+import { ownLicence, thirdParty } from "./licences.mjs"
+
+const release = new URL("scripts/release/", root)
+const source = (path) => fileURLToPath(new URL(`packages/${path}`, root))
+
+/** Where Node looks for the programs in its executable. */
+const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2"
+
+/**
+ * Installs the pinned Node for this platform from the registry. Returns undefined where that cannot be had.
+ *
+ * @returns the folder of its package
+ */
+export const installNode = async (folder) => {
+  const name = `node-${process.platform}-${process.arch}`
+  await mkdir(folder, { recursive: true })
+  for (const file of ["package.json", "package-lock.json"]) {
+    await copyFile(new URL(`node/${file}`, release), join(folder, file))
+  }
+  try {
+    await promisify(execFile)("npm", ["ci", "--ignore-scripts", "--no-audit"], { cwd: folder })
+    const node = join(folder, "node_modules", name)
+    await promisify(execFile)(join(node, "bin/node"), ["--version"])
+    return node
+  } catch {
+    return undefined
+  }
+}
+
+/** The names of all scripts. */
+const assets = Object.entries(scripts).flatMap(([program, names]) => names.map((name) => `${program}/${name}`))
+
+/** Bundles every script. Returns the paths of what they contain. */
+const bundleScripts = async (folder, version) => {
+  const made = await Promise.all(
+    Object.entries(scripts).flatMap(([program, names]) =>
+      names.map((name) => {
+        const external = [...optional, ...names.filter((other) => other !== "main").map((other) => `./${other}.js`)]
+        const file = join(folder, program, `${name}.cjs`)
+        return bundleScript(source(`${program}/src/${name}.ts`), file, { ...settings(version), ...client, external })
+      })
+    )
+  )
+  return made.flatMap(({ inputs }) => Object.keys(inputs))
+}
+
+const messages = [
+  {
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "release", version: "1" } }
+  },
+  { id: 1, method: "tools/list" }
+].map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+
+/** Fails if V8 rejects the code cache of a script. */
+const isTaken = `
+  for (const file of process.argv.slice(1)) {
+    const read = (end) => require("node:fs").readFileSync(file + end)
+    const script = new (require("node:vm").Script)(read(".cjs").toString(), { cachedData: read(".cache") })
+    if (script.cachedDataRejected) throw new Error("V8 rejects the code cache of " + file)
+  }
+`
+
+/** Runs the programs without a server, which stores the code that V8 compiled. */
+const warm = async (node, folder) => {
+  const env = {
+    HOME: folder,
+    PATH: process.env.PATH,
+    SERVICE_SERVER_URL: "http://127.0.0.1:1",
+    SERVICE_ORG: "acme",
+    SERVICE_PROJECT: "webshop",
+    SERVICE_ENV: "dev",
+    SERVICE_API_KEY: "svc_sa_none"
+  }
+  const run = async (said, ...args) => {
+    // Makes the same cache each time, which any run of the same Node takes.
+    const options = ["--predictable", fileURLToPath(new URL("executable/warm.mjs", release)), folder]
+    const child = spawn(join(node, "bin/node"), [...options, ...args], {
+      cwd: folder,
+      env,
+      stdio: ["pipe", "ignore", "ignore"],
+      timeout: 60_000
+    })
+    const closed = once(child, "close")
+    for (const text of said) child.stdin.write(text)
+    // The tool server loads its calls after it has listed the tools.
+    if (said.length > 0) await setTimeout(3_000)
+    child.stdin.end()
+    await closed
+  }
+  await run([], "cli", "secret", "list")
+  await run([], "cli", "run", "--", "true")
+  await run(messages, "mcp")
+  await promisify(execFile)(join(node, "bin/node"), ["-e", isTaken, ...assets.map((name) => join(folder, name))])
+}
+
+/**
+ * Returns the executable and the licences of what it contains.
+ *
+ * @param node the folder of the package that `installNode` returns
+ */
+export const executable = async ({ folder, node, version }) => {
+  const inputs = await bundleScripts(folder, version)
+  await warm(node, folder)
+  await build({
+    absWorkingDir: fileURLToPath(root),
+    entryPoints: [fileURLToPath(new URL("executable/main.mjs", release))],
+    outfile: join(folder, "start.cjs"),
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    target: "node24",
+    minify: true
+  })
+  const config = {
+    main: "start.cjs",
+    output: "blob",
+    disableExperimentalSEAWarning: true,
+    // NODE_OPTIONS is meant for the programs that it runs, and could name files that are not here.
+    execArgvExtension: "none",
+    assets: Object.fromEntries(assets.flatMap((name) => [`${name}.cjs`, `${name}.cache`]).map((path) => [path, path]))
+  }
+  await writeFile(join(folder, "config.json"), JSON.stringify(config))
+  await promisify(execFile)(join(node, "bin/node"), ["--experimental-sea-config", "config.json"], { cwd: folder })
+  const file = join(folder, "coffer")
+  await copyFile(join(node, "bin/node"), file)
+  const postject = createRequire(join(node, "package.json")).resolve("postject/dist/cli.js")
+  await promisify(execFile)(process.execPath, [
+    postject,
+    file,
+    "NODE_SEA_BLOB",
+    join(folder, "blob"),
+    "--sentinel-fuse",
+    fuse
+  ])
+  return {
+    program: { content: await readFile(file), executable: true },
+    licences: {
+      LICENSE: await ownLicence(),
+      "THIRD-PARTY-LICENCES.txt": await thirdParty(inputs),
+      "NODE-LICENCE.txt": await readFile(join(node, "LICENSE"))
+    }
+  }
+}

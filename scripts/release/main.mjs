@@ -1,0 +1,76 @@
+/**
+ * `npm run release`: makes everything that is handed out, in `release/`. With `--check`, makes it twice in two places and
+ * compares the bytes. `--packages` leaves out the executables, `--out FOLDER` writes to another folder.
+ */
+import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { parseArgs } from "node:util"
+import { root } from "../bundling.mjs"
+import { makeRelease } from "./artefacts.mjs"
+import { installNode } from "./executable.mjs"
+import { filesOf } from "./staging.mjs"
+
+const { values: options } = parseArgs({
+  options: { check: { type: "boolean" }, packages: { type: "boolean" }, out: { type: "string" } }
+})
+
+const say = (line) => process.stdout.write(`${line}\n`)
+const digest = (content) => createHash("sha256").update(content).digest("hex")
+
+/** The time of every file: the one of the commit, so that anybody gets the same bytes. */
+const time = () => {
+  const { SOURCE_DATE_EPOCH } = process.env
+  if (SOURCE_DATE_EPOCH !== undefined) return Number(SOURCE_DATE_EPOCH)
+  const cwd = fileURLToPath(root)
+  return Number(execFileSync("git", ["log", "-1", "--format=%ct"], { cwd, encoding: "utf8" }))
+}
+
+const temporary = await mkdtemp(join(tmpdir(), "coffer-release-"))
+
+const nodeForExecutables = async () => {
+  if (options.packages) return undefined
+  const node = await installNode(join(temporary, "node"))
+  if (node === undefined) {
+    say(`no executables: there is no Node 24 for ${process.platform}-${process.arch} from the registry`)
+  }
+  return node
+}
+
+/** Makes all files and writes them to a folder. */
+const release = async (node, work, target) => {
+  const files = await makeRelease({ node, time: time(), work })
+  await rm(target, { recursive: true, force: true })
+  for (const [path, file] of Object.entries(files)) {
+    await mkdir(dirname(join(target, path)), { recursive: true })
+    await writeFile(join(target, path), file)
+  }
+}
+
+const size = (content) => `${(content.length / 1024 / 1024).toFixed(2)} MiB`.padStart(12)
+
+try {
+  const node = await nodeForExecutables()
+  if (options.check) {
+    const [first, second] = [join(temporary, "first"), join(temporary, "a second place")]
+    await release(node, `${first}.work`, first)
+    Object.assign(process.env, { TZ: "Pacific/Auckland", LC_ALL: "C" })
+    process.umask(0o077)
+    await release(node, `${second}.work`, second)
+    const [one, two] = [await filesOf(first), await filesOf(second)]
+    for (const path of [...new Set([...Object.keys(one), ...Object.keys(two)])].sort()) {
+      const same = one[path] !== undefined && two[path] !== undefined && digest(one[path]) === digest(two[path])
+      say(`${same ? "same  " : "DIFFERS"} ${path}`)
+      if (!same) process.exitCode = 1
+    }
+  } else {
+    const target = options.out ?? fileURLToPath(new URL("release/", root))
+    await release(node, join(temporary, "work"), target)
+    for (const [path, content] of Object.entries(await filesOf(target)).sort()) say(`${size(content)}  ${path}`)
+  }
+} finally {
+  await rm(temporary, { recursive: true })
+}
