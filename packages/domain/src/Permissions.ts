@@ -1,8 +1,5 @@
 import type { Permission } from "./AclRule.js"
-import { permissions } from "./AclRule.js"
 import type { Role } from "./Member.js"
-import { roles } from "./Member.js"
-import { matcherOf } from "./Pattern.js"
 
 /**
  * What an action requires.
@@ -13,7 +10,7 @@ import { matcherOf } from "./Pattern.js"
  * By rule: an access rule of at least `permission` for the environment. Users also need `role`; owners and admins need
  * no rule. `reveals` marks actions that return values: accounts with `reveal: false` may not do them.
  */
-type Need =
+export type Need =
   | { readonly on: "org" | "project" | "env"; readonly role: Role; readonly account?: "any" | "manager" }
   | { readonly on: "env"; readonly permission: Permission; readonly role: Role; readonly reveals?: true }
 
@@ -56,143 +53,3 @@ export type Action = keyof typeof needs
 
 /** The level at which an action happens: organization, project or environment. */
 export type ScopeOf<A extends Action> = (typeof needs)[A]["on"]
-
-/** An access rule, reduced to what a decision needs. */
-export interface Grant {
-  readonly id: string
-  readonly project_pattern: string
-  readonly env_pattern: string
-  readonly permission: Permission
-}
-
-/** The caller within one organization: everything that a decision depends on. */
-export interface Subject {
-  readonly superadmin: boolean
-  readonly role: Role | null
-  /** For a service account of this organization; `null` for a user. */
-  readonly account: { readonly scoped: boolean; readonly reveal: boolean } | null
-  readonly grants: ReadonlyArray<Grant>
-}
-
-export interface PlaceNames {
-  readonly org: string
-  readonly project?: string | undefined
-  readonly env?: string | undefined
-}
-
-export type Decision =
-  | { readonly allowed: true; readonly via: "role" | "rule" | "superadmin" }
-  | { readonly allowed: false; readonly missing: string }
-
-export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Word, wanted: Word): boolean =>
-  order.indexOf(has) >= order.indexOf(wanted)
-
-const hasRole = (subject: Subject, role: Role): boolean => subject.role !== null && atLeast(roles, subject.role, role)
-
-/** Returns a function that matches rules against the place. */
-const ruleMatcherOf = ({ env, project }: PlaceNames): ((grant: Grant) => boolean) => {
-  if (project === undefined || env === undefined) return () => false
-  const [matchesProject, matchesEnv] = [matcherOf(project), matcherOf(env)]
-  return (grant) => matchesProject(grant.project_pattern) && matchesEnv(grant.env_pattern)
-}
-
-const where = (place: PlaceNames): string =>
-  place.project === undefined
-    ? `organization ${place.org}`
-    : place.env === undefined
-      ? `project ${place.project} of organization ${place.org}`
-      : `environment ${place.project}/${place.env} of organization ${place.org}`
-
-const allowed = (via: "role" | "rule" | "superadmin"): Decision => ({ allowed: true, via })
-const denied = (missing: string): Decision => ({ allowed: false, missing })
-
-const decideByRole = (
-  need: { readonly role: Role; readonly account?: "any" | "manager" },
-  subject: Subject,
-  place: PlaceNames
-): Decision => {
-  if (subject.account === null) {
-    return hasRole(subject, need.role)
-      ? allowed("role")
-      : denied(`this needs the role ${need.role} in organization ${place.org}`)
-  }
-  if (need.account === undefined) {
-    return denied(
-      `this needs the role ${need.role} in organization ${place.org}, and a service account never has a role`
-    )
-  }
-  if (need.account === "any") return allowed("role")
-  return !subject.account.scoped && subject.grants.some((grant) => grant.permission === "admin")
-    ? allowed("rule")
-    : denied(
-        `this needs the role admin, or a service account without a project that has an admin rule, in organization ${place.org}`
-      )
-}
-
-const decideByRule = (
-  need: { readonly permission: Permission; readonly role: Role; readonly reveals?: true },
-  subject: Subject,
-  place: PlaceNames
-): Decision => {
-  if (subject.account === null && hasRole(subject, "admin")) return allowed("role")
-  if (subject.account === null && !hasRole(subject, need.role)) {
-    return denied(`this needs at least the role ${need.role} in organization ${place.org}, whatever the rules`)
-  }
-  if (need.reveals === true && subject.account?.reveal === false) {
-    return denied("this service account was made with reveal: false and is never given a value")
-  }
-  const matchesPlace = ruleMatcherOf(place)
-  return subject.grants.some((grant) => atLeast(permissions, grant.permission, need.permission) && matchesPlace(grant))
-    ? allowed("rule")
-    : denied(`this needs a rule with permission ${need.permission} for ${where(place)}`)
-}
-
-/**
- * Decides whether the subject may do the action: deny by default, allow by role, by rule, or as superadmin. Call it only
- * for places whose existence the subject may know; others are NOT_FOUND.
- */
-export const decide = (action: Action, subject: Subject, place: PlaceNames): Decision => {
-  const need: Need = needs[action]
-  const decision = "permission" in need ? decideByRule(need, subject, place) : decideByRole(need, subject, place)
-  return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
-}
-
-/** A role or rule that gives a permission, and what limits it. */
-export interface Reason {
-  readonly permission: Permission
-  readonly by: "superadmin" | "role" | "rule"
-  readonly role?: Role
-  readonly rule_id?: string
-  readonly limited_by?: string
-}
-
-export interface Explanation {
-  readonly allowed: ReadonlyArray<Permission>
-  readonly because: ReadonlyArray<Reason>
-}
-
-/** The action that `explain` decides to test each permission. */
-const representatives = { read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
-
-const limitOf = (subject: Subject, permission: Permission): string | undefined => {
-  if (subject.account !== null) return subject.account.reveal ? undefined : "reveal: false, no value is ever returned"
-  if (permission === "read" || hasRole(subject, "developer")) return undefined
-  return `the role ${subject.role ?? "none"}, which never writes`
-}
-
-/** Returns a subject's permissions on the secrets of an environment, with every reason. Agrees with `decide`. */
-export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
-  const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
-  const rules = subject.grants.filter(ruleMatcherOf(place)).map(({ id, permission }): Reason => {
-    const limit = limitOf(subject, permission)
-    return { permission, by: "rule", rule_id: id, ...(limit !== undefined && { limited_by: limit }) }
-  })
-  return {
-    allowed: permissions.filter((permission) => decide(representatives[permission], subject, place).allowed),
-    because: [
-      ...(subject.superadmin && subject.account === null ? [{ permission: "admin", by: "superadmin" } as const] : []),
-      ...(byRole === null ? [] : [{ permission: "admin", by: "role", role: byRole } as const]),
-      ...rules
-    ]
-  }
-}

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { matches, Pattern } from "@coffer/domain/Pattern"
+import { Pattern } from "@coffer/domain/Pattern"
 import { Effect, Redacted, Schema } from "effect"
 import fc from "fast-check"
+import { matcherOf } from "../../src/access/PatternMatch.js"
 import { type Driver, driver, people, type Person } from "./Driver.js"
 import * as model from "./Model.js"
 import { type Everything, hasty, holds, long, onFile, setSuperadmin, status } from "./Support.js"
@@ -501,7 +502,7 @@ describe("a pattern", () => {
   it("matches the names that a plain matcher says", () => {
     fc.assert(
       fc.property(patterns, fc.array(names, { minLength: 1, maxLength: 10 }), (pattern, all) => {
-        for (const name of all) assert.strictEqual(matches(pattern, name), model.globMatches(pattern, name), name)
+        for (const name of all) assert.strictEqual(matcherOf(name)(pattern), model.globMatches(pattern, name), name)
       }),
       { numRuns: long ? 20_000 : 5_000 }
     )

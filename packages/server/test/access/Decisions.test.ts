@@ -1,16 +1,9 @@
 import type { Permission } from "@coffer/domain/AclRule"
 import type { Role } from "@coffer/domain/Member"
-import {
-  type Action,
-  decide,
-  explain,
-  type Grant,
-  needs,
-  type PlaceNames,
-  type Subject
-} from "@coffer/domain/Permissions"
+import { type Action, needs } from "@coffer/domain/Permissions"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
+import { decide, explain, type Grant, type PlaceNames, type Subject } from "../../src/access/Decisions.js"
 
 /**
  * Who may do what, as the specification says it. `yes` and `no` are what rules do not change; a permission is what an

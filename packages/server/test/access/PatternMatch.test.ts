@@ -1,8 +1,11 @@
 import { isOwnMessage } from "@coffer/domain/Message"
-import { matcherOf, matches, Pattern } from "@coffer/domain/Pattern"
+import { Pattern } from "@coffer/domain/Pattern"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, ParseResult, Schema } from "effect"
 import picomatch from "picomatch"
+import { matcherOf } from "../../src/access/PatternMatch.js"
+
+const matches = (pattern: string, name: string): boolean => matcherOf(name)(pattern)
 
 const decode = Schema.decodeUnknownEither(Pattern)
 const accepts = (text: unknown) => Either.isRight(decode(text))
