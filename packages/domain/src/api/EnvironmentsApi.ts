@@ -8,7 +8,7 @@ import { EnvName, SecretKey } from "../Names.js"
 import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../Schemas.js"
 import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
-import { answer, Tagged } from "./Answer.js"
+import { answer, SendsETag } from "./Answer.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
 
@@ -96,7 +96,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
       .annotate(LargeAnswer, 8 * 1024 * 1024)
-      .annotate(Tagged, true)
+      .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(
         OpenApi.Description,
@@ -123,7 +123,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
       .annotate(BodyLimit, 16 * 1024 * 1024)
-      .annotate(Tagged, true)
+      .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
       .annotate(
         OpenApi.Description,
@@ -157,7 +157,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
-      .annotate(Tagged, true)
+      .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Copy secrets from another environment, without returning values")
       .annotate(
         OpenApi.Description,
@@ -217,7 +217,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
-      .annotate(Tagged, true)
+      .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Revert an environment to a revision, without returning values")
       .annotate(
         OpenApi.Description,

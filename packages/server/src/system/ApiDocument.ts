@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { answerOf, Tagged } from "@coffer/domain/api/Answer"
+import { answerOf, SendsETag } from "@coffer/domain/api/Answer"
 import { HttpApi, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Context, Option, Predicate, SchemaAST } from "effect"
 import { exampleOf, exampleOfField } from "./Examples.js"
@@ -18,9 +18,9 @@ const headers = {
 
 const reference = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
 
-const headersOf = (status: string, tagged: boolean): Node => ({
+const headersOf = (status: string, sendsETag: boolean): Node => ({
   "X-Request-Id": reference("RequestId"),
-  ...(tagged && (status === "200" || status === "304") && { ETag: reference("ETag") }),
+  ...(sendsETag && (status === "200" || status === "304") && { ETag: reference("ETag") }),
   ...(status === "401" && { "WWW-Authenticate": reference("Challenge") }),
   ...(status === "405" && { Allow: reference("Allow") }),
   ...(status === "429" && { "Retry-After": reference("RetryAfter") })
@@ -105,7 +105,7 @@ const describeOperation = (operation: Node, endpoint: Endpoint, schemas: unknown
   const body = nodeOf(operation["requestBody"])
   const request = Option.map(endpoint.payloadSchema, ({ ast }) => exampleOf(ast))
   const answers = answersOf(endpoint)
-  const tagged = Context.getOrElse(endpoint.annotations, Tagged, () => false)
+  const sendsETag = Context.getOrElse(endpoint.annotations, SendsETag, () => false)
   return {
     ...operation,
     parameters: describeParameters(operation["parameters"], endpoint),
@@ -116,7 +116,7 @@ const describeOperation = (operation: Node, endpoint: Endpoint, schemas: unknown
       return {
         ...response,
         description: known["description"] ?? describeErrors(response["content"], schemas),
-        headers: headersOf(status, tagged),
+        headers: headersOf(status, sendsETag),
         ...(response["content"] !== undefined && {
           content: withExample(withAdditionalFields(response["content"]), known["example"])
         })

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { Api } from "@coffer/domain/Api"
 import { errors } from "@coffer/domain/Errors"
 import { HttpApi } from "@effect/platform"
@@ -129,6 +130,28 @@ describe.each(endpoints)("the description of $id", ({ operation, parameters: ast
       assert.strictEqual(decoded(asts.get(name)!, String(example)), "decodes", name)
     }
   })
+})
+
+it("declares an ETag for the recorded answers that have one, and for no others", () => {
+  const answers = readFileSync(new URL("../api/answers.txt", import.meta.url), "utf8")
+  const recorded = [...answers.matchAll(/^([A-Z]+) (\/[^ ?\n]*).*\n {2}(200|201|304) (.*)$/gm)]
+  const declared = new Set<string>()
+  for (const [call = "", method = "", path = "", status = "", headers = ""] of recorded) {
+    const operations = Object.entries<Json>(document.paths).filter(([template]) =>
+      new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path)
+    )
+    for (const operation of operations.flatMap(([, item]) => item[method.toLowerCase()] ?? [])) {
+      const response = operation.responses[status]
+      if (response === undefined) continue
+      assert.strictEqual("ETag" in response.headers, /(^|\| )etag: /.test(headers), call)
+      if ("ETag" in response.headers) declared.add(operation.operationId)
+    }
+  }
+  const calls = ["bundle", "copy", "revert", "writeBundle"]
+  assert.sameMembers(
+    [...declared],
+    calls.map((name) => `environments.${name}`)
+  )
 })
 
 describe("the named schemas", () => {
