@@ -47,13 +47,27 @@ const deepImports = {
   }
 }
 
+/**
+ * Keeps Effect's pretty logger, which no program of ours uses, from looking at standard output when it is loaded: Node then
+ * makes a pipe non-blocking, for the command of `coffer run` too.
+ */
+const withoutStreams = {
+  name: "without-streams",
+  setup({ onLoad }) {
+    onLoad({ filter: /effect\/dist\/esm\/internal\/logger\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8")
+      return { contents: source.replaceAll("process.stdout", "undefined"), loader: "js" }
+    })
+  }
+}
+
 /** Optional dependencies, which are loaded lazily, are external. */
 export const optional = ["@coffer/server/*"]
 
 export const settings = (version) => ({
   absWorkingDir: fileURLToPath(root),
   bundle: true,
-  plugins: [deepImports],
+  plugins: [deepImports, withoutStreams],
   platform: "node",
   target: "node20",
   chunkNames: "chunk-[hash]",

@@ -1,6 +1,6 @@
+import { writeSync } from "node:fs"
 import { splitRunArgv } from "./run/RunArgv.js"
 import { catchSignals } from "./run/Signals.js"
-import { keepBlocking } from "./run/Streams.js"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
@@ -18,11 +18,10 @@ const startRun = async (rest: ReadonlyArray<string>) => {
   const command = splitRunArgv(rest)
   if (command.type === "help") return startCli()
   if (command.type === "wrong") {
-    process.stderr.write(`coffer: ${command.message}\n`)
+    writeSync(2, `coffer: ${command.message}\n`)
     process.exit(125)
   }
   const signals = catchSignals()
-  keepBlocking()
   const { start } = await import("./run/main.js")
   await start(command, version, signals)
 }

@@ -142,7 +142,7 @@ describe("the command line", () => {
   it("is not for run where it begins with an option that run does not have", async () => {
     const { code, stderr } = await run(["--bogus", "true"])
     assert.strictEqual(code, 125)
-    assert.match(stderr, /--bogus is not an option of coffer run/)
+    assert.match(stderr, /^coffer: unknown option --bogus; if it is the command, write -- before it/)
     assert.strictEqual((await run([])).code, 125)
   })
 })

@@ -1,16 +1,15 @@
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
-import { type AclExplanation, type AclRule, permissions } from "@coffer/domain/AclRule"
+import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/AclRule"
+import type { OrgPath } from "@coffer/domain/api/Paths"
 import { RuleId } from "@coffer/domain/Ids"
 import { Pattern } from "@coffer/domain/Pattern"
-import { Effect, Option } from "effect"
-import { NotThere, WrongUsage } from "../Failures.js"
-import { note, printDone, printJson, printLine, printList, printRecord } from "../Output.js"
-import { confirm } from "../Prompts.js"
-import { checked } from "./Checked.js"
-import { argument, atEnv, atOrg, connect, settingsOf, yes } from "./Shared.js"
-import { email, serviceAccount, subjectOf } from "./Subjects.js"
+import { Effect } from "effect"
+import { NotThere } from "../Failures.js"
+import { atEnv, atOrg, type Call, group, yes } from "../grammar/Command.js"
+import { option, optionalArgument, requiredOption } from "../grammar/Fields.js"
+import { email, serviceAccount, type Subject, subjectOf } from "../subjects/Subjects.js"
+import { note, printLine } from "../terminal/Print.js"
+import { confirm } from "../terminal/Prompts.js"
+import { doneView, listView, printView } from "../terminal/View.js"
 
 const subject = (rule: AclRule) => rule.email ?? rule.name ?? rule.subject_id
 
@@ -23,121 +22,110 @@ const columns = {
   "granted by": (rule: AclRule) => rule.created_by
 }
 
-const list = Command.make("list", atOrg, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const rules = yield* client.call("acl", (api) => api.list({ path }))
-    yield* printList(rules, options.json, columns, "there are no access rules; make one with: coffer acl grant")
-  })
-).pipe(Command.withDescription("List the access rules. Example: coffer acl list --json"))
+const list = atOrg("list", {
+  description: "List the access rules",
+  examples: ["coffer acl list", "coffer acl list --json"],
+  options: {},
+  run: ({ call, path }) =>
+    Effect.map(
+      call("acl", (api) => api.list({ path })),
+      (rules) => listView(rules, columns, "there are no access rules; make one with: coffer acl grant")
+    )
+})
 
-const pattern = (name: string, what: string) =>
-  checked(name, Pattern).pipe(
-    Options.withDescription(`Which ${what} it is about: a name, or a pattern such as web-* or {dev,staging}`)
-  )
-const projectPattern = pattern("project-pattern", "projects")
-const envPattern = pattern("env-pattern", "environments")
+const about = (what: string) => `Which ${what} it is about: a name, or a pattern such as web-* or {dev,staging}`
 
-const permission = Options.choice("permission", permissions).pipe(
-  Options.withDescription("read values, write them too, or admin: manage rules too")
-)
-
-const grant = Command.make(
-  "grant",
-  { ...atOrg, email, serviceAccount, projectPattern, envPattern, permission },
-  (options) =>
+const grant = atOrg("grant", {
+  description: "Grant a permission, or change the one that the subject has for these patterns",
+  examples: [
+    "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write",
+    "coffer acl grant --service-account ci --project-pattern webshop --env-pattern prod --permission read"
+  ],
+  options: {
+    email,
+    serviceAccount,
+    projectPattern: requiredOption("project-pattern", Pattern, about("projects")),
+    envPattern: requiredOption("env-pattern", Pattern, about("environments")),
+    permission: requiredOption("permission", Permission, "read values, write them too, or admin: manage rules too")
+  },
+  run: ({ call, options, path }) =>
     Effect.gen(function* () {
-      const settings = yield* settingsOf(options)
-      const path = yield* settings.orgPath
-      const client = yield* connect(yield* settings.server)
-      const named = yield* subjectOf(client, path, options)
+      const named = yield* subjectOf(call, path, options)
       const granted = {
         project_pattern: options.projectPattern,
         env_pattern: options.envPattern,
         permission: options.permission
       }
-      const rule = yield* client.call("acl", (api) =>
+      const rule = yield* call("acl", (api) =>
         named.subject_type === "user"
           ? api.grant({ path, payload: { ...named, ...granted } })
           : api.grant({ path, payload: { ...named, ...granted } })
       )
-      if (options.json) return yield* printRecord(rule, true)
-      yield* printDone(
-        `${subject(rule)} has the permission ${rule.permission} for ${rule.project_pattern}/${rule.env_pattern} (rule ${rule.id})`,
-        false
-      )
+      const place = `${rule.project_pattern}/${rule.env_pattern}`
+      return doneView(`${subject(rule)} has the permission ${rule.permission} for ${place} (rule ${rule.id})`, rule)
     })
-).pipe(
-  Command.withDescription(
-    "Grant a permission, or change the one that the subject has for these patterns. Example: coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write"
+})
+
+interface RuleFilter {
+  readonly projectPattern: Pattern | undefined
+  readonly envPattern: Pattern | undefined
+}
+
+/** The rules about a subject, of these patterns. */
+const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named: Subject, filter: RuleFilter) {
+  const { data } = yield* call("acl", (api) => api.list({ path }))
+  const rules = data.filter(
+    (rule) =>
+      (named.subject_type === "user" ? rule.email === named.email : rule.subject_id === named.subject_id) &&
+      (filter.projectPattern === undefined || rule.project_pattern === filter.projectPattern) &&
+      (filter.envPattern === undefined || rule.env_pattern === filter.envPattern)
   )
-)
+  if (rules.length > 0) return rules
+  return yield* new NotThere({ message: "no access rule is about that; coffer acl list shows what there is" })
+})
 
-const ruleId = argument("RULE_ID", RuleId, "The rule's id, as coffer acl list shows it").pipe(Args.optional)
+const sentence = (rule: AclRule) =>
+  `${rule.permission} of ${subject(rule)} for ${rule.project_pattern}/${rule.env_pattern} (rule ${rule.id})`
 
-const revoke = Command.make(
-  "revoke",
-  {
-    ...atOrg,
-    ruleId,
+const revoke = atOrg("revoke", {
+  description: "Revoke one rule by its id, or every rule about a subject",
+  examples: [
+    "coffer acl revoke 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90",
+    "coffer acl revoke --email grace@example.com --env-pattern prod"
+  ],
+  options: {
+    ruleId: optionalArgument("RULE_ID", RuleId, "The rule's id, as coffer acl list shows it"),
     email,
     serviceAccount,
-    projectPattern: Options.optional(projectPattern),
-    envPattern: Options.optional(envPattern),
+    projectPattern: option("project-pattern", Pattern, about("projects")),
+    envPattern: option("env-pattern", Pattern, about("environments")),
     yes
   },
-  (options) =>
+  check: ({ email, envPattern, projectPattern, ruleId, serviceAccount }) =>
+    (ruleId !== undefined) === [email, serviceAccount, projectPattern, envPattern].some((one) => one !== undefined)
+      ? "name either a rule by its id, or a subject by --email or --service-account: coffer acl list shows them"
+      : undefined,
+  run: ({ call, json, options, path }) =>
     Effect.gen(function* () {
-      const bySubject = Option.isSome(options.email) || Option.isSome(options.serviceAccount)
-      const byPattern = Option.isSome(options.projectPattern) || Option.isSome(options.envPattern)
-      if (Option.isSome(options.ruleId) === (bySubject || byPattern)) {
-        return yield* new WrongUsage({
-          message:
-            "name either a rule by its id, or a subject by --email or --service-account: coffer acl list shows them"
-        })
-      }
-      const settings = yield* settingsOf(options)
-      const path = yield* settings.orgPath
-      const client = yield* connect(yield* settings.server)
-      if (Option.isSome(options.ruleId)) {
-        const rule_id = options.ruleId.value
+      if (options.ruleId !== undefined) {
+        const rule_id = options.ruleId
         yield* confirm(`Revoke the access rule ${rule_id} of ${path.org_name}?`, options.yes)
-        yield* client.call("acl", (api) => api.revoke({ path: { ...path, rule_id } }))
-        return yield* printDone(`rule ${rule_id} revoked`, options.json)
+        yield* call("acl", (api) => api.revoke({ path: { ...path, rule_id } }))
+        return doneView(`rule ${rule_id} revoked`)
       }
-      const named = yield* subjectOf(client, path, options)
-      const { data } = yield* client.call("acl", (api) => api.list({ path }))
-      const rules = data.filter(
-        (rule) =>
-          (named.subject_type === "user" ? rule.email === named.email : rule.subject_id === named.subject_id) &&
-          Option.match(options.projectPattern, {
-            onNone: () => true,
-            onSome: (text) => rule.project_pattern === text
-          }) &&
-          Option.match(options.envPattern, { onNone: () => true, onSome: (text) => rule.env_pattern === text })
-      )
-      if (rules.length === 0) {
-        return yield* new NotThere({ message: "no access rule is about that; coffer acl list shows what there is" })
-      }
-      const sentence = (rule: AclRule) =>
-        `${rule.permission} of ${subject(rule)} for ${rule.project_pattern}/${rule.env_pattern} (rule ${rule.id})`
+      const rules = yield* rulesAbout(call, path, yield* subjectOf(call, path, options), options)
       if (!options.yes) yield* Effect.forEach(rules, (rule) => note(`would revoke ${sentence(rule)}`))
       yield* confirm(`Revoke ${rules.length === 1 ? "this rule" : `these ${rules.length} rules`}?`, options.yes)
       for (const rule of rules) {
         // One that somebody else has revoked meanwhile is gone, as it should be.
-        yield* client
-          .call("acl", (api) => api.revoke({ path: { ...path, rule_id: rule.id } }))
-          .pipe(Effect.catchTag("NotFound", () => Effect.void))
-        yield* printDone(`revoked ${sentence(rule)}`, options.json)
+        yield* call("acl", (api) => api.revoke({ path: { ...path, rule_id: rule.id } })).pipe(
+          Effect.catchTag("NotFound", () => Effect.void)
+        )
+        yield* printView(doneView(`revoked ${sentence(rule)}`), json)
       }
+      return undefined
     })
-).pipe(
-  Command.withDescription(
-    "Revoke one rule by its id, or every rule about a subject. Example: coffer acl revoke --email grace@example.com --env-pattern prod"
-  )
-)
+})
 
 const because = (reason: AclExplanation["because"][number]) =>
   [
@@ -149,31 +137,29 @@ const because = (reason: AclExplanation["because"][number]) =>
     ...(reason.limited_by === undefined ? [] : [`limited by ${reason.limited_by}`])
   ].join(", ")
 
-const explain = Command.make("explain", { ...atEnv, email, serviceAccount }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const place = yield* settings.envPath
-    const path = { org_name: place.org_name }
-    const client = yield* connect(yield* settings.server)
-    const urlParams = {
-      ...(yield* subjectOf(client, path, options)),
-      project: place.project_name,
-      env: place.env_name
-    }
-    const explanation = yield* client.call("acl", (api) => api.explain({ path, urlParams }))
-    if (options.json) return yield* printJson(explanation)
-    const may = explanation.allowed.length === 0 ? "nothing" : explanation.allowed.join(", ")
-    yield* printLine(`allowed in ${place.project_name}/${place.env_name}: ${may}`)
-    if (explanation.because.length === 0) yield* printLine("no role and no rule says otherwise")
-    yield* Effect.forEach(explanation.because, (reason) => printLine(because(reason)))
-  })
-).pipe(
-  Command.withDescription(
-    "What a subject may do in an environment, and which role or rule says so. Example: coffer acl explain --email grace@example.com --project webshop --env prod"
-  )
-)
+const explain = atEnv("explain", {
+  description: "What a subject may do in an environment, and which role or rule says so",
+  examples: ["coffer acl explain --email grace@example.com --project webshop --env prod"],
+  options: { email, serviceAccount },
+  run: ({ call, options, path: { env_name, org_name, project_name } }) =>
+    Effect.gen(function* () {
+      const path = { org_name }
+      const named = yield* subjectOf(call, path, options)
+      const urlParams = { ...named, project: project_name, env: env_name }
+      const explanation = yield* call("acl", (api) => api.explain({ path, urlParams }))
+      const allowed = explanation.allowed.length === 0 ? "nothing" : explanation.allowed.join(", ")
+      const reasons = explanation.because.map(because)
+      const lines = [
+        `allowed in ${project_name}/${env_name}: ${allowed}`,
+        ...(reasons.length === 0 ? ["no role and no rule says otherwise"] : reasons)
+      ]
+      return { json: explanation, text: Effect.forEach(lines, printLine, { discard: true }) }
+    })
+})
 
-export const aclCommand = Command.make("acl").pipe(
-  Command.withDescription("Access rules: who may read and write which environments"),
-  Command.withSubcommands([list, grant, revoke, explain])
-)
+export const aclCommand = group("acl", "Access rules: who may read and write which environments", [
+  list,
+  grant,
+  revoke,
+  explain
+])

@@ -1,30 +1,18 @@
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import { Effect } from "effect"
-import { write } from "../Output.js"
-import { type Descriptor, placesOf } from "./CompletionPlaces.js"
-import { completionScripts } from "./CompletionScripts.js"
+import { Schema } from "effect"
+import { command, type Leaf } from "../grammar/Command.js"
+import { completionContexts } from "../grammar/CompletionContexts.js"
+import { completionScripts } from "../grammar/CompletionScripts.js"
+import { argument } from "../grammar/Fields.js"
+import type { Tree } from "../grammar/Tree.js"
+import { write } from "../terminal/Print.js"
 
-const shell = Args.choice(
-  [
-    ["bash", "bash"],
-    ["zsh", "zsh"],
-    ["fish", "fish"]
-  ] as const,
-  { name: "SHELL" }
-).pipe(Args.withDescription("bash, zsh or fish"))
+const shell = argument("SHELL", Schema.Literal("bash", "zsh", "fish"), "The shell that reads the script")
 
-const make = (places: Effect.Effect<ReturnType<typeof placesOf>>) =>
-  Command.make("completions", { shell }, (options) =>
-    Effect.flatMap(places, (all) => write(`${completionScripts[options.shell](all).join("\n")}\n`))
-  ).pipe(
-    Command.withDescription(
-      'Print what makes the tab key complete commands. Example: eval "$(coffer completions bash)"'
-    )
-  )
-
-/** @param others the client's other commands. */
-export const completionsCommand = (others: ReadonlyArray<Descriptor>): ReturnType<typeof make> => {
-  const command: ReturnType<typeof make> = make(Effect.sync(() => placesOf([...others, command.descriptor])))
-  return command
-}
+/** @param tree the whole client, of which this command is a part. */
+export const completionsCommand = (tree: () => Tree): Leaf =>
+  command("completions", {
+    description: "Print a shell completion script",
+    examples: ['eval "$(coffer completions bash)"', "coffer completions fish > coffer.fish"],
+    options: { shell },
+    run: ({ shell }) => write(`${completionScripts[shell](completionContexts(tree())).join("\n")}\n`)
+  })

@@ -1,18 +1,22 @@
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import { Effect } from "effect"
-import { printLine } from "../Output.js"
+import { Effect, Schema } from "effect"
+import { command } from "../grammar/Command.js"
+import { argumentsOf } from "../grammar/Fields.js"
+import { printLine } from "../terminal/Print.js"
 import { Version } from "../Version.js"
 
-const command = Args.text({ name: "COMMAND" }).pipe(Args.withDescription("The command"), Args.repeated)
+/** For the help and the completions. `locate` takes the word `help` off the command line. */
+const help = command("help", {
+  description: "Show the help of a command",
+  examples: ["coffer help secret set"],
+  options: { command: argumentsOf("COMMAND", Schema.String, { least: 0, most: 2 }, "The command") },
+  run: () => Effect.void
+})
 
-/** Listed for the help and the completions. `helpRequest` turns it into `--help` before the parser sees it. */
-const help = Command.make("help", { command }, () => Effect.void).pipe(
-  Command.withDescription("Show the help of a command. Example: coffer help secret set")
-)
-
-const version = Command.make("version", {}, () => Effect.flatMap(Version, printLine)).pipe(
-  Command.withDescription("Show the version. Example: coffer version")
-)
+const version = command("version", {
+  description: "Show the version",
+  examples: ["coffer version"],
+  options: {},
+  run: () => Effect.flatMap(Version, printLine)
+})
 
 export const helpCommands = [help, version] as const

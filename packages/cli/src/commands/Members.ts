@@ -1,16 +1,14 @@
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
-import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import type { OrgPath } from "@coffer/domain/api/Paths"
-import { type Member, type Role, roles } from "@coffer/domain/Member"
+import { type Member, Role } from "@coffer/domain/Member"
 import { Email } from "@coffer/domain/Names"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
+import { defined } from "../Defined.js"
 import { NotThere } from "../Failures.js"
-import { printDone, printList, printRecord } from "../Output.js"
-import { confirm } from "../Prompts.js"
-import { argument, atOrg, connect, settingsOf, yes } from "./Shared.js"
-import { noteAccount } from "./Subjects.js"
+import { atOrg, type Call, group, yes } from "../grammar/Command.js"
+import { argument, option } from "../grammar/Fields.js"
+import { noteAccount } from "../subjects/Subjects.js"
+import { confirm } from "../terminal/Prompts.js"
+import { doneView, listView, printView } from "../terminal/View.js"
 
 const columns = {
   email: (member: Member) => member.email,
@@ -19,46 +17,38 @@ const columns = {
   since: (member: Member) => member.created_at
 }
 
-const list = Command.make("list", atOrg, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const members = yield* client.call("members", (api) => api.list({ path }))
-    yield* printList(
-      members,
-      options.json,
-      columns,
-      "there are no members; invite one with: coffer member invite EMAIL"
+const list = atOrg("list", {
+  description: "List the members and their roles",
+  examples: ["coffer member list", "coffer member list --json"],
+  options: {},
+  run: ({ call, path }) =>
+    Effect.map(
+      call("members", (api) => api.list({ path })),
+      (members) => listView(members, columns, "there are no members; invite one with: coffer member invite EMAIL")
     )
-  })
-).pipe(Command.withDescription("List the members and their roles. Example: coffer member list --json"))
+})
 
 const email = argument("EMAIL", Email, "The person's e-mail address")
 
-const role = Options.choice("role", roles).pipe(
-  Options.withDescription("What the person may do; member when left out"),
-  Options.optional
-)
+const hasRole = (member: Member, { org_name }: OrgPath) =>
+  doneView(`${member.email} is now ${member.role} of ${org_name}`, member)
 
-const invite = Command.make("invite", { ...atOrg, email, role }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const payload = {
-      email: options.email,
-      ...(Option.isSome(options.role) ? { role: options.role.value } : {})
-    }
-    const member = yield* client.call("members", (api) => api.invite({ path, payload }))
-    if (options.json) return yield* printRecord(member, true)
-    yield* printDone(`${member.email} is now ${member.role} of ${path.org_name}`, false)
-  })
-).pipe(Command.withDescription("Invite a person. Example: coffer member invite grace@example.com --role developer"))
+const invite = atOrg("invite", {
+  description: "Invite a person",
+  examples: ["coffer member invite grace@example.com --role developer"],
+  options: { email, role: option("role", Role, "What the person may do; member when left out") },
+  run: ({ call, options, path }) =>
+    Effect.map(
+      call("members", (api) =>
+        api.invite({ path, payload: { email: options.email, ...defined({ role: options.role }) } })
+      ),
+      (member) => hasRole(member, path)
+    )
+})
 
 /** The id of a member that is named by e-mail. */
-const memberId = Effect.fnUntraced(function* (client: CofferClient, path: OrgPath, email: Email) {
-  const { data } = yield* client.call("members", (api) => api.list({ path }))
+const memberId = Effect.fnUntraced(function* (call: Call, path: OrgPath, email: Email) {
+  const { data } = yield* call("members", (api) => api.list({ path }))
   const found = data.find((member) => member.email === email)
   if (found !== undefined) return found.user_id
   return yield* new NotThere({
@@ -66,46 +56,33 @@ const memberId = Effect.fnUntraced(function* (client: CofferClient, path: OrgPat
   })
 })
 
-const newRole = Args.choice(
-  roles.map((name): [string, Role] => [name, name]),
-  { name: "ROLE" }
-).pipe(Args.withDescription(`The new role: ${roles.join(", ")}`))
+const setRole = atOrg("set-role", {
+  description: "Change a member's role",
+  examples: ["coffer member set-role grace@example.com admin"],
+  options: { email, role: argument("ROLE", Role, "The new role") },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const user_id = yield* memberId(call, path, options.email)
+      const payload = { role: options.role }
+      const member = yield* call("members", (api) => api.setRole({ path: { ...path, user_id }, payload }))
+      return hasRole(member, path)
+    })
+})
 
-const setRole = Command.make("set-role", { ...atOrg, email, newRole }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const user_id = yield* memberId(client, path, options.email)
-    const payload = { role: options.newRole }
-    const member = yield* client.call("members", (api) => api.setRole({ path: { ...path, user_id }, payload }))
-    if (options.json) return yield* printRecord(member, true)
-    yield* printDone(`${member.email} is now ${member.role} of ${path.org_name}`, false)
-  })
-).pipe(Command.withDescription("Change a member's role. Example: coffer member set-role grace@example.com admin"))
+const remove = atOrg("remove", {
+  description: "Remove a member, with the access rules about it",
+  examples: ["coffer member remove grace@example.com"],
+  options: { email, yes },
+  run: ({ call, json, options, path }) =>
+    Effect.gen(function* () {
+      const user_id = yield* memberId(call, path, options.email)
+      const question = `Remove ${options.email} from ${path.org_name}, with the access rules about this person?`
+      yield* confirm(question, options.yes)
+      yield* call("members", (api) => api.remove({ path: { ...path, user_id } }))
+      yield* printView(doneView(`${options.email} removed from ${path.org_name}`), json)
+      const { data } = yield* call("serviceAccounts", (api) => api.list({ path }))
+      for (const { created_by, name } of data) if (created_by === options.email) yield* noteAccount(name, path.org_name)
+    })
+})
 
-const remove = Command.make("remove", { ...atOrg, email, yes }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const user_id = yield* memberId(client, path, options.email)
-    yield* confirm(
-      `Remove ${options.email} from ${path.org_name}, with the access rules about this person?`,
-      options.yes
-    )
-    yield* client.call("members", (api) => api.remove({ path: { ...path, user_id } }))
-    yield* printDone(`${options.email} removed from ${path.org_name}`, options.json)
-    const { data } = yield* client.call("serviceAccounts", (api) => api.list({ path }))
-    for (const { created_by, name } of data) if (created_by === options.email) yield* noteAccount(name, path.org_name)
-  })
-).pipe(
-  Command.withDescription(
-    "Remove a member, with the access rules about it. Example: coffer member remove grace@example.com"
-  )
-)
-
-export const memberCommand = Command.make("member").pipe(
-  Command.withDescription("People in the organization"),
-  Command.withSubcommands([list, invite, setRole, remove])
-)
+export const memberCommand = group("member", "People in the organization", [list, invite, setRole, remove])

@@ -1,10 +1,10 @@
-import * as Command from "@effect/cli/Command"
-import type { Organization } from "@coffer/domain/Organization"
 import { OrgName } from "@coffer/domain/Names"
+import type { Organization } from "@coffer/domain/Organization"
 import { Effect } from "effect"
-import { printDone, printList, printRecord } from "../Output.js"
-import { confirm } from "../Prompts.js"
-import { argument, atOrg, atServer, connect, settingsOf, yes } from "./Shared.js"
+import { atOrg, atServer, group, yes } from "../grammar/Command.js"
+import { argument } from "../grammar/Fields.js"
+import { confirm } from "../terminal/Prompts.js"
+import { doneView, listView, recordView } from "../terminal/View.js"
 
 const columns = {
   name: (org: Organization) => org.name,
@@ -12,61 +12,60 @@ const columns = {
   created: (org: Organization) => org.created_at
 }
 
-const list = Command.make("list", atServer, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const client = yield* connect(yield* settings.server)
-    const orgs = yield* client.call("organizations", (api) => api.list({}))
-    yield* printList(orgs, options.json, columns, "you are in no organization; make one with: coffer org create NAME")
-  })
-).pipe(Command.withDescription("List your organizations. Example: coffer org list --json"))
+const list = atServer("list", {
+  description: "List your organizations",
+  examples: ["coffer org list", "coffer org list --json"],
+  options: {},
+  run: ({ call }) =>
+    Effect.map(
+      call("organizations", (api) => api.list({})),
+      (orgs) => listView(orgs, columns, "you are in no organization; make one with: coffer org create NAME")
+    )
+})
 
-const name = argument("NAME", OrgName, "The organization's name")
+const create = atServer("create", {
+  description: "Create an organization; you become its owner",
+  examples: ["coffer org create acme"],
+  options: { name: argument("NAME", OrgName, "The organization's name") },
+  run: ({ call, options }) =>
+    Effect.map(
+      call("organizations", (api) => api.create({ payload: { name: options.name } })),
+      (made) => doneView(`organization ${made.name} created`, made)
+    )
+})
 
-const create = Command.make("create", { ...atServer, name }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const client = yield* connect(yield* settings.server)
-    const made = yield* client.call("organizations", (api) => api.create({ payload: { name: options.name } }))
-    yield* options.json ? printRecord(made, true) : printDone(`organization ${made.name} created`, false)
-  })
-).pipe(Command.withDescription("Create an organization; you become its owner. Example: coffer org create acme"))
+const get = atOrg("get", {
+  description: "Show the organization",
+  examples: ["coffer org get --org acme"],
+  options: {},
+  run: ({ call, path }) =>
+    Effect.map(
+      call("organizations", (api) => api.get({ path })),
+      recordView
+    )
+})
 
-const get = Command.make("get", atOrg, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    yield* printRecord(yield* client.call("organizations", (api) => api.get({ path })), options.json)
-  })
-).pipe(Command.withDescription("Show the organization. Example: coffer org get --org acme"))
+const rename = atOrg("rename", {
+  description: "Rename the organization",
+  examples: ["coffer org rename acme-inc"],
+  options: { newName: argument("NEW", OrgName, "The new name") },
+  run: ({ call, options, path }) =>
+    Effect.map(
+      call("organizations", (api) => api.rename({ path, payload: { name: options.newName } })),
+      (renamed) => doneView(`organization ${path.org_name} is now called ${renamed.name}`, renamed)
+    )
+})
 
-const newName = argument("NEW", OrgName, "The new name")
+const remove = atOrg("delete", {
+  description: "Delete the organization, with everything in it",
+  examples: ["coffer org delete --org acme"],
+  options: { yes },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      yield* confirm(`Delete the organization ${path.org_name} with all its projects and secrets?`, options.yes)
+      yield* call("organizations", (api) => api.delete({ path }))
+      return doneView(`organization ${path.org_name} deleted`)
+    })
+})
 
-const rename = Command.make("rename", { ...atOrg, newName }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const payload = { name: options.newName }
-    const renamed = yield* client.call("organizations", (api) => api.rename({ path, payload }))
-    if (options.json) return yield* printRecord(renamed, true)
-    yield* printDone(`organization ${path.org_name} is now called ${renamed.name}`, false)
-  })
-).pipe(Command.withDescription("Rename the organization. Example: coffer org rename acme-inc"))
-
-const remove = Command.make("delete", { ...atOrg, yes }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    yield* confirm(`Delete the organization ${path.org_name} with all its projects and secrets?`, options.yes)
-    yield* client.call("organizations", (api) => api.delete({ path }))
-    yield* printDone(`organization ${path.org_name} deleted`, options.json)
-  })
-).pipe(Command.withDescription("Delete the organization, with everything in it. Example: coffer org delete --org acme"))
-
-export const orgCommand = Command.make("org").pipe(
-  Command.withDescription("Organizations"),
-  Command.withSubcommands([list, create, get, rename, remove])
-)
+export const orgCommand = group("org", "Organizations", [list, create, get, rename, remove])

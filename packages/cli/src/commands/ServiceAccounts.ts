@@ -1,14 +1,14 @@
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import { Days, Grace } from "@coffer/domain/api/ServiceAccountsApi"
 import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
-import { Effect, Option, Redacted } from "effect"
-import { note, printDone, printJson, printList, write } from "../Output.js"
-import { confirm } from "../Prompts.js"
-import { checked, wholeNumber } from "./Checked.js"
-import { argument, atOrg, connect, settingsOf, yes } from "./Shared.js"
-import { accountId, NameOrId } from "./Subjects.js"
+import { Effect, Redacted } from "effect"
+import { defined } from "../Defined.js"
+import { atOrg, group, yes } from "../grammar/Command.js"
+import { argument, flag, option } from "../grammar/Fields.js"
+import { accountId, NameOrId } from "../subjects/Subjects.js"
+import { note, printJson, write } from "../terminal/Print.js"
+import { confirm } from "../terminal/Prompts.js"
+import { doneView, listView } from "../terminal/View.js"
 
 const columns = {
   id: (account: ServiceAccount) => account.id,
@@ -20,20 +20,17 @@ const columns = {
   "last used": (account: ServiceAccount) => account.last_used_at
 }
 
-const list = Command.make("list", atOrg, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const accounts = yield* client.call("serviceAccounts", (api) => api.list({ path }))
-    yield* printList(
-      accounts,
-      options.json,
-      columns,
-      "there are no service accounts; make one with: coffer service-account create NAME"
+const list = atOrg("list", {
+  description: "List the service accounts",
+  examples: ["coffer service-account list", "coffer service-account list --json"],
+  options: {},
+  run: ({ call, path }) =>
+    Effect.map(
+      call("serviceAccounts", (api) => api.list({ path })),
+      (accounts) =>
+        listView(accounts, columns, "there are no service accounts; make one with: coffer service-account create NAME")
     )
-  })
-).pipe(Command.withDescription("List the service accounts. Example: coffer service-account list --json"))
+})
 
 /** Prints only the key to standard output, for scripts. */
 const printKey = Effect.fnUntraced(function* (account: ServiceAccountWithKey, json: boolean, sentence: string) {
@@ -42,89 +39,70 @@ const printKey = Effect.fnUntraced(function* (account: ServiceAccountWithKey, js
   yield* note(`${sentence}; the key is shown this once: keep it where its program finds it, as SERVICE_API_KEY`)
 })
 
-const name = argument("NAME", ServiceAccountName, "The service account's name")
-
-// Not the shared option: the project of `service.yml` must not scope an account.
-const project = checked("project", ProjectName).pipe(
-  Options.withDescription("Bind it to this project; left out, it can be given access to all of the organization"),
-  Options.optional
-)
-
-const noReveal = Options.boolean("no-reveal").pipe(
-  Options.withDescription("Never give it a value: it can write, list, copy and roll back, but not read")
-)
-
-const expiresInDays = wholeNumber("expires-in-days", Days).pipe(
-  Options.withDescription("End its key by itself after so many days"),
-  Options.optional
-)
-
-const create = Command.make("create", { ...atOrg, name, project, noReveal, expiresInDays }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf({ serverUrl: options.serverUrl, org: options.org })
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const payload = {
-      name: options.name,
-      ...(Option.isSome(options.project) ? { project: options.project.value } : {}),
-      ...(options.noReveal ? { reveal: false } : {}),
-      ...(Option.isSome(options.expiresInDays) ? { expires_in_days: options.expiresInDays.value } : {})
-    }
-    const made = yield* client.call("serviceAccounts", (api) => api.create({ path, payload }))
-    yield* printKey(
-      made,
-      options.json,
-      `service account ${made.name} created in ${path.org_name}; give it access with coffer acl grant`
-    )
-  })
-).pipe(
-  Command.withDescription(
-    "Create a service account and print its key, once. Example: coffer service-account create ci --project webshop --expires-in-days 90"
-  )
-)
+const create = atOrg("create", {
+  description: "Create a service account and print its key, once",
+  examples: [
+    "coffer service-account create ci --project webshop --expires-in-days 90",
+    "coffer service-account create agent --no-reveal"
+  ],
+  options: {
+    name: argument("NAME", ServiceAccountName, "The service account's name"),
+    // Not the shared option: the project of `service.yml` must not scope an account.
+    project: option(
+      "project",
+      ProjectName,
+      "Bind it to this project; left out, it can be given access to all of the organization"
+    ),
+    noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
+    expiresInDays: option("expires-in-days", Days, "End its key by itself after so many days")
+  },
+  run: ({ call, json, options: { expiresInDays, name, noReveal, project }, path }) =>
+    Effect.gen(function* () {
+      const payload = {
+        name,
+        ...defined({ project, expires_in_days: expiresInDays, reveal: noReveal ? false : undefined })
+      }
+      const made = yield* call("serviceAccounts", (api) => api.create({ path, payload }))
+      const sentence = `service account ${made.name} created in ${path.org_name}; give it access with coffer acl grant`
+      yield* printKey(made, json, sentence)
+    })
+})
 
 const nameOrId = argument("NAME_OR_ID", NameOrId, "The service account, by name or id")
 
-const grace = wholeNumber("grace", Grace).pipe(
-  Options.withDescription("Keep the old key good for so many seconds; 0 when left out, 604800 (7 days) at most"),
-  Options.optional
-)
+const rotate = atOrg("rotate", {
+  description: "Give a service account a new key and print it, once",
+  examples: ["coffer service-account rotate ci", "coffer service-account rotate ci --grace 3600"],
+  options: {
+    nameOrId,
+    grace: option("grace", Grace, "Keep the old key good for so many seconds; 0 when left out, 604800 (7 days) at most")
+  },
+  run: ({ call, json, options: { grace, nameOrId }, path }) =>
+    Effect.gen(function* () {
+      const sa_id = yield* accountId(call, path, nameOrId)
+      const payload = defined({ grace_seconds: grace })
+      const account = yield* call("serviceAccounts", (api) => api.rotate({ path: { ...path, sa_id }, payload }))
+      const old = (grace ?? 0) === 0 ? "its old key is good no more" : `its old key stays good for ${grace} s`
+      yield* printKey(account, json, `service account ${account.name} has a new key; ${old}`)
+    })
+})
 
-const rotate = Command.make("rotate", { ...atOrg, nameOrId, grace }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const sa_id = yield* accountId(client, path, options.nameOrId)
-    const payload = Option.isSome(options.grace) ? { grace_seconds: options.grace.value } : {}
-    const account = yield* client.call("serviceAccounts", (api) => api.rotate({ path: { ...path, sa_id }, payload }))
-    const seconds = Option.getOrElse(options.grace, () => 0)
-    const old = seconds === 0 ? "its old key is good no more" : `its old key stays good for ${seconds} s`
-    yield* printKey(account, options.json, `service account ${account.name} has a new key; ${old}`)
-  })
-).pipe(
-  Command.withDescription(
-    "Give a service account a new key and print it, once. Example: coffer service-account rotate ci --grace 3600"
-  )
-)
+const revoke = atOrg("revoke", {
+  description: "End a service account and its key, with its access rules",
+  examples: ["coffer service-account revoke ci"],
+  options: { nameOrId, yes },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const sa_id = yield* accountId(call, path, options.nameOrId)
+      yield* confirm(`Revoke the service account ${options.nameOrId}, with its access rules?`, options.yes)
+      yield* call("serviceAccounts", (api) => api.revoke({ path: { ...path, sa_id } }))
+      return doneView(`service account ${options.nameOrId} revoked`)
+    })
+})
 
-const revoke = Command.make("revoke", { ...atOrg, nameOrId, yes }, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const path = yield* settings.orgPath
-    const client = yield* connect(yield* settings.server)
-    const sa_id = yield* accountId(client, path, options.nameOrId)
-    yield* confirm(`Revoke the service account ${options.nameOrId}, with its access rules?`, options.yes)
-    yield* client.call("serviceAccounts", (api) => api.revoke({ path: { ...path, sa_id } }))
-    yield* printDone(`service account ${options.nameOrId} revoked`, options.json)
-  })
-).pipe(
-  Command.withDescription(
-    "End a service account and its key, with its access rules. Example: coffer service-account revoke ci"
-  )
-)
-
-export const serviceAccountCommand = Command.make("service-account").pipe(
-  Command.withDescription("Accounts for programs, which call with an API key"),
-  Command.withSubcommands([list, create, rotate, revoke])
-)
+export const serviceAccountCommand = group("service-account", "Accounts for programs, which call with an API key", [
+  list,
+  create,
+  rotate,
+  revoke
+])

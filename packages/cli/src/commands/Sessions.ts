@@ -1,16 +1,13 @@
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import { sessionFor } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { forgetSession } from "@coffer/domain/client/SessionFile"
 import { SessionId } from "@coffer/domain/Ids"
 import type { Session } from "@coffer/domain/Session"
 import { Effect, Option } from "effect"
-import { WrongUsage } from "../Failures.js"
-import { printDone, printList } from "../Output.js"
-import { confirm } from "../Prompts.js"
-import { argument, atServer, clientWith, connect, settingsOf, yes } from "./Shared.js"
+import { atServer, clientWith, group, yes } from "../grammar/Command.js"
+import { flag, optionalArgument } from "../grammar/Fields.js"
+import { confirm } from "../terminal/Prompts.js"
+import { doneView, listView } from "../terminal/View.js"
 
 const columns = {
   id: (session: Session) => session.id,
@@ -20,14 +17,16 @@ const columns = {
   current: (session: Session) => (session.current ? "yes" : "no")
 }
 
-const list = Command.make("list", atServer, (options) =>
-  Effect.gen(function* () {
-    const settings = yield* settingsOf(options)
-    const client = yield* connect(yield* settings.server)
-    const sessions = yield* client.call("auth", (api) => api.sessions({}))
-    yield* printList(sessions, options.json, columns, "there are no sessions")
-  })
-).pipe(Command.withDescription("List your sessions, on all machines. Example: coffer session list"))
+const list = atServer("list", {
+  description: "List your sessions, on all machines",
+  examples: ["coffer session list", "coffer session list --json"],
+  options: {},
+  run: ({ call }) =>
+    Effect.map(
+      call("auth", (api) => api.sessions({})),
+      (sessions) => listView(sessions, columns, "there are no sessions")
+    )
+})
 
 /** Forgets the session that is kept here when the server no longer knows it. */
 const forgetIfEnded = Effect.fnUntraced(function* (server: ServerUrl) {
@@ -39,33 +38,26 @@ const forgetIfEnded = Effect.fnUntraced(function* (server: ServerUrl) {
     .pipe(Effect.catchTag("Unauthorized", () => forgetSession(server.origin)))
 })
 
-const id = argument("ID", SessionId, "The session's id").pipe(Args.optional)
-const all = Options.boolean("all").pipe(Options.withDescription("End all of them, this one too"))
+const end = atServer("end", {
+  description: "End a session",
+  examples: ["coffer session end 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90", "coffer session end --all"],
+  options: {
+    id: optionalArgument("ID", SessionId, "The session's id"),
+    all: flag("all", "End all of them, this one too"),
+    yes
+  },
+  check: ({ all, id }) =>
+    (id !== undefined) === all ? "name one session, or write --all: coffer session list shows them" : undefined,
+  run: ({ call, options, server }) =>
+    Effect.gen(function* () {
+      const session_id = options.id
+      if (session_id === undefined) {
+        yield* confirm("End all of your sessions, on all machines?", options.yes)
+        yield* call("auth", (api) => api.endSessions({}))
+      } else yield* call("auth", (api) => api.endSession({ path: { session_id } }))
+      yield* forgetIfEnded(server)
+      return doneView(session_id === undefined ? "all sessions ended" : `session ${session_id} ended`)
+    })
+})
 
-const end = Command.make("end", { ...atServer, id, all, yes }, (options) =>
-  Effect.gen(function* () {
-    if (Option.isSome(options.id) === options.all) {
-      return yield* new WrongUsage({ message: "name one session, or write --all: coffer session list shows them" })
-    }
-    const settings = yield* settingsOf(options)
-    const server = yield* settings.server
-    const client = yield* connect(server)
-    if (Option.isSome(options.id)) {
-      const session_id = options.id.value
-      yield* client.call("auth", (api) => api.endSession({ path: { session_id } }))
-    } else {
-      yield* confirm("End all of your sessions, on all machines?", options.yes)
-      yield* client.call("auth", (api) => api.endSessions({}))
-    }
-    yield* forgetIfEnded(server)
-    yield* printDone(
-      Option.isSome(options.id) ? `session ${options.id.value} ended` : "all sessions ended",
-      options.json
-    )
-  })
-).pipe(Command.withDescription("End a session. Example: coffer session end --all"))
-
-export const sessionCommand = Command.make("session").pipe(
-  Command.withDescription("Your own sessions"),
-  Command.withSubcommands([list, end])
-)
+export const sessionCommand = group("session", "Your own sessions", [list, end])

@@ -3,7 +3,7 @@ import type { BundledSecret } from "@coffer/domain/Secret"
 import { RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect, Either, Redacted, Schema } from "effect"
 import { CannotDo } from "../Failures.js"
-import { withDefaultSignals } from "../DefaultSignals.js"
+import { withDefaultSignals } from "../terminal/DefaultSignals.js"
 import { type Format, type FormatName, formatNames, type Pair } from "./Format.js"
 
 /** Loads a format when it is needed: the parsers are large. */

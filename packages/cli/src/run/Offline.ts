@@ -4,7 +4,8 @@ import { readPrivate, removePrivateFolder, statePath, writePrivate } from "@coff
 import { Clock, Effect, Option } from "effect"
 import { createHash } from "node:crypto"
 import { describe } from "../Failures.js"
-import { note } from "../Output.js"
+import type { Output } from "../terminal/Output.js"
+import { note } from "../terminal/Print.js"
 import { openCopy, sealCopy } from "./OfflineCopy.js"
 import type { Fetched } from "./Source.js"
 import { NotStarted } from "./Start.js"
@@ -25,7 +26,10 @@ const fresh = 15 * 60_000
 const written = new Map<string, { readonly at: number; readonly secrets: ReadonlyArray<BundleSecret> }>()
 
 /** Keeps a copy of what the server gave, over the one that was there. A copy that cannot be kept is no reason not to start. */
-export const keepCopy = (request: BundleRequest, secrets: ReadonlyArray<BundleSecret>): Effect.Effect<void> =>
+export const keepCopy = (
+  request: BundleRequest,
+  secrets: ReadonlyArray<BundleSecret>
+): Effect.Effect<void, never, Output> =>
   Effect.gen(function* () {
     const file = yield* fileOf(request)
     const now = yield* Clock.currentTimeMillis
@@ -38,7 +42,7 @@ export const keepCopy = (request: BundleRequest, secrets: ReadonlyArray<BundleSe
 const refused = new Set([401, 403, 404])
 
 /** Removes every copy of the place when the server said that the caller may not, or that it is not there. */
-export const dropWhenRefused = (request: BundleRequest, failure: BundleFailure): Effect.Effect<void> =>
+export const dropWhenRefused = (request: BundleRequest, failure: BundleFailure): Effect.Effect<void, never, Output> =>
   failure._tag !== "ServerUnreachable" && refused.has(failure.status)
     ? Effect.flatMap(folderOf(request), removePrivateFolder).pipe(
         Effect.catchAll(({ message }) => note(`the copy of --offline-fallback is still there: ${message}`))
@@ -86,7 +90,7 @@ const readCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: nu
 
 /** What to do when the server could not be reached. */
 const useCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: number, failure: ServerUnreachable) {
-  if (failure.answered === true) return yield* failure
+  if (failure.answered) return yield* failure
   const found = yield* Effect.merge(Effect.mapError(readCopy(request, maxAge), ({ message }) => none(message)))
   if (found.type === "none") {
     return yield* new NotStarted({ code: 125, message: `${describe(failure).sentence}; and offline: ${found.why}` })
@@ -104,7 +108,7 @@ export const withFallback = (
   read: Effect.Effect<Fetched, BundleFailure>,
   request: BundleRequest,
   maxAge: number
-): Effect.Effect<Fetched, BundleFailure | NotStarted> =>
+): Effect.Effect<Fetched, BundleFailure | NotStarted, Output> =>
   read.pipe(
     Effect.tap(({ secrets }) => keepCopy(request, secrets)),
     Effect.tapError((failure) => dropWhenRefused(request, failure)),

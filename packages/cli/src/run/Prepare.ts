@@ -1,7 +1,7 @@
 import type { BundleSecret } from "@coffer/domain/client/BundleClient"
 import { Variables } from "@coffer/domain/client/Settings"
 import { Effect, Option, Redacted } from "effect"
-import { note } from "../Output.js"
+import { note } from "../terminal/Print.js"
 import { childEnvironment } from "./ChildEnvironment.js"
 import { findExecutable } from "./Executable.js"
 import { sizeProblem, totalLimit } from "./Limits.js"

@@ -10,6 +10,7 @@ import { loadSettings } from "@coffer/domain/client/Settings"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import { Effect } from "effect"
 import { describe, type Failure, WrongUsage } from "../Failures.js"
+import type { Output } from "../terminal/Output.js"
 import { Version } from "../Version.js"
 import type { RunOptions } from "./RunArgv.js"
 import { NotStarted } from "./Start.js"
@@ -51,7 +52,7 @@ const loadOffline = Effect.promise(() => import("./Offline.js"))
 export const fetchSecrets = (
   request: BundleRequest,
   { offline }: RunOptions
-): Effect.Effect<Fetched, BundleFailure | NotStarted> => {
+): Effect.Effect<Fetched, BundleFailure | NotStarted, Output> => {
   const bundle = readBundle(request)
   return offline === undefined
     ? bundle

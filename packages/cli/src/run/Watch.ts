@@ -7,7 +7,8 @@ import {
 } from "@coffer/domain/client/BundleClient"
 import { type Clock, Duration, Effect, Option, Random, Redacted } from "effect"
 import { describe } from "../Failures.js"
-import { note } from "../Output.js"
+import type { Output } from "../terminal/Output.js"
+import { note } from "../terminal/Print.js"
 import { dropWhenRefused, keepCopy } from "./Offline.js"
 import { prepare, type RunCommand } from "./Prepare.js"
 import type { WatchOptions } from "./RunArgv.js"
@@ -97,7 +98,7 @@ const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Cur
 })
 
 /** Ends the command: asks first, and does not ask twice. */
-const stop = (child: Child, { stopSignal, stopTimeout }: WatchOptions): Effect.Effect<Outcome, NotStarted> =>
+const stop = (child: Child, { stopSignal, stopTimeout }: WatchOptions): Effect.Effect<Outcome, NotStarted, Output> =>
   Effect.gen(function* () {
     child.kill(stopSignal)
     const ended = yield* Effect.timeoutOption(child.ended, Duration.millis(stopTimeout))

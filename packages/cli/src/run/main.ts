@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { run } from "../Run.js"
 import type { RunCommand } from "./Prepare.js"
+import { run } from "./Run.js"
 import { dieOf, type Signals } from "./Signals.js"
 
 /** Where `coffer run` starts: its arguments are split, and signals have somebody to take them. */

@@ -2,7 +2,7 @@ import type { Backup, BackupList } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Ids"
 import { Either, Option } from "effect"
 import { assert, describe, it } from "vitest"
-import { ageOf, type Choice, chooseBackup } from "../../src/commands/BackupChoice.js"
+import { ageOf, type Choice, chooseBackup } from "../../src/commands/backups/BackupChoice.js"
 
 let ids = 0
 const own = "7d3e9c52-1b64-4a0f-8e2d-5c6b7a8f9e01"

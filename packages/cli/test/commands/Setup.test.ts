@@ -1,4 +1,3 @@
-import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
@@ -111,24 +110,5 @@ describe("an export", () => {
     )
     assert.strictEqual(evaluated, stdout)
     assert.isFalse(existsSync(join(place.home.folder, "planted")))
-  })
-})
-
-describe("run", () => {
-  it("sends its request through Node's global agent, which obeys the proxy settings", async () => {
-    const tell = `import http from "node:http"
-      const { addRequest } = http.globalAgent
-      http.globalAgent.addRequest = function (...given) {
-        process._rawDebug("through the global agent")
-        return addRequest.apply(this, given)
-      }`
-    const child = place.home.start(["run", "--", "true"], {
-      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tell)}` }
-    })
-    let stderr = ""
-    child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
-    await once(child, "close")
-    assert.strictEqual(child.exitCode, 0)
-    assert.include(stderr, "through the global agent")
   })
 })

@@ -1,0 +1,42 @@
+import { aclCommand } from "./commands/AccessRules.js"
+import { auditCommand } from "./commands/audit/Audit.js"
+import { authCommands } from "./commands/auth/Auth.js"
+import { backupCommand } from "./commands/backups/Backups.js"
+import { completionsCommand } from "./commands/Completions.js"
+import { environmentCommand } from "./commands/environments/Environments.js"
+import { helpCommands } from "./commands/Help.js"
+import { masterKeyCommand } from "./commands/master-key/MasterKey.js"
+import { memberCommand } from "./commands/Members.js"
+import { orgCommand } from "./commands/Organizations.js"
+import { projectCommand } from "./commands/Projects.js"
+import { runCommand } from "./commands/Run.js"
+import { secretCommand } from "./commands/secrets/Secrets.js"
+import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
+import { sessionCommand } from "./commands/Sessions.js"
+import { setupCommands } from "./commands/setup/Setup.js"
+import { userCommand } from "./commands/Users.js"
+import type { Tree } from "./grammar/Tree.js"
+
+/** Every command of the client. The help and the completions list them in this order. */
+export const tree: Tree = {
+  description: "Keeps secrets, and gives them to the programs that need them",
+  nodes: [
+    ...authCommands,
+    ...setupCommands,
+    sessionCommand,
+    orgCommand,
+    memberCommand,
+    projectCommand,
+    environmentCommand,
+    secretCommand,
+    runCommand,
+    aclCommand,
+    serviceAccountCommand,
+    userCommand,
+    auditCommand,
+    backupCommand,
+    masterKeyCommand,
+    completionsCommand(() => tree),
+    ...helpCommands
+  ]
+}

@@ -1,0 +1,84 @@
+import type { CliApp } from "@effect/cli/CliApp"
+import { toAnsiText } from "@effect/cli/HelpDoc"
+import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"
+import { hasApiKey } from "@coffer/domain/client/Credentials"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { Cause, Effect, Layer } from "effect"
+import { tree } from "./Commands.js"
+import { type CannotDo, describe, exitCodes, type Failure } from "./Failures.js"
+import type { Leaf, Terminal } from "./grammar/Command.js"
+import { commandLine, noCommand, withHint } from "./grammar/Complaints.js"
+import { commandHelp, groupHelp, withBoldTitles } from "./grammar/Help.js"
+import { locate } from "./grammar/Tree.js"
+import { markWords } from "./grammar/Verbatim.js"
+import { countProblem, readWords } from "./grammar/Words.js"
+import { colours, note, noteDefect, show, warnings, write } from "./terminal/Print.js"
+
+/** The server does not say which credential it refused. */
+const notTaken = hasApiKey.pipe(
+  Effect.orElseSucceed(() => false),
+  Effect.map((key) =>
+    key
+      ? "the server does not take your API key: it is mistyped, revoked, expired or another server's; check SERVICE_API_KEY"
+      : "your session at the server has ended; run coffer login"
+  )
+)
+
+const usageError = (sentence: string) => Effect.as(note(sentence), exitCodes.usage)
+
+const printHelp = (text: string) =>
+  Effect.as(
+    Effect.flatMap(colours, (wanted) => write(`${wanted ? withBoldTitles(text) : text}\n`)),
+    exitCodes.done
+  )
+
+/** The only errors of the parser that are left are those of our codecs: each holds our sentence. */
+const sentenceIn = ({ error }: ValidationError) =>
+  toAnsiText(error)
+    .replace(/\x1b\[[0-9;]*m/g, "")
+    .trim()
+
+const explain = (failure: Failure | ValidationError, path: ReadonlyArray<string>) => {
+  if (isValidationError(failure)) return usageError(withHint(sentenceIn(failure), path))
+  const { exitCode, sentence } = describe(failure)
+  const message = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
+  return Effect.as(Effect.flatMap(message, note), exitCode)
+}
+
+type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
+
+const runLeaf = (leaf: Leaf, path: ReadonlyArray<string>, argv: ReadonlyArray<string>): Execution => {
+  const reading = readWords(leaf, argv)
+  if (reading.type === "help") return printHelp(commandHelp(path, leaf))
+  const problem = reading.type === "wrong" ? reading.message : countProblem(leaf, reading, commandLine(path))
+  if (reading.type === "wrong" || problem !== undefined) return usageError(withHint(problem ?? "", path))
+  return Effect.matchEffect(Effect.scoped(leaf.start(markWords(reading))), {
+    onSuccess: () => Effect.succeed(exitCodes.done),
+    onFailure: (failure) => explain(failure, path)
+  })
+}
+
+const runCommandLine = (argv: ReadonlyArray<string>): Execution => {
+  const found = locate(tree, argv)
+  switch (found.type) {
+    case "command":
+      return found.help ? printHelp(commandHelp(found.path, found.leaf)) : runLeaf(found.leaf, found.path, found.words)
+    case "group":
+      return printHelp(groupHelp(found.path, found.group, tree))
+    case "missing":
+      // Help that was not asked for goes to standard error: a script must not take it for output.
+      return Effect.zipRight(show(`${groupHelp(found.path, found.group, tree)}\n`), usageError(noCommand(tree, found)))
+    case "unknown":
+      return usageError(noCommand(tree, found))
+  }
+}
+
+/** Runs a command line. Returns the exit code. */
+export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, never, Terminal> =>
+  runCommandLine(argv).pipe(
+    Effect.catchAll((failure) => explain(failure, [])),
+    Effect.catchAllCause((cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)
+    ),
+    Effect.provide(Layer.merge(NodeContext.layer, warnings))
+  )

@@ -1,0 +1,96 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import type { BundleWritten } from "@coffer/domain/Secret"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import type { Given } from "@coffer/domain/client/Settings"
+import { Effect } from "effect"
+import { WrongUsage } from "../Failures.js"
+import { flag } from "../grammar/Fields.js"
+import { note, renderTable, show, toTerminal } from "../terminal/Print.js"
+import { canAsk, confirm } from "../terminal/Prompts.js"
+import { printChanges } from "./Changes.js"
+
+export const dryRun = flag("dry-run", "Show what would be created, updated, deleted and left, and write nothing")
+export const yes = flag(
+  "yes",
+  "Do not ask before values are written; without a terminal, needed to overwrite or delete any"
+)
+
+/** Whether a call is a dry run, and the ETag that it requires. */
+export interface Guard {
+  readonly dryRun: boolean
+  readonly headers: { readonly "if-match"?: string }
+}
+
+type Answer = readonly [BundleWritten, HttpClientResponse]
+
+/** At most this many keys are named in a sentence. */
+const maxNamed = 10
+
+const isChange = ({ change }: BundleWritten["data"][number]) => change !== "unchanged"
+const isLoss = ({ change }: BundleWritten["data"][number]) => change === "updated" || change === "deleted"
+
+const named = (keys: ReadonlyArray<string>) =>
+  keys.length <= maxNamed ? keys.join(", ") : `${keys.slice(0, maxNamed).join(", ")} and ${keys.length - maxNamed} more`
+
+/** Shows the changes and asks for confirmation. Without a terminal, fails if a value would be overwritten or deleted. */
+const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string) {
+  const changes = shown.data.filter(isChange)
+  if (yield* canAsk) {
+    yield* show(
+      renderTable(
+        ["key", "change", "version"],
+        changes.map(({ change, key, version }) => [key, change, version]),
+        true
+      )
+    )
+    return yield* confirm(`Change ${changes.length} of the secrets of ${place}?`, false)
+  }
+  const lost = shown.data.filter(isLoss).map(({ key }) => key)
+  if (lost.length === 0) return
+  return yield* new WrongUsage({
+    message: `${place}: this would overwrite or delete ${lost.length === 1 ? "1 secret" : `${lost.length} secrets`} (${named(lost)}), and nobody can be asked here: look at it with --dry-run, then add --yes`
+  })
+})
+
+const undo = (answer: BundleWritten, path: EnvPath, given: Given) => {
+  const option = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value])
+  const words = [
+    ...option("server-url", given.serverUrl),
+    ...option("org", given.org),
+    ...option("project", given.project),
+    ...["--env", path.env_name, "--to", String(answer.revision - 1)]
+  ]
+  return note(`undo: coffer env revert ${words.join(" ")}`)
+}
+
+interface ChangeContext {
+  readonly options: { readonly dryRun: boolean; readonly yes: boolean }
+  readonly given: Given
+  readonly json: boolean
+}
+
+/**
+ * Changes many secrets of an environment, after showing the changes and asking. The call requires the ETag of the dry run,
+ * so that it writes what was shown, or nothing.
+ */
+export const changeMany = Effect.fnUntraced(function* <E, R>(
+  { given, json, options }: ChangeContext,
+  path: EnvPath,
+  call: (guard: Guard) => Effect.Effect<Answer, E, R>
+) {
+  const { dryRun } = options
+  const place = `${path.project_name}/${path.env_name}`
+  const print = (answer: BundleWritten, rows = true) => printChanges(answer, { json, dryRun, place, rows })
+  if (!options.yes) {
+    const [shown, response] = yield* call({ dryRun: true, headers: {} })
+    if (dryRun || !shown.data.some(isChange)) return yield* print(shown)
+    yield* approve(shown, place)
+    const { etag } = response.headers
+    const [written] = yield* call({ dryRun: false, headers: etag === undefined ? {} : { "if-match": etag } })
+    yield* print(written, !(yield* canAsk) || !(yield* toTerminal))
+    return yield* undo(written, path, given)
+  }
+  const [answer] = yield* call({ dryRun, headers: {} })
+  yield* print(answer)
+  if (!dryRun && answer.data.some(isChange)) yield* undo(answer, path, given)
+})

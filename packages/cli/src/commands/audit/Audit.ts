@@ -1,0 +1,184 @@
+import { AuditActor, AuditMoment, AuditWord, ChainLink, SeqParameter } from "@coffer/domain/AuditFilters"
+import { AuditCursor, LogCursor } from "@coffer/domain/AuditCursor"
+import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import type { Settings } from "@coffer/domain/client/Settings"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { LimitParameter } from "@coffer/domain/Schemas"
+import { Effect, Schema } from "effect"
+import { defined } from "../../Defined.js"
+import { CannotDo, type Failure } from "../../Failures.js"
+import { atServer, group, org } from "../../grammar/Command.js"
+import { flag, option } from "../../grammar/Fields.js"
+import { note, printJson, printLine, renderTable, toJson, toTerminal, write } from "../../terminal/Print.js"
+import { follow } from "./Follow.js"
+
+/** The subject of an entry: its resource type and metadata. */
+const about = ({ metadata, resource_type }: AuditEntry) => {
+  const facts = Object.entries(metadata).flatMap(([name, fact]) =>
+    typeof fact === "string" || typeof fact === "number" || typeof fact === "boolean" ? [`${name}=${fact}`] : []
+  )
+  return [resource_type, ...facts].join(" ")
+}
+
+const titles = ["time", "actor", "action", "about", "address"]
+const row = (entry: AuditEntry) => [entry.created_at, entry.actor_name, entry.action, about(entry), entry.ip_address]
+
+const aMoment = "a date, or a time in UTC such as 2026-01-31T08:00:00Z"
+
+const server = flag(
+  "server",
+  "The log of the whole server, for superadmins: logins, lockouts, and every organization's entries"
+)
+
+const filters = {
+  action: option("action", AuditWord, "Only this action, such as secret.set"),
+  actor: option("actor", AuditActor, "Only what this actor did: an e-mail address, a service account's name, or an id"),
+  // Not the shared options: a project in service.yml must not hide the entries of other projects.
+  project: option(
+    "project",
+    ProjectName,
+    "Only what happened in this project; service.yml and SERVICE_PROJECT do not count"
+  ),
+  env: option("env", EnvName, "Only what happened in this environment; service.yml and SERVICE_ENV do not count"),
+  key: option("key", SecretKey, "Only what happened to this key, also where a whole environment was read"),
+  since: option("since", AuditMoment, `Only from this moment on: ${aMoment}`),
+  until: option("until", AuditMoment, "Only before this moment"),
+  resourceType: option("resource-type", AuditWord, "Only what is about this kind of thing, such as secret")
+}
+
+const pages = {
+  after: option("after", AuditCursor, "Go on behind an earlier page: its next_cursor"),
+  limit: option("limit", LimitParameter, "How many entries; 20 when left out, 100 at most"),
+  all: flag("all", "Every entry, page after page"),
+  follow: flag("follow", "The newest entries, oldest first, and then each new one as it comes, until ctrl-C")
+}
+
+interface LogOptions {
+  readonly server: boolean
+  readonly org: string | undefined
+}
+
+/** The settings that the command line gives. */
+const placeOf = ({ org }: LogOptions) => defined({ org })
+
+const logProblem = ({ org, server }: LogOptions) =>
+  server && org !== undefined ? "--server is the log of every organization: leave --org out" : undefined
+
+/** The organization whose log is wanted. The log of the whole server belongs to none. */
+const logPath = (settings: Settings, { server }: LogOptions) => (server ? Effect.succeed(null) : settings.orgPath)
+
+const printPage = (page: AuditPage, titled: boolean) =>
+  Effect.flatMap(toTerminal, (isTerminal) => {
+    const text = renderTable(titles, page.data.map(row), isTerminal)
+    return write(titled || !isTerminal ? text : text.slice(text.indexOf("\n") + 1))
+  })
+
+const printEntries = (json: boolean) => (entries: ReadonlyArray<AuditEntry>) =>
+  json
+    ? write(entries.map((entry) => `${toJson(entry)}\n`).join(""))
+    : write(renderTable(titles, entries.map(row), false))
+
+/** One page, and how to go on. */
+const onePage = (page: AuditPage) =>
+  Effect.gen(function* () {
+    if (page.data.length === 0) return yield* note("there are no such entries")
+    yield* printPage(page, true)
+    const { at_least = false, next_cursor, total } = page.pagination
+    if (next_cursor === null) return
+    const sum = `these are ${page.data.length} of ${at_least ? "more than " : ""}${total}`
+    yield* note(`${sum}; go on with --after ${next_cursor}, or list all with --all`)
+  })
+
+type Read = (limit: number | undefined, after: string | undefined) => Effect.Effect<AuditPage, Failure>
+
+/** Every page. A log can exceed the memory: each page is written before the next is requested. */
+const everyPage = Effect.fnUntraced(function* (read: Read, after: string | undefined, json: boolean) {
+  let page = yield* read(100, after)
+  if (json) yield* write('{"data":[')
+  else if (page.data.length === 0) yield* note("there are no such entries")
+  for (let first = true; ; first = false) {
+    if (json) {
+      const entries = page.data.map((entry) => `\n${toJson(entry)}`).join(",")
+      yield* write(first || entries === "" ? entries : `,${entries}`)
+    } else yield* printPage(page, first)
+    const { next_cursor } = page.pagination
+    if (next_cursor === null) break
+    page = yield* read(100, next_cursor)
+  }
+  if (json) yield* write("\n]}\n")
+})
+
+const list = atServer("list", {
+  description: "Read the audit log, newest first",
+  examples: [
+    "coffer audit list --project webshop --env prod --key DATABASE_URL --since 2026-01-31",
+    "coffer audit list --actor grace@example.com --limit 50",
+    "coffer audit list --all --json"
+  ],
+  options: { org, server, ...filters, ...pages },
+  place: placeOf,
+  check: ({ after, all, follow, limit, org, server }) => {
+    if (all && limit !== undefined) return "--all lists every entry: leave --limit out"
+    if (follow && (all || after !== undefined)) {
+      return "--follow goes on from the newest entries: leave --all and --after out"
+    }
+    return (
+      logProblem({ org, server }) ??
+      (after !== undefined && Schema.is(LogCursor)(after) === server
+        ? "--after must be the next_cursor of an earlier page of the same list: with --server or without, as before"
+        : undefined)
+    )
+  },
+  run: ({ call, json, options, settings }) =>
+    Effect.gen(function* () {
+      const path = yield* logPath(settings, options)
+      const { action, actor, env, key, project, resourceType, since, until } = options
+      const wanted = { action, actor, env, key, project, resource_type: resourceType, since, until }
+      const read = (limit: number | undefined, after: string | undefined) => {
+        const urlParams = defined({ ...wanted, limit, after })
+        return call("audit", (api) => (path === null ? api.listAll({ urlParams }) : api.list({ path, urlParams })))
+      }
+      if (options.follow) return yield* follow(read, options.limit, printEntries(json))
+      if (options.all) return yield* everyPage(read, options.after, json)
+      const page = yield* read(options.limit, options.after)
+      return { json: page, text: onePage(page) }
+    })
+})
+
+const verify = atServer("verify", {
+  description: "Check that no entry was changed, removed or inserted; the exit code is 1 when one was",
+  examples: ["coffer audit verify", "coffer audit verify --from-seq 2"],
+  options: {
+    org,
+    server,
+    fromSeq: option("from-seq", SeqParameter, "Begin at this entry"),
+    seq: option("seq", SeqParameter, "The number of a head that was kept elsewhere; goes with --chain"),
+    chain: option("chain", ChainLink, "The link of a head that was kept elsewhere; goes with --seq")
+  },
+  place: placeOf,
+  check: (options) =>
+    (options.seq === undefined) === (options.chain === undefined)
+      ? logProblem(options)
+      : "a head is a number and a link: give both --seq and --chain",
+  run: ({ call, json, options, settings }) =>
+    Effect.gen(function* () {
+      const path = yield* logPath(settings, options)
+      const log = path === null ? "the server itself" : path.org_name
+      const urlParams = defined({ from_seq: options.fromSeq, seq: options.seq, chain: options.chain })
+      const { entries, first_invalid_seq, head, valid } = yield* call("audit", (api) =>
+        path === null ? api.verifyAll({ urlParams }) : api.verify({ path, urlParams })
+      )
+      if (json) yield* printJson({ valid, entries, head, first_invalid_seq })
+      if (!valid) {
+        const where = first_invalid_seq === null ? "its head does not fit" : `entry ${first_invalid_seq} does not fit`
+        return yield* new CannotDo({
+          message: `the audit log of ${log} was changed: ${where}; keep the database file as it is, and tell whoever runs the server`
+        })
+      }
+      if (json) return
+      yield* printLine(`the audit log of ${log} is whole: ${entries} entries`)
+      if (head !== null) yield* printLine(`head to keep elsewhere: --seq ${head.seq} --chain ${head.chain}`)
+    })
+})
+
+export const auditCommand = group("audit", "What was done, by whom and when", [list, verify])

@@ -1,0 +1,62 @@
+import { EnvName } from "@coffer/domain/Names"
+import { SecretKeys } from "@coffer/domain/SecretValues"
+import { Effect } from "effect"
+import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
+import { defined } from "../../Defined.js"
+import { CannotDo } from "../../Failures.js"
+import { atProject } from "../../grammar/Command.js"
+import { argument, commas, flag, option } from "../../grammar/Fields.js"
+import { note, printJson, printTable } from "../../terminal/Print.js"
+
+const only = option("only", commas(SecretKeys, "secret keys"), "Only these keys, separated by commas")
+
+const from = argument("FROM", EnvName, "The environment that the values come from")
+const to = argument("TO", EnvName, "The environment that they are written to")
+
+export const copy = atProject("copy", {
+  description: "Write one environment's values to another, without showing them",
+  examples: [
+    "coffer environment copy staging prod --dry-run",
+    "coffer environment copy staging prod --only API_KEY,DATABASE_URL"
+  ],
+  options: { from, to, only, dryRun, yes },
+  run: (context) => {
+    const { call, options } = context
+    const path = { ...context.path, env_name: options.to }
+    return changeMany(context, path, ({ dryRun, headers }) => {
+      const payload = { from: options.from, dry_run: dryRun, ...defined({ keys: options.only }) }
+      return call("environments", (api) => api.copy({ path, headers, payload, withResponse: true }))
+    })
+  }
+})
+
+const here = argument("A", EnvName, "An environment")
+const there = argument("B", EnvName, "The environment to compare it with")
+
+const exitCode = flag("exit-code", "Exit with 1 when they differ")
+
+const words: Readonly<Record<string, (a: string, b: string) => string>> = {
+  only_here: (a) => `only in ${a}`,
+  only_there: (_, b) => `only in ${b}`,
+  different: () => "different"
+}
+
+export const diff = atProject("diff", {
+  description: "Which keys differ between two environments, without values",
+  examples: ["coffer environment diff staging prod", "coffer environment diff staging prod --exit-code"],
+  options: { here, there, exitCode },
+  run: ({ call, json, options: { exitCode, here, there }, path }) =>
+    Effect.gen(function* () {
+      const answer = yield* call("environments", (api) =>
+        api.diff({ path: { ...path, env_name: here }, urlParams: { with: there } })
+      )
+      const different = answer.data.filter(({ status }) => status !== "same")
+      const rows = different.map(({ key, status }) => [key, words[status]?.(here, there) ?? status])
+      if (json) yield* printJson(answer)
+      else if (rows.length > 0) yield* printTable(["key", "status"], rows)
+      const same = answer.data.length - different.length
+      const sum = `${here} and ${there}: ${different.length} different, ${same} the same`
+      if (exitCode && different.length > 0) return yield* new CannotDo({ message: sum })
+      if (!json) yield* note(sum)
+    })
+})

@@ -1,0 +1,78 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import { Count, VersionParameter } from "@coffer/domain/Schemas"
+import type { Revision } from "@coffer/domain/Secret"
+import { Effect } from "effect"
+import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
+import { atEnv, type Call } from "../../grammar/Command.js"
+import { option, requiredOption } from "../../grammar/Fields.js"
+import { toTerminal } from "../../terminal/Print.js"
+import { listView } from "../../terminal/View.js"
+
+/** At most this many keys of a revision are shown at a terminal. */
+const maxShown = 5
+
+const keysOf = ({ keys }: Revision, most: number): string => {
+  const shown = keys.slice(0, most)
+  const more = keys.length - shown.length
+  return [...shown.map(({ change, key }) => `${key} ${change}`), ...(more > 0 ? [`and ${more} more`] : [])].join(", ")
+}
+
+const columnsFor = (isTerminal: boolean) => ({
+  revision: (revision: Revision) => revision.revision,
+  created: (revision: Revision) => revision.created_at,
+  by: (revision: Revision) => revision.created_by,
+  keys: (revision: Revision) => keysOf(revision, isTerminal ? maxShown : Infinity)
+})
+
+const pageSize = 100
+
+/** Reads revisions, newest first. A short page is not always the last. */
+const revisionsOf = Effect.fnUntraced(function* (call: Call, path: EnvPath, limit: number, before: number | undefined) {
+  const data: Array<Revision> = []
+  while (data.length < limit) {
+    const oldest = data.at(-1)?.revision ?? before
+    const urlParams = {
+      limit: Math.min(pageSize, limit - data.length),
+      ...(oldest === undefined ? {} : { before: oldest })
+    }
+    const page = yield* call("environments", (api) => api.revisions({ path, urlParams }))
+    if (page.data.length === 0) break
+    data.push(...page.data)
+    if (page.data.at(-1)?.revision === 1) break
+  }
+  return { data }
+})
+
+export const revisions = atEnv("revisions", {
+  description: "List the changes of an environment, newest first, without values",
+  examples: ["coffer env revisions", "coffer env revisions --env prod --limit 5"],
+  options: {
+    limit: option("limit", VersionParameter, "How many revisions to show; 20 when left out"),
+    before: option("before", VersionParameter, "Only revisions below this one")
+  },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const answer = yield* revisionsOf(call, path, options.limit ?? 20, options.before)
+      return listView(answer, columnsFor(yield* toTerminal), "there are no revisions")
+    })
+})
+
+const to = requiredOption(
+  "to",
+  Count,
+  "The revision to go back to, as coffer env revisions shows it; 0 empties the environment"
+)
+
+export const revert = atEnv("revert", {
+  description: "Make an environment as it was at a revision, without showing a value",
+  examples: ["coffer env revert --env prod --to 1 --dry-run"],
+  options: { to, dryRun, yes },
+  run: (context) => {
+    const { call, options, path } = context
+    return changeMany(context, path, ({ dryRun, headers }) =>
+      call("environments", (api) =>
+        api.revert({ path, headers, payload: { to: options.to, dry_run: dryRun }, withResponse: true })
+      )
+    )
+  }
+})

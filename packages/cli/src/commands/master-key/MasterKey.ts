@@ -1,0 +1,135 @@
+import { Effect, Option, Redacted, Schema } from "effect"
+import { existsSync } from "node:fs"
+import { CannotDo } from "../../Failures.js"
+import { command, group } from "../../grammar/Command.js"
+import { flag, option, requiredOption } from "../../grammar/Fields.js"
+import { note } from "../../terminal/Print.js"
+import { withProgress } from "../../terminal/Progress.js"
+import { keyInFile, newMasterKey, oldMasterKey } from "./MasterKeys.js"
+import { removeKeyFile, showKey, writeKeyFile } from "./MasterKeyOutput.js"
+
+/** The work is the server's, on its database. It is loaded where it is installed, and by this command alone. */
+const server = Effect.tryPromise({
+  try: () => import("@coffer/server/rotation"),
+  catch: () =>
+    new CannotDo({
+      message:
+        "the master key is rotated offline, with the server stopped, and no server that can do it is installed beside this client: run it where the server is installed"
+    })
+})
+
+type Rotation = Effect.Effect.Success<typeof server>
+
+const stopped = ({ message }: { readonly message: string }) => new CannotDo({ message })
+
+/**
+ * Whether the key in FILE is in force already while the configured one is not: a rotation was interrupted before its key
+ * was installed, and is done. Every other file is refused, because it may be the only copy of a key.
+ */
+const isFinished = (rotation: Rotation, file: string, dbPath: string, oldKey: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    if (!existsSync(file)) return false
+    const key = keyInFile(file)
+    if (Option.isNone(key)) {
+      return yield* new CannotDo({ message: `${file} is there already: name a new file. Nothing was changed` })
+    }
+    if (yield* rotation.opensDatabase(dbPath, oldKey)) {
+      return yield* new CannotDo({
+        message: (yield* rotation.opensDatabase(dbPath, key.value))
+          ? `${file} is there already, and holds the key that is in force: move it to where you keep keys. Nothing was changed`
+          : `${file} is there already, and the key in it is not in force: remove it, or name a new file. Nothing was changed`
+      })
+    }
+    return yield* rotation.opensDatabase(dbPath, key.value)
+  })
+
+/** After a failure: removes the new key's file when the database is under the old key, else keeps it and says so. */
+const withdraw = (rotation: Rotation, file: string, dbPath: string, oldKey: Redacted.Redacted) =>
+  rotation.opensDatabase(dbPath, oldKey).pipe(
+    Effect.flatMap((isOld) =>
+      isOld
+        ? Effect.zipRight(removeKeyFile(file), note(`${file} is removed again: the key in it never was in force`))
+        : note(`the new key is in force: it is in ${file}`)
+    ),
+    Effect.catchAll(({ message }) =>
+      note(
+        `${message}; the key in ${file} may be in force or not: keep it and the old one, and try both with coffer-server check`
+      )
+    )
+  )
+
+interface RotateOptions {
+  readonly db: string
+  readonly generate: boolean
+  readonly out: string | undefined
+}
+
+const rotateKey = (options: RotateOptions) =>
+  Effect.gen(function* () {
+    // SQLite makes some of its files with default modes: nothing that is made here is for others.
+    yield* Effect.sync(() => process.umask(0o077))
+    const rotation = yield* server
+    const oldKey = yield* oldMasterKey
+    const file = options.out ?? null
+    if (
+      file !== null &&
+      (yield* Effect.catchTag(isFinished(rotation, file, options.db, oldKey), "StartupError", stopped))
+    ) {
+      return yield* note(
+        `the key in ${file} is in force already, by a rotation that was interrupted afterwards: set SERVICE_MASTER_KEY to it, then start the server`
+      )
+    }
+    const newKey = yield* newMasterKey(options.generate, file !== null)
+    let isPublished = false
+    const publish = (key: string) =>
+      file === null
+        ? showKey(key)
+        : Effect.zipLeft(
+            writeKeyFile(file, key),
+            Effect.sync(() => {
+              isPublished = true
+            })
+          )
+    const rotated = yield* withProgress((progress) =>
+      rotation.rotate({
+        dbPath: options.db,
+        oldKey,
+        newKey,
+        publish: (key) => Effect.zipRight(progress.clear, publish(Redacted.value(key))),
+        progress: (done, total) => progress.step(done / total, "encrypting data keys anew")
+      })
+    ).pipe(
+      Effect.onError(() =>
+        file === null || !isPublished ? Effect.void : withdraw(rotation, file, options.db, oldKey)
+      ),
+      Effect.catchTag("StartupError", stopped)
+    )
+
+    const where = file === null ? "" : ` and in ${file}`
+    yield* note(
+      `the new master key is in force (fingerprint ${rotated.newFingerprint})${where}, and ${rotated.versions} data keys are under it: set SERVICE_MASTER_KEY to it, then start the server`
+    )
+    yield* note(
+      `backups made until now (fingerprint ${rotated.oldFingerprint} in coffer backup list) stay under the old key: keep that key as long as you keep them`
+    )
+    for (const path of rotated.underOldKey) yield* note(`${path} is under the old key too: remove it when all is well`)
+    if (!rotated.isRewritten) {
+      yield* note(
+        "the file could not be written anew, so data keys under the old key may be left in gaps of it: see that the disk has room for a second copy, and rotate once more"
+      )
+    }
+  })
+
+const rotate = command("rotate", {
+  description:
+    "Encrypt every data key anew under a new master key, offline. The old key is SERVICE_MASTER_KEY; the new one is SERVICE_NEW_MASTER_KEY, else what comes on standard input. It is printed, or written to a new file with --out, before anything is committed",
+  examples: ["coffer master-key rotate --db service.db --generate --out new.key"],
+  options: {
+    db: requiredOption("db", Schema.String, "The server's database file; stop the server first"),
+    generate: flag("generate", "Make the new key"),
+    out: option("out", Schema.String, "Write the new key to this new file (0600) and not to standard output")
+  },
+  run: rotateKey
+})
+
+export const masterKeyCommand = group("master-key", "The key that protects everything on a server", [rotate])

@@ -1,0 +1,210 @@
+import type { CliApp } from "@effect/cli/CliApp"
+import * as CliConfig from "@effect/cli/CliConfig"
+import * as Command from "@effect/cli/Command"
+import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
+import { isUserDefined } from "@effect/cli/CommandDirective"
+import * as Options from "@effect/cli/Options"
+import type { ValidationError } from "@effect/cli/ValidationError"
+import { type CofferClient, makeClient } from "@coffer/domain/client/CofferClient"
+import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import {
+  type BadSetting,
+  type Given,
+  loadSettings,
+  type MissingSettings,
+  type Settings
+} from "@coffer/domain/client/Settings"
+import { Effect, Option, type Scope } from "effect"
+import { type Failure, WrongUsage } from "../Failures.js"
+import type { Input } from "../terminal/Input.js"
+import type { Output } from "../terminal/Output.js"
+import { printView, type View } from "../terminal/View.js"
+import { Version } from "../Version.js"
+import { placeOptions, type Syntax } from "./Data.js"
+import { type ArgumentField, type Fields, flag, type OptionField, textOption } from "./Fields.js"
+
+/** The terminal that a command is used at. */
+export type Terminal = Input | Output
+
+/** What a command needs: connections are closed with the scope. */
+type Needs = Terminal | Scope.Scope
+
+/** A command as data, and the effect that it is with the words of a command line. */
+export interface Leaf extends Syntax {
+  readonly type: "command"
+  readonly name: string
+  readonly description: string
+  readonly examples: ReadonlyArray<string>
+  readonly start: (
+    words: ReadonlyArray<string>
+  ) => Effect.Effect<void, Failure | ValidationError, Needs | CliApp.Environment>
+}
+
+/** A noun with its commands. */
+export interface Group {
+  readonly type: "group"
+  readonly name: string
+  readonly description: string
+  /** A second name. */
+  readonly alias?: string
+  readonly commands: ReadonlyArray<Leaf>
+}
+
+export const group = (name: string, description: string, commands: ReadonlyArray<Leaf>, alias?: string): Group => ({
+  type: "group",
+  name,
+  description,
+  commands,
+  ...(alias === undefined ? {} : { alias })
+})
+
+/** The values of a command's options and arguments. */
+type Values<F extends Fields> = Command.Command.ParseConfig<{ readonly own: F }>["own"]
+
+/** The typed client's `call`. */
+export type Call = CofferClient["call"]
+
+/** A client that sends this credential. The caller has checked that the credential may go to this server. */
+export const clientWith = (server: ServerUrl, credential: Option.Option<Credential>) =>
+  Effect.flatMap(Version, (version) => makeClient({ server, credential, program: "cli", version }))
+
+/** A client for a server, with the credential for that server. */
+export const connect = Effect.fnUntraced(function* (server: ServerUrl) {
+  return yield* clientWith(server, Option.some(yield* credentialFor(server)))
+})
+
+export const serverUrl = textOption(placeOptions.serverUrl)
+export const org = textOption(placeOptions.org)
+export const project = textOption(placeOptions.project)
+export const env = textOption(placeOptions.env)
+export const json = flag("json", "Print the API's own records, for machines")
+export const yes = flag("yes", "Do not ask, where something is destroyed")
+
+interface Described {
+  readonly description: string
+  /** Command lines that show what the command is for. The tests run them. */
+  readonly examples: readonly [string, ...ReadonlyArray<string>]
+}
+
+interface Checks<F extends Fields> {
+  /** What is wrong with options that do not go together, in a sentence. It is asked before anything is done. */
+  readonly check?: (options: Values<F>) => string | undefined
+}
+
+/** A command that works without a server, or finds its own way there. */
+interface Definition<F extends Fields, E extends Failure> extends Described, Checks<F> {
+  readonly options: F
+  readonly run: (options: Values<F>) => Effect.Effect<void, E, Needs>
+}
+
+/** What a command at a server gets. */
+export interface Context<F extends Fields, Path> {
+  readonly options: Values<F>
+  /** Where it works: the path parameters of the contract. */
+  readonly path: Path
+  readonly call: Call
+  readonly server: ServerUrl
+  readonly settings: Settings
+  /** The settings that the command line gives. */
+  readonly given: Given
+  readonly json: boolean
+}
+
+/** A command at a server. It prints the view that `run` returns: a record for machines with `--json`, else for people. */
+interface PlaceDefinition<F extends Fields, Path, E extends Failure> extends Described, Checks<F> {
+  readonly options: F
+  /** Settings that arguments give. */
+  readonly place?: (options: Values<F>) => Given
+  readonly run: (context: Context<F, Path>) => Effect.Effect<View | void, E, Needs>
+}
+
+const isArgument = (field: OptionField<unknown> | ArgumentField<unknown>): field is ArgumentField<unknown> =>
+  field.data.kind === "argument"
+
+const syntaxOf = (fields: ReadonlyArray<OptionField<unknown> | ArgumentField<unknown>>): Syntax => ({
+  options: fields.flatMap(({ data }) => (data.kind === "option" ? [data] : [])),
+  arguments: fields.flatMap((field) => (isArgument(field) ? [field.data] : []))
+})
+
+const refuse = (problem: string | undefined) =>
+  problem === undefined ? Effect.void : Effect.fail(new WrongUsage({ message: problem }))
+
+const config = CliConfig.make({ isCaseSensitive: true, showBuiltIns: false })
+
+/** Parses the words of a command line and runs the command with their values. */
+const starter =
+  <A>(
+    { descriptor }: { readonly descriptor: CommandDescriptor.Command<A> },
+    name: string,
+    run: (values: A) => Effect.Effect<void, Failure, Needs>
+  ): Leaf["start"] =>
+  (words) =>
+    Effect.flatMap(CommandDescriptor.parse(descriptor, [name, ...words], config), (directive) =>
+      isUserDefined(directive) ? run(directive.value) : Effect.void
+    )
+
+/** A command that works without a server, or finds its own way there. */
+export const command = <const F extends Fields, E extends Failure>(
+  name: string,
+  { check, description, examples, options: own, run }: Definition<F, E>
+): Leaf => {
+  const start = starter(Command.make(name, { own }), name, ({ own: options }) =>
+    Effect.zipRight(refuse(check?.(options)), run(options))
+  )
+  return { type: "command", name, description, examples, ...syntaxOf(Object.values(own)), start }
+}
+
+interface PlaceOptions extends Given {
+  readonly json: boolean
+}
+
+/**
+ * Makes the function that declares commands at a kind of place. Such a command reads the settings, finds its place in them,
+ * connects, runs and prints.
+ */
+const commandsAt =
+  <Path>(
+    fields: Readonly<Record<string, OptionField<unknown>>>,
+    parser: Options.Options<PlaceOptions>,
+    pathOf: (settings: Settings) => Effect.Effect<Path, BadSetting | MissingSettings>
+  ) =>
+  <const F extends Fields, E extends Failure>(
+    name: string,
+    { check, description, examples, options: own, place, run }: PlaceDefinition<F, Path, E>
+  ): Leaf => {
+    const start = starter(Command.make(name, { at: parser, own }), name, ({ at: { json, ...at }, own: options }) =>
+      Effect.gen(function* () {
+        yield* refuse(check?.(options))
+        const given = { ...at, ...place?.(options) }
+        const settings = yield* loadSettings(given)
+        const path = yield* pathOf(settings)
+        const server = yield* settings.server
+        const { call } = yield* connect(server)
+        const view = yield* run({ options, path, call, server, settings, given, json })
+        if (view !== undefined) yield* printView(view, json)
+      })
+    )
+    const syntax = syntaxOf([...Object.values(fields), ...Object.values(own)])
+    return { type: "command", name, description, examples, ...syntax, start }
+  }
+
+const serverFields = { serverUrl, json }
+const orgFields = { serverUrl, org, json }
+const projectFields = { serverUrl, org, project, json }
+const envFields = { serverUrl, org, project, env, json }
+
+/** A command at a server, with a credential. */
+export const atServer = commandsAt(serverFields, Options.all(serverFields), () => Effect.void)
+/** A command at an organization. */
+export const atOrg = commandsAt(orgFields, Options.all(orgFields), ({ orgPath }) => orgPath)
+/** A command at a project. */
+export const atProject = commandsAt(projectFields, Options.all(projectFields), ({ projectPath }) => projectPath)
+/** A command at an environment. */
+export const atEnv = commandsAt(envFields, Options.all(envFields), ({ envPath }) => envPath)
+
+const plainFields = { serverUrl, org, project, env }
+const plainParser = Options.map(Options.all(plainFields), (given) => ({ ...given, json: false }))
+
+/** A command at an environment that prints no record: without `--json`. */
+export const atEnvPlain = commandsAt(plainFields, plainParser, ({ envPath }) => envPath)

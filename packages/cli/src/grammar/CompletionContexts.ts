@@ -1,0 +1,57 @@
+import type { Group, Leaf } from "./Command.js"
+import { namesOf, type Tree } from "./Tree.js"
+
+/** A word that can be completed, and its meaning. */
+export interface Offer {
+  readonly word: string
+  readonly text: string
+}
+
+export interface OfferedOption extends Offer {
+  /** The values of a choice. */
+  readonly choices: ReadonlyArray<string>
+}
+
+/** The command so far, and what can follow. */
+export interface CompletionContext {
+  readonly first: string
+  /** The subcommand; none if the command has none. */
+  readonly second: string | undefined
+  /** Commands, or the values of a choice. If empty, files are completed. */
+  readonly words: ReadonlyArray<Offer>
+  readonly options: ReadonlyArray<OfferedOption>
+}
+
+const helpOption: OfferedOption = { word: "--help", text: "Show the help", choices: [] }
+const versionOption: Offer = { word: "--version", text: "Show the version" }
+
+const leafContext = (leaf: Leaf, first: string, second: string | undefined): CompletionContext => ({
+  first,
+  second,
+  words: (leaf.arguments[0]?.choices ?? []).map((word) => ({ word, text: "" })),
+  options: [
+    ...leaf.options.map(({ choices = [], description, name }) => ({ word: `--${name}`, text: description, choices })),
+    helpOption
+  ]
+})
+
+const offer = (word: string, { description }: Group | Leaf): Offer => ({ word, text: description })
+
+const contextsOf = (node: Group | Leaf): ReadonlyArray<CompletionContext> => {
+  if (node.type === "command") return [leafContext(node, node.name, undefined)]
+  return namesOf(node).flatMap((first) => [
+    { first, second: "", words: node.commands.map((leaf) => offer(leaf.name, leaf)), options: [helpOption] },
+    ...node.commands.map((leaf) => leafContext(leaf, first, leaf.name))
+  ])
+}
+
+/** Every place of a command line where a word can be completed. */
+export const completionContexts = ({ nodes }: Tree): ReadonlyArray<CompletionContext> => [
+  {
+    first: "",
+    second: "",
+    words: [...nodes.flatMap((node) => namesOf(node).map((name) => offer(name, node))), helpOption, versionOption],
+    options: []
+  },
+  ...nodes.flatMap(contextsOf)
+]

@@ -1,0 +1,207 @@
+import * as Args from "@effect/cli/Args"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Options from "@effect/cli/Options"
+import { invalidValue } from "@effect/cli/ValidationError"
+import { isOwnMessage } from "@coffer/domain/Message"
+import { Either, Option, ParseResult, Redacted, Schema, SchemaAST } from "effect"
+import type { ArgumentData, OptionData } from "./Data.js"
+import { unmark } from "./Verbatim.js"
+import type { Word } from "./Words.js"
+
+/** An option of a command: the parser's, with its data. */
+export type OptionField<A> = Options.Options<A> & { readonly data: OptionData }
+
+/** An argument of a command: the parser's, with its data. */
+export type ArgumentField<A> = Args.Args<A> & { readonly data: ArgumentData }
+
+/** The options and arguments of a command, by the names that its function uses. Arguments stand in this order. */
+export type Fields = Readonly<Record<string, OptionField<unknown> | ArgumentField<unknown>>>
+
+/** How the text of an option or an argument becomes a value. */
+export interface Codec<A> {
+  readonly value: "text" | "integer"
+  readonly choices?: ReadonlyArray<string>
+  readonly description: string
+  /** Fails with a sentence that begins with `name`. */
+  readonly decode: (name: string, text: string) => Either.Either<A, string>
+}
+
+/** A schema of the contract or of this program, or a codec of its own. */
+type Source<A, I> = Schema.Schema<A, I> | Codec<A>
+
+/**
+ * What is wrong with an option or argument, by its name. The words are those of the contract's schemas: any others may hold
+ * the value.
+ *
+ * @param takes what to say where the schema does not.
+ */
+const sentenceFor = (name: string, error: ParseResult.ParseError, takes: string): string => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  if (issue === undefined || !isOwnMessage(issue.message)) return `${name} takes ${takes}`
+  const { message } = issue
+  return message.startsWith("must ") ? `${name} ${message}` : message.startsWith("-") ? message : `${name}: ${message}`
+}
+
+const descriptionOf = (schema: Schema.Schema.All): string =>
+  Option.getOrElse(SchemaAST.getDescriptionAnnotation(schema.ast), () => "")
+
+/** The texts of a union of literals. */
+const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
+  const members = SchemaAST.isUnion(ast) ? ast.types : [ast]
+  const literals = members.flatMap((member) =>
+    SchemaAST.isLiteral(member) && typeof member.literal === "string" ? [member.literal] : []
+  )
+  return literals.length === members.length ? literals : undefined
+}
+
+const isNumber = (ast: SchemaAST.AST): boolean =>
+  SchemaAST.isRefinement(ast) ? isNumber(ast.from) : SchemaAST.isNumberKeyword(ast)
+
+const wholeNumber = (text: string) => (/^-?[0-9]{1,15}$/.test(text) ? Number(text) : NaN)
+
+const codecOf = <A, I>(schema: Schema.Schema<A, I>): Codec<A> => {
+  const description = descriptionOf(schema)
+  const type = SchemaAST.typeAST(schema.ast)
+  if (isNumber(type)) {
+    const decode = (name: string, text: string) =>
+      Either.mapLeft(Schema.decodeUnknownEither(Schema.typeSchema(schema))(wholeNumber(text)), (error) =>
+        sentenceFor(name, error, "a whole number")
+      )
+    return { value: "integer", description, decode }
+  }
+  const choices = literalsOf(type)
+  const takes = choices === undefined ? "another value" : `one of ${choices.join(", ")}`
+  const decode = (name: string, text: string) =>
+    Either.mapLeft(Schema.decodeUnknownEither(schema)(text), (error) =>
+      choices === undefined ? sentenceFor(name, error, takes) : `${name} takes ${takes}`
+    )
+  return { value: "text", description, decode, ...(choices === undefined ? {} : { choices }) }
+}
+
+const codec = <A, I>(source: Source<A, I>): Codec<A> => ("decode" in source ? source : codecOf(source))
+
+/**
+ * Several values, separated by commas.
+ *
+ * @param takes what the values are, for people.
+ */
+export const commas = <A, I>(
+  schema: Schema.Schema<ReadonlyArray<A>, I>,
+  takes: string,
+  parse: (part: string) => unknown = (part) => part
+): Codec<ReadonlyArray<A>> => ({
+  value: "text",
+  description: descriptionOf(schema),
+  decode: (name, text) =>
+    Either.mapLeft(Schema.decodeUnknownEither(schema)([...new Set(text.split(",").map(parse))]), (error) => {
+      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+      const ofItem = (issue?.path.length ?? 0) > 0
+      return ofItem ? `${name} takes ${takes}, separated by commas` : sentenceFor(name, error, takes)
+    })
+})
+
+/** The number of a version, out of a list; what is none breaks the schema. */
+export const versionNumber = (part: string): number => (/^[1-9][0-9]{0,9}$/.test(part) ? Number(part) : NaN)
+
+const optionData = <A>(name: string, { choices, value }: Codec<A>, description: string): OptionData => ({
+  kind: "option",
+  name,
+  description,
+  value,
+  ...(choices === undefined ? {} : { choices })
+})
+
+const parserOf = <A>(name: string, { decode }: Codec<A>): Options.Options<A> =>
+  Options.mapEffect(Options.text(name), (word) =>
+    Either.mapLeft(decode(`--${name}`, unmark(word).text), (sentence) => invalidValue(HelpDoc.p(sentence)))
+  )
+
+const optional = <A>(parser: Options.Options<A>): Options.Options<A | undefined> =>
+  Options.map(Options.optional(parser), Option.getOrUndefined)
+
+/** An option with a value of this schema. Its description is the schema's, unless one is given. */
+export const option = <A, I>(name: string, source: Source<A, I>, description?: string): OptionField<A | undefined> => {
+  const used = codec(source)
+  const data = optionData(name, used, description ?? used.description)
+  return Object.assign(optional(parserOf(name, used)), { data })
+}
+
+/** An option that must be given. */
+export const requiredOption = <A, I>(name: string, source: Source<A, I>, description?: string): OptionField<A> => {
+  const used = codec(source)
+  const data = { ...optionData(name, used, description ?? used.description), isRequired: true }
+  return Object.assign(parserOf(name, used), { data })
+}
+
+/** An option that is given with this data elsewhere too. Its value is checked by the settings. */
+export const textOption = (data: OptionData): OptionField<string | undefined> =>
+  Object.assign(optional(Options.map(Options.text(data.name), (word) => unmark(word).text)), { data })
+
+/** An option without a value. */
+export const flag = (name: string, description: string): OptionField<boolean> =>
+  Object.assign(Options.boolean(name), { data: { kind: "option" as const, name, description } })
+
+const argumentParser = <A>(name: string, { decode }: Codec<A>): Args.Args<A> =>
+  Args.mapEffect(Args.text({ name }), (word) =>
+    Either.mapLeft(decode(name, unmark(word).text), (sentence) => HelpDoc.p(sentence))
+  )
+
+const argumentData = <A>(
+  name: string,
+  { choices, description }: Codec<A>,
+  own: string | undefined,
+  least: number,
+  most: number
+): ArgumentData => ({
+  kind: "argument",
+  name,
+  description: own ?? description,
+  least,
+  most,
+  ...(choices === undefined ? {} : { choices })
+})
+
+/** An argument with a value of this schema. Its description is the schema's, unless one is given. */
+export const argument = <A, I>(name: string, source: Source<A, I>, description?: string): ArgumentField<A> => {
+  const used = codec(source)
+  return Object.assign(argumentParser(name, used), { data: argumentData(name, used, description, 1, 1) })
+}
+
+export const optionalArgument = <A, I>(
+  name: string,
+  source: Source<A, I>,
+  description?: string
+): ArgumentField<A | undefined> => {
+  const used = codec(source)
+  const parser = Args.map(Args.optional(argumentParser(name, used)), Option.getOrUndefined)
+  return Object.assign(parser, { data: argumentData(name, used, description, 0, 1) })
+}
+
+/** Arguments of one kind, from `least` to `most` of them. */
+export const argumentsOf = <A, I>(
+  name: string,
+  source: Source<A, I>,
+  count: { readonly least: number; readonly most: number },
+  description?: string
+): ArgumentField<ReadonlyArray<A>> => {
+  const used = codec(source)
+  const parser = Args.between(argumentParser(name, used), count.least, count.most)
+  return Object.assign(parser, { data: argumentData(name, used, description, count.least, count.most) })
+}
+
+/** An optional argument that may be a secret value. It is any text, also one that begins with a hyphen. */
+export const secretArgument = (
+  name: string,
+  description: string
+): ArgumentField<{ readonly value: Redacted.Redacted; readonly isVerbatim: boolean } | undefined> => {
+  const decode = (word: Redacted.Redacted) => {
+    const { isVerbatim, text }: Word = unmark(Redacted.value(word))
+    return { value: Redacted.make(text), isVerbatim }
+  }
+  const parser = Args.map(Args.optional(Args.redacted({ name })), (word) =>
+    Option.getOrUndefined(Option.map(word, decode))
+  )
+  return Object.assign(parser, {
+    data: { kind: "argument" as const, name, description, least: 0, most: 1, isSecret: true }
+  })
+}

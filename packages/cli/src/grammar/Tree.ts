@@ -1,0 +1,86 @@
+import type { Group, Leaf } from "./Command.js"
+import { isHelp, nearest } from "./Words.js"
+
+/** The client: its commands and groups of commands. */
+export interface Tree {
+  readonly description: string
+  readonly nodes: ReadonlyArray<Group | Leaf>
+}
+
+/** What a command line names. */
+export type Found =
+  | {
+      readonly type: "command"
+      readonly path: ReadonlyArray<string>
+      readonly leaf: Leaf
+      readonly words: ReadonlyArray<string>
+      readonly help: boolean
+    }
+  | {
+      readonly type: "group"
+      readonly path: ReadonlyArray<string>
+      readonly group: Group | undefined
+      readonly help: boolean
+    }
+  | { readonly type: "missing"; readonly path: ReadonlyArray<string>; readonly group: Group | undefined }
+  | { readonly type: "unknown"; readonly path: ReadonlyArray<string>; readonly word: string }
+
+const beforeDashes = (argv: ReadonlyArray<string>) => {
+  const dashes = argv.indexOf("--")
+  return dashes < 0 ? argv : argv.slice(0, dashes)
+}
+
+export const namesOf = (node: Group | Leaf): ReadonlyArray<string> =>
+  node.type === "group" && node.alias !== undefined ? [node.name, node.alias] : [node.name]
+
+/** A command line that ends before the name of a command, or goes on with a word that is none. */
+const withoutCommand = (
+  path: ReadonlyArray<string>,
+  group: Group | undefined,
+  words: ReadonlyArray<string>,
+  help: boolean
+): Found => {
+  const [word] = words.filter((each) => each !== "--")
+  const asksForHelp = help || beforeDashes(words).some(isHelp)
+  if (asksForHelp && (word === undefined || word.startsWith("-"))) return { type: "group", path, group, help: true }
+  return word === undefined ? { type: "missing", path, group } : { type: "unknown", path, word }
+}
+
+/** Finds the command of a command line. `help` can stand before each of its names. */
+export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
+  const path: Array<string> = []
+  let nodes = tree.nodes
+  let group: Group | undefined
+  let help = false
+  let words = argv
+  for (;;) {
+    const [name, ...rest] = words
+    if (name === "help") {
+      help = true
+      words = rest
+      continue
+    }
+    const node = nodes.find((each) => name !== undefined && namesOf(each).includes(name))
+    if (node === undefined || name === undefined) return withoutCommand(path, group, words, help)
+    path.push(name)
+    words = rest
+    if (node.type === "command") return { type: "command", path, leaf: node, words, help }
+    group = node
+    nodes = node.commands
+  }
+}
+
+/** The command that was probably meant: one of a group, without the group's name, or one with a similar spelling. */
+export const meant = (tree: Tree, path: ReadonlyArray<string>, word: string): string | undefined => {
+  const groups = tree.nodes.filter((node) => node.type === "group")
+  const [name] = path
+  if (name === undefined) {
+    const owners = groups.filter(({ commands }) => commands.some((each) => each.name === word))
+    // Secrets are the most used group.
+    const owner = owners.find((each) => each.name === "secret") ?? (owners.length === 1 ? owners[0] : undefined)
+    if (owner !== undefined) return ["coffer", owner.name, word].join(" ")
+  }
+  const nodes = name === undefined ? tree.nodes : (groups.find((each) => namesOf(each).includes(name))?.commands ?? [])
+  const close = nearest(nodes.flatMap(namesOf), word)
+  return close === undefined ? undefined : ["coffer", ...path, close].join(" ")
+}

@@ -1,0 +1,151 @@
+import { editDistance, nearestBy } from "@coffer/domain/Nearest"
+import { parseArgs } from "node:util"
+import type { OptionData, Syntax } from "./Data.js"
+
+/** An argument as it was given. */
+export interface Word {
+  readonly text: string
+  /** Whether it stood after `--`, where a hyphen has no meaning. */
+  readonly isVerbatim: boolean
+}
+
+/** A command line that its syntax allows, as far as options go. */
+export interface Words {
+  readonly type: "words"
+  /** The values of each option that was given, by its name; of an option without a value, none. */
+  readonly options: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly arguments: ReadonlyArray<Word>
+}
+
+export type Reading =
+  Words | { readonly type: "help" } | { readonly type: "wrong"; readonly message: string; readonly option?: string }
+
+const helpWords = new Set(["--help", "-h"])
+
+/** Whether a word asks for help. */
+export const isHelp = (word: string): boolean => helpWords.has(word)
+
+/** A word of the list with nearly the same spelling, or that begins so. */
+export const nearest = (words: ReadonlyArray<string>, stray: string): string | undefined =>
+  nearestBy(words, (word) => {
+    if (stray.length > 1 && word.startsWith(stray)) return 0
+    const distance = editDistance(stray, word)
+    return distance <= 2 && distance < word.length / 2 ? distance : Infinity
+  })
+
+const unknown = (syntax: Syntax, option: string): Reading => {
+  const meant = nearest(
+    syntax.options.map(({ name }) => `--${name}`),
+    option
+  )
+  return {
+    type: "wrong",
+    option,
+    message: `unknown option ${option}${meant === undefined ? "" : `; did you mean ${meant}?`}`
+  }
+}
+
+/** The name of an option, without a value after `=`. */
+export const optionName = (word: string): string => word.replace(/=.*$/s, "")
+
+/** A word such as `-abc`, which stands for several options where there are short ones. Here there is none but -h. */
+const group = /^-[^-]./s
+
+const tokensOf = (argv: ReadonlyArray<string>, { options }: Syntax) =>
+  parseArgs({
+    args: argv.map((word) => (group.test(word) ? "-x" : word)),
+    options: Object.fromEntries(
+      options.map(({ name, value }) => [
+        name,
+        { type: value === undefined ? ("boolean" as const) : ("string" as const) }
+      ])
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true
+  }).tokens
+
+/** What is wrong with the value of an option. */
+const valueProblem = (
+  { choices, name, value: type }: OptionData,
+  value: string | undefined,
+  isInline: boolean,
+  known: ReadonlyMap<string, OptionData>
+): string | undefined => {
+  if (type === undefined) return isInline ? `--${name} takes no value` : undefined
+  if (value === undefined || value === "") return `--${name} needs a value`
+  if (choices !== undefined && !choices.includes(value)) return `--${name} takes one of ${choices.join(", ")}`
+  const other = optionName(value)
+  const isOption = value === "--" || (other.startsWith("--") && known.has(other.slice(2)))
+  return isOption && !isInline
+    ? `--${name} needs a value, and ${other} is an option; for a value that looks like one, write --${name}=VALUE`
+    : undefined
+}
+
+/**
+ * Splits the words of a command line into options and arguments.
+ *
+ * @param isCommandLast whether the first argument starts another command, after which nothing is an option.
+ */
+export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommandLast = false): Reading => {
+  const known = new Map(syntax.options.map((option) => [option.name, option]))
+  const tokens = tokensOf(argv, syntax)
+  const end = tokens.find(({ kind }) => kind === "option-terminator" || (isCommandLast && kind === "positional"))
+  const limit = end?.index ?? argv.length
+  const before = tokens.filter(({ index }) => index < limit)
+  const asksForHelp = before.some(
+    (token) =>
+      token.kind === "option" && (isHelp(token.rawName) || (token.inlineValue === false && isHelp(token.value)))
+  )
+  if (asksForHelp) return { type: "help" }
+
+  const takesAnything = syntax.arguments.some(({ isSecret }) => isSecret === true)
+  const options = new Map<string, ReadonlyArray<string>>()
+  const found: Array<Word> = []
+  for (const token of before) {
+    const word = argv[token.index] ?? ""
+    const option = token.kind === "option" && token.rawName.startsWith("--") ? known.get(token.name) : undefined
+    if (token.kind !== "option" || (option === undefined && takesAnything)) {
+      found.push({ text: word, isVerbatim: false })
+      continue
+    }
+    if (option === undefined) return unknown(syntax, optionName(word))
+    const isInline = token.inlineValue === true
+    const value = isInline || token.value === undefined ? token.value : argv[token.index + 1]
+    const values = options.get(option.name)
+    const problem =
+      values !== undefined && option.isRepeatable !== true
+        ? `--${option.name} is given twice`
+        : valueProblem(option, value, isInline, known)
+    if (problem !== undefined) return { type: "wrong", message: problem }
+    options.set(option.name, [...(values ?? []), ...(value === undefined ? [] : [value])])
+  }
+  const rest = argv.slice(end?.kind === "option-terminator" ? limit + 1 : limit)
+  return {
+    type: "words",
+    options,
+    arguments: [...found, ...rest.map((text) => ({ text, isVerbatim: true }))]
+  }
+}
+
+/** What is missing, or too much, in a sentence. */
+export const countProblem = (
+  { arguments: wanted, options }: Syntax,
+  words: Words,
+  command: string
+): string | undefined => {
+  const missing = options.filter(({ isRequired, name }) => isRequired === true && !words.options.has(name))
+  if (missing.length > 0) {
+    return `${missing.map(({ name }) => `--${name}`).join(", ")} ${missing.length === 1 ? "is" : "are"} missing`
+  }
+  let left = words.arguments.length
+  for (const { least, name } of wanted) {
+    if (left < least) return `${name} is missing`
+    left -= least
+  }
+  const most = wanted.reduce((sum, argument) => sum + argument.most, 0)
+  if (words.arguments.length <= most) return undefined
+  // By its place: its text may be a secret.
+  const sentence = `unexpected argument ${most + 1} of ${command}`
+  return wanted.some(({ isSecret }) => isSecret === true) ? `${sentence}: put a value with spaces in quotes` : sentence
+}

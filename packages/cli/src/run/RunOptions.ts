@@ -1,0 +1,45 @@
+import { type OptionData, placeOptions, type Syntax } from "../grammar/Data.js"
+
+const valued = (name: string, value: string, description: string): OptionData => ({
+  kind: "option",
+  name,
+  description,
+  value
+})
+
+const flag = (name: string, description: string): OptionData => ({ kind: "option", name, description })
+
+/** The options of `run`, and its one argument: the parser, the help and the completions all come from here. */
+export const runSyntax: Syntax = {
+  options: [
+    placeOptions.serverUrl,
+    placeOptions.org,
+    placeOptions.project,
+    placeOptions.env,
+    { ...valued("only", "keys", "Only these keys, separated by commas; may be given again"), isRepeatable: true },
+    {
+      ...valued(
+        "allow-env",
+        "key",
+        "Pass on this key although its name makes other programs run code; may be given again"
+      ),
+      isRepeatable: true
+    },
+    flag("watch", "Start the command again when the environment has changed"),
+    valued("watch-interval", "time", "How often --watch asks for changes (5s)"),
+    valued("stop-signal", "signal", "What --watch ends the command with (TERM)"),
+    valued("stop-timeout", "time", "How long the command may take to end before --watch kills it (10s)"),
+    valued("signal", "signal", "What --watch sends to the command instead of starting it again, such as HUP"),
+    flag("offline-fallback", "Keep an encrypted copy of the secrets, and use it when the server cannot be reached"),
+    valued("offline-max-age", "time", "How old the copy of --offline-fallback may be (24h)")
+  ],
+  arguments: [
+    {
+      kind: "argument",
+      name: "COMMAND",
+      description: "The command and its arguments; everything from here on is the command's",
+      least: 1,
+      most: Infinity
+    }
+  ]
+}

@@ -1,0 +1,61 @@
+import type { OrgPath } from "@coffer/domain/api/Paths"
+import { ServiceAccountId } from "@coffer/domain/Ids"
+import { withMessage } from "@coffer/domain/Message"
+import { Email, type OrgName, ServiceAccountName } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { NotThere, WrongUsage } from "../Failures.js"
+import type { Call } from "../grammar/Command.js"
+import { option } from "../grammar/Fields.js"
+import { note } from "../terminal/Print.js"
+
+/** A service account by name or id. No name has the form of an id. */
+export const NameOrId = Schema.Union(ServiceAccountId, ServiceAccountName).annotations(
+  withMessage("must be the name or the id of a service account")
+)
+export type NameOrId = typeof NameOrId.Type
+
+const isId = Schema.is(ServiceAccountId)
+
+/** The id of a service account. An id is not looked up: the caller may lack the right to list accounts. */
+export const accountId = Effect.fnUntraced(function* (call: Call, path: OrgPath, account: NameOrId) {
+  if (isId(account)) return account
+  const { data } = yield* call("serviceAccounts", (api) => api.list({ path }))
+  const found = data.find(({ name }) => name === account)
+  if (found !== undefined) return found.id
+  return yield* new NotThere({
+    message: `there is no service account ${account} in ${path.org_name}; coffer service-account list shows them`
+  })
+})
+
+/** Names a service account that keeps working after its creator is removed. The name needs no escapes in quotes. */
+export const noteAccount = (name: ServiceAccountName, org: OrgName) =>
+  note(
+    `service account ${name} was made by this person and goes on; to replace the key, which they may know: coffer service-account rotate '${name}' --org ${org}`
+  )
+
+export const email = option("email", Email, "The person, by e-mail")
+
+export const serviceAccount = option("service-account", NameOrId, "The service account, by name or id")
+
+/** The subject of a rule, as the API names it. */
+export type Subject =
+  | { readonly subject_type: "user"; readonly email: Email }
+  | { readonly subject_type: "service_account"; readonly subject_id: ServiceAccountId }
+
+const subject = (named: Subject) => named
+
+/** The subject that one of two options names. */
+export const subjectOf = Effect.fnUntraced(function* (
+  call: Call,
+  path: OrgPath,
+  options: { readonly email: Email | undefined; readonly serviceAccount: NameOrId | undefined }
+) {
+  if (options.email !== undefined && options.serviceAccount === undefined) {
+    return subject({ subject_type: "user", email: options.email })
+  }
+  if (options.serviceAccount !== undefined && options.email === undefined) {
+    const subject_id = yield* accountId(call, path, options.serviceAccount)
+    return subject({ subject_type: "service_account", subject_id })
+  }
+  return yield* new WrongUsage({ message: "name one subject: either --email or --service-account" })
+})

@@ -1,0 +1,25 @@
+import { Effect, type Redacted } from "effect"
+import { CannotDo, plain, WrongUsage } from "../Failures.js"
+import { Input } from "./Input.js"
+
+/** Whether a person can be asked. */
+export const canAsk = Effect.map(Input, (input) => input.canAsk)
+
+/** Asks for a line of text and trims it. */
+export const ask = (question: string): Effect.Effect<string, never, Input> =>
+  Effect.flatMap(Input, (input) => Effect.map(input.ask(question), (answer) => answer.trim()))
+
+/** Asks for a text that is not shown. */
+export const askHidden = (question: string): Effect.Effect<Redacted.Redacted, never, Input> =>
+  Effect.flatMap(Input, (input) => input.askHidden(question))
+
+/** Asks for confirmation of a destructive command. Without a terminal, fails unless `yes` is set. */
+export const confirm = (question: string, yes: boolean): Effect.Effect<void, CannotDo | WrongUsage, Input> =>
+  Effect.gen(function* () {
+    if (yes) return
+    if (!(yield* canAsk)) {
+      return yield* new WrongUsage({ message: "nobody can be asked here: add --yes to go on without a question" })
+    }
+    const answer = yield* ask(`${plain(question)} [y/N] `)
+    if (!/^y(es)?$/i.test(answer)) return yield* new CannotDo({ message: "nothing was changed" })
+  })

@@ -1,0 +1,142 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { tree } from "../../src/Commands.js"
+import type { Leaf } from "../../src/grammar/Command.js"
+import { Stage } from "../support/Stage.js"
+
+interface Example {
+  readonly path: string
+  readonly line: string
+  readonly leaf: Leaf
+}
+
+const examples: ReadonlyArray<Example> = tree.nodes.flatMap((node) =>
+  (node.type === "command" ? [node] : node.commands).flatMap((leaf) =>
+    leaf.examples.map((line) => ({
+      path: node.type === "command" ? leaf.name : `${node.name} ${leaf.name}`,
+      line,
+      leaf
+    }))
+  )
+)
+
+const init = "coffer init --force --org acme --project webshop --env dev"
+const webshop = "coffer project create webshop"
+const account = "coffer service-account create ci || true"
+const grant =
+  "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern prod --permission read"
+const invite = "coffer member invite grace@example.com || true"
+
+/** A secret with three versions, and no more. */
+const versions = `coffer secret delete API_KEY --yes || true
+for value in 1 2 3; do coffer secret set API_KEY "$value"; done`
+
+/** The first id that a list shows. */
+const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
+
+interface Scene {
+  /** What must be there before the examples of a command. */
+  readonly before?: string
+  /** What puts right what they changed. */
+  readonly after?: string
+}
+
+const scenes: Readonly<Record<string, Scene>> = {
+  login: {
+    before: `node -p 'Object.values(JSON.parse(fs.readFileSync(process.env.HOME + "/.config/coffer/session")))[0]' > token.txt`
+  },
+  init: { before: "rm -f service.yml", after: init },
+  "org create": { before: "coffer org delete --org acme --yes", after: webshop },
+  "org rename": { after: "coffer org rename acme --org acme-inc" },
+  "project create": { before: "coffer project delete webshop --yes" },
+  "project rename": { after: "coffer project rename shop webshop" },
+  "project delete": { after: webshop },
+  "member invite": { before: `${invite}; coffer member remove grace@example.com --yes` },
+  "member remove": { after: invite },
+  "environment delete": { before: "coffer env create qa || true" },
+  "environment diff": { before: "coffer env copy staging prod --yes" },
+  "environment copy": {
+    before: "for key in API_KEY DATABASE_URL; do echo 1 | coffer secret set $key --env staging; done"
+  },
+  "environment revert": { before: "coffer secret set API_KEY 1 --env prod" },
+  "acl grant": { before: `${invite}; ${account}` },
+  "acl revoke": { before: grant },
+  "service-account create": {
+    before: "for name in ci agent; do coffer service-account revoke $name --yes || true; done"
+  },
+  "service-account rotate": { before: account },
+  "service-account revoke": { before: account },
+  "secret get": { before: versions },
+  "secret set": { before: versions },
+  "secret delete": { before: versions },
+  "secret versions": { before: versions },
+  "secret rollback": { before: versions },
+  "secret destroy": { before: versions },
+  "secret undelete": { before: `${versions}; coffer secret delete API_KEY --yes` },
+  "master-key rotate": { before: "systemctl stop coffer; cp /var/lib/coffer/service.db ." }
+}
+
+/** Examples that take something away from those behind them. */
+const last = ["org delete", "session end", "logout", "master-key rotate"]
+const endsSession = ["session end", "logout"]
+
+const files = `
+printf 's3cret' > key.txt
+printf 'A=1\\n' > .env
+printf '{"A":"1"}' > secrets.json
+printf '{"scripts":{"start":"true"}}' > package.json
+`
+
+/** An example as it can be run here: ids, moments and questions are of the page's machine. */
+const runnable = ({ leaf, line, path }: Example) => {
+  const known = line
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, firstId(path === "acl revoke" ? "acl list" : "session list"))
+    .replace("--before 2026-01-31T12:00:00Z", '--before "$(date -u +%Y-%m-%dT%H:%M:%SZ)"')
+  const asks = leaf.options.some(({ name }) => name === "yes") && !line.includes("--yes")
+  return asks ? `${known} --yes` : known
+}
+
+describe("the examples of the help", () => {
+  let stage: Stage
+
+  beforeAll(async () => {
+    stage = await Stage.set({ furnished: true })
+    const { code, stderr } = await stage.run(files)
+    assert.strictEqual(code, 0, stderr)
+  })
+  afterAll(() => stage.clear())
+
+  it("name their own command", () => {
+    for (const { line, path } of examples) {
+      assert.include(line.replace("coffer env ", "coffer environment "), `coffer ${path}`)
+    }
+  })
+
+  it("are there for every command", () => {
+    const leaves = tree.nodes.flatMap((node) => (node.type === "command" ? [node] : node.commands))
+    for (const { examples, name } of leaves) assert.isAbove(examples.length, 0, name)
+  })
+
+  const sorted = [
+    ...examples.filter(({ path }) => !last.includes(path)),
+    ...last.flatMap((wanted) => examples.filter(({ path }) => path === wanted))
+  ]
+
+  let isLoggedIn = true
+
+  it.each(sorted)("$line works", { timeout: 60_000 }, async (example) => {
+    const { after = "", before = "" } = scenes[example.path] ?? {}
+    if (!isLoggedIn) await stage.logIn("ada@example.com")
+    isLoggedIn = !endsSession.includes(example.path)
+    if (before !== "") {
+      const { code, stderr } = await stage.run(before)
+      assert.strictEqual(code, 0, `${before}\n${stderr}`)
+    }
+    writeFileSync(join(stage.home.folder, "example.sh"), `${stage.here(runnable(example))}\n`)
+    const key = example.path === "master-key rotate" ? 'export SERVICE_MASTER_KEY="$(cat /etc/coffer/master.key)"' : ":"
+    const { code, stderr, stdout } = await stage.run(`${key}\nbash -eu example.sh`)
+    assert.strictEqual(code, 0, `${example.line}\n${stdout}${stderr}`)
+    if (after !== "") assert.strictEqual((await stage.run(after)).code, 0, after)
+  })
+})

@@ -1,0 +1,55 @@
+import { Variables } from "@coffer/domain/client/Settings"
+import { Effect, Layer, Redacted } from "effect"
+import { Readable } from "node:stream"
+import { execute } from "../../src/Execute.js"
+import { Input } from "../../src/terminal/Input.js"
+import { Output } from "../../src/terminal/Output.js"
+
+export interface TerminalOptions {
+  /** Standard input. */
+  readonly input?: string
+  /** What a person answers, question by question. Without, nobody can be asked. */
+  readonly answers?: ReadonlyArray<string>
+  readonly isTerminal?: boolean
+}
+
+/** Runs a command of the client in this process, at a terminal of the test's. */
+export const runInProcess = (
+  argv: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>>,
+  { answers, input = "", isTerminal = false }: TerminalOptions = {}
+) => {
+  let stdout = ""
+  let stderr = ""
+  const left = [...(answers ?? [])]
+  const answer = (question: string) =>
+    Effect.suspend(() => {
+      stderr += question
+      const next = left.shift()
+      return next === undefined ? Effect.interrupt : Effect.succeed(next)
+    })
+  const terminal = Layer.merge(
+    Layer.succeed(Output, {
+      isTerminal,
+      isErrorTerminal: isTerminal,
+      write: (content) =>
+        Effect.sync(() => {
+          stdout += content.toString()
+        }),
+      writeError: (text) => {
+        stderr += text
+      }
+    }),
+    Layer.succeed(Input, {
+      canAsk: answers !== undefined,
+      open: () => Readable.from([Buffer.from(input)]),
+      ask: answer,
+      askHidden: (question) => Effect.map(answer(question), (text) => Redacted.make(text))
+    })
+  )
+  return execute(argv).pipe(
+    Effect.provide(terminal),
+    Effect.provideService(Variables, env),
+    Effect.map((code) => ({ code, stdout, stderr }))
+  )
+}
