@@ -1,4 +1,5 @@
 import { Cause, Effect, Runtime, Scope } from "effect"
+import { confirmBy } from "./Confirmation.js"
 import { makeConnect } from "./Connection.js"
 import { Defect, describe, type Failure, ReadOnly } from "./Failures.js"
 import { noteDefect, warnings } from "./Logging.js"
@@ -6,8 +7,8 @@ import type { McpSettings } from "./McpSettings.js"
 import { offersOf } from "./Offers.js"
 import { freely, pinned } from "./Places.js"
 import { toText } from "./Plain.js"
-import type { ToolContext, Tool } from "./Tool.js"
-import type { ToolResult, Use } from "./ToolResult.js"
+import type { Tool } from "./Tool.js"
+import type { Host, ToolResult, Use } from "./ToolResult.js"
 import { tools } from "./Tools.js"
 
 const text = (content: string) => [{ type: "text" as const, text: content }]
@@ -23,21 +24,14 @@ const failed = (failures: ReadonlyArray<Failure>): ToolResult => ({
   isError: true
 })
 
-/** The maximum of concurrent calls; further calls wait. */
-const atOnce = 32
-
 /** Runs the calls of all tools, each in a fiber of its own. */
 const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: string) {
   const { offered, withheld } = offersOf(tools, settings)
-  const context: ToolContext = {
-    findSettings: settings.pin ? yield* pinned : freely,
-    connect: yield* makeConnect(version)
-  }
-  const gate = yield* Effect.makeSemaphore(atOnce)
+  const findSettings = settings.pin ? yield* pinned : freely
+  const connect = yield* makeConnect(version)
 
-  const answer = (tool: Tool, parameters: unknown): Effect.Effect<ToolResult> =>
-    tool.use(parameters, context).pipe(
-      gate.withPermits(1),
+  const answer = (tool: Tool, parameters: unknown, { ask }: Host): Effect.Effect<ToolResult> =>
+    tool.use(parameters, { findSettings, connect, confirm: confirmBy(ask) }).pipe(
       Effect.match({ onSuccess: done, onFailure: failed }),
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause)
@@ -47,9 +41,9 @@ const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: str
     )
 
   const run = Runtime.runPromise(yield* Effect.runtime())
-  const use: Use = async (name, parameters, signal) => {
+  const use: Use = async (name, parameters, host) => {
     const tool = offered.find((candidate) => candidate.name === name)
-    if (tool !== undefined) return run(answer(tool, parameters), { signal })
+    if (tool !== undefined) return run(answer(tool, parameters, host), { signal: host.signal })
     if (!withheld.some((candidate) => candidate.name === name)) return undefined
     return failed([new ReadOnly({ message: `${name} changes something, and SERVICE_MCP_READ_ONLY is on` })])
   }

@@ -9,9 +9,13 @@ export type Call = CofferClient["call"]
 /** Returns the client for a server, with the credential for that server, if there is one. */
 export type Connect = (server: ServerUrl, withCredential: boolean) => Effect.Effect<Call, CredentialError>
 
+/** The maximum of concurrent requests to the server; further requests wait. */
+const atOnce = 32
+
 /** Caches the clients, so that each warning is written once. Their connections are closed with the scope. */
 export const makeConnect = Effect.fnUntraced(function* (version: string) {
   const scope = yield* Effect.scope
+  const gate = yield* Effect.makeSemaphore(atOnce)
   const clientFor = yield* Effect.cachedFunction(
     Effect.fnUntraced(function* (to: { readonly server: ServerUrl; readonly credential: Option.Option<Credential> }) {
       if (Option.exists(to.credential, ({ type }) => type === "session")) {
@@ -21,7 +25,8 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
       }
       // Loaded late: half of all modules, and not needed to list the tools.
       const { makeClient } = yield* Effect.promise(() => import("@coffer/domain/client/CofferClient"))
-      const { call } = yield* Scope.extend(makeClient({ ...to, program: "mcp", version }), scope)
+      const client = yield* Scope.extend(makeClient({ ...to, program: "mcp", version }), scope)
+      const call: Call = (group, f) => gate.withPermits(1)(client.call(group, f))
       return call
     })
   )

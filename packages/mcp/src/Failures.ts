@@ -9,6 +9,9 @@ import { plain, quoted } from "./Plain.js"
 /** Invalid parameters. The message never contains a given value. */
 export class BadParameters extends Data.TaggedError("BadParameters")<{ readonly message: string }> {}
 
+/** The person did not confirm the call. */
+export class NotConfirmed extends Data.TaggedError("NotConfirmed")<{ readonly message: string }> {}
+
 /** The settings exclude tools that change something. */
 export class ReadOnly extends Data.TaggedError("ReadOnly")<{ readonly message: string }> {}
 
@@ -20,7 +23,15 @@ export class Defect extends Data.TaggedError("Defect")<{ readonly message: strin
 
 /** The failures that the program itself raises for a call. */
 type OwnFailure =
-  BadParameters | BadServiceFile | BadSetting | CredentialError | Defect | MissingSettings | Pinned | ReadOnly
+  | BadParameters
+  | BadServiceFile
+  | BadSetting
+  | CredentialError
+  | Defect
+  | MissingSettings
+  | NotConfirmed
+  | Pinned
+  | ReadOnly
 
 /** All failures of a call. */
 export type Failure = AnyApiError | ClientError | OwnFailure
@@ -69,6 +80,7 @@ const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: ErrorText } =
   Defect: { code: "CLIENT_DEFECT", next: "tell the user: this is a mistake in coffer-mcp" },
   MissingSettings: { code: "MISSING_SETTINGS" },
   NotAuthenticated: { code: "NOT_AUTHENTICATED", next: "ask the user to do that" },
+  NotConfirmed: { code: "NOT_CONFIRMED", next: "do not call again unless the user asks for it" },
   Pinned: { code: "PINNED", next: "leave out org, project and env; only the user can change the place" },
   PrivateFileError: { code: "UNSAFE_FILE", next: "ask the user to do that" },
   ReadOnly: { code: "READ_ONLY", next: "tell the user what you wanted to change" },

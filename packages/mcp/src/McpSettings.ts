@@ -1,4 +1,4 @@
-/** The restrictions of an agent, from the host's configuration. */
+/** What an agent may do and see, from the host's configuration. */
 export interface McpSettings {
   /** Offer only tools that change nothing. */
   readonly readOnly: boolean
@@ -6,6 +6,10 @@ export interface McpSettings {
   readonly reveal: boolean
   /** Reject calls for another place than the configured one. */
   readonly pin: boolean
+  /** Offer the extra tools too. */
+  readonly extra: boolean
+  /** The documentation that the configured server hands out. */
+  readonly website: string | undefined
 }
 
 const words: ReadonlyMap<string, boolean> = new Map([
@@ -15,24 +19,28 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ["true", true]
 ])
 
-const defaults = { SERVICE_MCP_READ_ONLY: false, SERVICE_MCP_REVEAL: true, SERVICE_MCP_PIN: false } as const
+const defaults = { READ_ONLY: false, REVEAL: true, PIN: false, EXTRA: false } as const
 type Name = keyof typeof defaults
+
+/** Only of a variable: a link from service.yml, which comes with a repository, could lead anywhere. */
+const websiteOf = (address: string) => {
+  if (!URL.canParse(address)) return undefined
+  const { origin, pathname, protocol } = new URL(address)
+  return /^https?:$/.test(protocol) ? `${origin}${pathname.replace(/\/+$/, "")}/docs` : undefined
+}
 
 /** Reads the settings. Returns a problem for an invalid value: it must not lift a restriction. */
 export const mcpSettings = (
   env: Readonly<Record<string, string | undefined>>
 ): McpSettings | { readonly problem: string } => {
   const read = (name: Name) => {
-    const text = env[name] ?? ""
+    const text = env[`SERVICE_MCP_${name}`] ?? ""
     return text === "" ? defaults[name] : words.get(text)
   }
-  const [readOnly, reveal, pin] = [
-    read("SERVICE_MCP_READ_ONLY"),
-    read("SERVICE_MCP_REVEAL"),
-    read("SERVICE_MCP_PIN")
-  ] as const
+  const [readOnly, reveal, pin, extra] = [read("READ_ONLY"), read("REVEAL"), read("PIN"), read("EXTRA")] as const
   if (readOnly === undefined) return { problem: "SERVICE_MCP_READ_ONLY must be 0 or 1" }
   if (reveal === undefined) return { problem: "SERVICE_MCP_REVEAL must be 0 or 1" }
   if (pin === undefined) return { problem: "SERVICE_MCP_PIN must be 0 or 1" }
-  return { readOnly, reveal, pin }
+  if (extra === undefined) return { problem: "SERVICE_MCP_EXTRA must be 0 or 1" }
+  return { readOnly, reveal, pin, extra, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
 }

@@ -15,17 +15,9 @@ export type Scope = { readonly [Name in PlaceName]?: string | undefined }
 
 /** The parameters that every tool takes, used or not. */
 export const placeParameters = {
-  org: optional(
-    OrgName.annotations({ description: "The organization's name; left out: SERVICE_ORG, else org in service.yml" })
-  ),
-  project: optional(
-    ProjectName.annotations({
-      description: "The project's name; left out: SERVICE_PROJECT, else project in service.yml"
-    })
-  ),
-  env: optional(
-    EnvName.annotations({ description: "The environment's name; left out: SERVICE_ENV, else env in service.yml" })
-  )
+  org: optional(OrgName.annotations({ description: "The organization; default: the configured one" })),
+  project: optional(ProjectName.annotations({ description: "The project; default: the configured one" })),
+  env: optional(EnvName.annotations({ description: "The environment; default: the configured one" }))
 } as const
 
 const standIn = "stand-in"

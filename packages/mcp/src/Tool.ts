@@ -2,6 +2,7 @@ import type { ClientError } from "@coffer/domain/client/ClientErrors"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { isOwnMessage } from "@coffer/domain/Message"
 import { Array, Effect, Either, type Option, ParseResult, Schema } from "effect"
+import type { Confirm } from "./Confirmation.js"
 import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure } from "./Failures.js"
 import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
@@ -13,6 +14,7 @@ import { type FindSettings, namesIn, type Paths, pathsOf, type Scope, placeParam
 export interface ToolContext {
   readonly findSettings: FindSettings
   readonly connect: Connect
+  readonly confirm: Confirm
 }
 
 export interface Tool extends Offer {
@@ -74,6 +76,8 @@ export const tool = <
   readonly credential?: false
   /** The names that come from parameters other than org, project and env. */
   readonly about?: (parameters: P) => Scope
+  /** The question that a person must confirm first. */
+  readonly confirm?: (path: Paths[Depth], parameters: P) => string
   readonly output: Schema.Schema<A, I>
   readonly run: (call: Call, path: Paths[Depth], parameters: P) => Effect.Effect<A, AnyApiError | ClientError>
 }): Tool => {
@@ -118,6 +122,8 @@ export const tool = <
     outputSchema: () => outputSchema(output),
     use: Effect.fnUntraced(function* (given, context) {
       const { call, decoded, path } = yield* prepare(given, context)
+      const question = definition.confirm?.(path, decoded)
+      if (question !== undefined) yield* Effect.mapError(context.confirm(question), Array.of)
       const answer = yield* Effect.mapError(definition.run(call, path, decoded), Array.of)
       return yield* Effect.orDie(encode(cleaned(answer)))
     })

@@ -6,5 +6,16 @@ export interface ToolResult {
   readonly isError?: boolean
 }
 
-/** Runs a tool and returns its result, for failures too; undefined if there is no such tool. The signal cancels the call. */
-export type Use = (name: string, parameters: unknown, signal: AbortSignal) => Promise<ToolResult | undefined>
+/** What a person did with a question. */
+export type Reply = "accepted" | "declined" | "cancelled"
+
+/** The host's side of a call. */
+export interface Host {
+  /** Cancels the call. */
+  readonly signal: AbortSignal
+  /** Asks the person to confirm. Undefined if the host cannot ask. */
+  readonly ask: ((question: string, signal: AbortSignal) => Promise<Reply>) | undefined
+}
+
+/** Runs a tool and returns its result, for failures too; undefined if there is no such tool. */
+export type Use = (name: string, parameters: unknown, host: Host) => Promise<ToolResult | undefined>

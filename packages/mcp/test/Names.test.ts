@@ -40,7 +40,7 @@ let agent: Agent
 
 beforeAll(async () => {
   liar = await Listener.start((request, response) => {
-    const answer = answers[request.url ?? ""]
+    const answer = answers[request.url?.split("?")[0] ?? ""]
     response
       .writeHead(answer === undefined ? 403 : 200, { "content-type": "application/json" })
       .end(

@@ -7,6 +7,9 @@ import { Schema } from "effect"
 import { reads } from "../Hints.js"
 import { parameters, tool } from "../Tool.js"
 
+/** About 2,000 tokens. */
+const entriesOfPage = 10
+
 export const auditList = tool({
   name: "audit_list",
   title: "Read the audit log",
@@ -37,14 +40,18 @@ export const auditList = tool({
     ),
     limit: optional(
       Schema.typeSchema(integerParameter(1, 100)).annotations({
-        description: "How many entries at most; 20 if left out"
+        description: `At most this many; default ${entriesOfPage}`
       })
     ),
     after: optional(AuditCursor.annotations({ description: "The next_cursor of the page before" }))
   }),
   at: "org",
   output: AuditPage,
-  run: (call, path, { action, actor, after, in_env, in_project, key, limit, resource_type, since, until }) =>
+  run: (
+    call,
+    path,
+    { action, actor, after, in_env, in_project, key, limit = entriesOfPage, resource_type, since, until }
+  ) =>
     call("audit", (api) =>
       api.list({
         path,
@@ -57,7 +64,7 @@ export const auditList = tool({
           ...(since !== undefined && { since }),
           ...(until !== undefined && { until }),
           ...(resource_type !== undefined && { resource_type }),
-          ...(limit !== undefined && { limit }),
+          limit,
           ...(after !== undefined && { after })
         }
       })

@@ -1,8 +1,8 @@
 import { Environment } from "@coffer/domain/Environment"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import { list } from "@coffer/domain/Schemas"
 import { Effect } from "effect"
 import { adds, reads, removes } from "../Hints.js"
+import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
 import { removed } from "./Removed.js"
 
@@ -20,15 +20,25 @@ export const envCreate = tool({
   run: (call, path, { name }) => call("environments", (api) => api.create({ path, payload: { name } }))
 })
 
+const environments = pages({
+  item: Environment.pick("name", "created_at"),
+  nameOf: ({ name }) => name,
+  by: "name",
+  size: 60
+})
+
 export const envList = tool({
   name: "env_list",
   title: "List environments",
   description: "Returns the environments of a project. Use it to find the name to pass as env in the other tools.",
   hints: reads,
-  parameters: parameters({}),
+  parameters: parameters(environments.parameters),
   at: "project",
-  output: list(Environment),
-  run: (call, path) => call("environments", (api) => api.list({ path }))
+  output: environments.output,
+  run: (call, path, parameters) =>
+    call("environments", (api) => api.list({ path })).pipe(
+      Effect.map(({ data }) => environments.page(data, parameters))
+    )
 })
 
 export const envDelete = tool({
@@ -41,6 +51,8 @@ export const envDelete = tool({
   parameters: parameters({ name: EnvName.annotations({ description: "The name of the environment to remove" }) }),
   at: "project",
   about: ({ name }) => ({ env: name }),
+  confirm: ({ org_name, project_name }, { name }) =>
+    `Delete the environment ${org_name}/${project_name}/${name}, with all its secrets?`,
   output: removed({ org: OrgName, project: ProjectName, env: EnvName }),
   run: (call, path, { name }) =>
     call("environments", (api) => api.delete({ path: { ...path, env_name: name } })).pipe(

@@ -1,33 +1,59 @@
 import { AclRule } from "@coffer/domain/AclRule"
 import { Member } from "@coffer/domain/Member"
 import { Organization } from "@coffer/domain/Organization"
-import { list } from "@coffer/domain/Schemas"
+import { Effect } from "effect"
 import { reads } from "../Hints.js"
+import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
+
+const organizations = pages({
+  item: Organization.pick("name", "role"),
+  nameOf: ({ name }) => name,
+  by: "name",
+  size: 100
+})
 
 export const orgList = tool({
   name: "org_list",
   title: "List organizations",
   description:
-    "Returns the organizations that the credential belongs to, with the role in each: a service account has one, and no role. " +
-    "Use it to find the name to pass as org in the other tools.",
+    "Returns the organizations of the credential, with its role in each; a service account has no role. " +
+    "Use it to find the name to pass as org.",
   hints: reads,
-  parameters: parameters({}),
+  parameters: parameters(organizations.parameters),
   at: "server",
-  output: list(Organization),
-  run: (call) => call("organizations", (api) => api.list())
+  output: organizations.output,
+  run: (call, _, parameters) =>
+    call("organizations", (api) => api.list()).pipe(Effect.map(({ data }) => organizations.page(data, parameters)))
+})
+
+const members = pages({
+  item: Member.pick("email", "name", "role"),
+  nameOf: ({ email }) => email,
+  by: "e-mail address",
+  size: 60
 })
 
 export const orgMembersList = tool({
   name: "org_members_list",
   title: "List an organization's members",
   description:
-    "Returns the people of an organization with e-mail address and role. Use it to tell who could grant a right; service accounts may not call it.",
+    "Returns the people of an organization: e-mail address, name and role. " +
+    "Use it to find out who could grant a right; service accounts may not call it.",
   hints: reads,
-  parameters: parameters({}),
+  parameters: parameters(members.parameters),
   at: "org",
-  output: list(Member),
-  run: (call, path) => call("members", (api) => api.list({ path }))
+  output: members.output,
+  run: (call, path, parameters) =>
+    call("members", (api) => api.list({ path })).pipe(Effect.map(({ data }) => members.page(data, parameters)))
+})
+
+const rules = pages({
+  item: AclRule.pick("subject_type", "email", "name", "project_pattern", "env_pattern", "permission"),
+  // A subject may have several rules.
+  nameOf: ({ email, id, name }: AclRule) => `${email ?? name ?? ""} ${id}`,
+  by: "e-mail address or name",
+  size: 60
 })
 
 export const aclList = tool({
@@ -37,8 +63,9 @@ export const aclList = tool({
     "Returns the access rules of an organization: who may read, write or administer which projects and environments. " +
     "Use it to explain why something is FORBIDDEN; it takes an admin's rights.",
   hints: reads,
-  parameters: parameters({}),
+  parameters: parameters(rules.parameters),
   at: "org",
-  output: list(AclRule),
-  run: (call, path) => call("acl", (api) => api.list({ path }))
+  output: rules.output,
+  run: (call, path, parameters) =>
+    call("acl", (api) => api.list({ path })).pipe(Effect.map(({ data }) => rules.page(data, parameters)))
 })

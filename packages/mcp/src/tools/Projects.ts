@@ -1,8 +1,8 @@
 import { OrgName, ProjectName } from "@coffer/domain/Names"
 import { Project } from "@coffer/domain/Project"
-import { list } from "@coffer/domain/Schemas"
 import { Effect } from "effect"
 import { adds, reads, removes } from "../Hints.js"
+import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
 import { removed } from "./Removed.js"
 
@@ -20,16 +20,24 @@ export const projectCreate = tool({
   run: (call, path, { name }) => call("projects", (api) => api.create({ path, payload: { name } }))
 })
 
+const projects = pages({
+  item: Project.pick("name", "created_at"),
+  nameOf: ({ name }) => name,
+  by: "name",
+  size: 60
+})
+
 export const projectList = tool({
   name: "project_list",
   title: "List projects",
   description:
     "Returns the projects of an organization. Use it to find the name to pass as project in the other tools.",
   hints: reads,
-  parameters: parameters({}),
+  parameters: parameters(projects.parameters),
   at: "org",
-  output: list(Project),
-  run: (call, path) => call("projects", (api) => api.list({ path }))
+  output: projects.output,
+  run: (call, path, parameters) =>
+    call("projects", (api) => api.list({ path })).pipe(Effect.map(({ data }) => projects.page(data, parameters)))
 })
 
 export const projectDelete = tool({
@@ -42,6 +50,7 @@ export const projectDelete = tool({
   parameters: parameters({ name: ProjectName.annotations({ description: "The name of the project to remove" }) }),
   at: "org",
   about: ({ name }) => ({ project: name }),
+  confirm: ({ org_name }, { name }) => `Delete the project ${org_name}/${name}, with all its environments and secrets?`,
   output: removed({ org: OrgName, project: ProjectName }),
   run: (call, path, { name }) =>
     call("projects", (api) => api.delete({ path: { ...path, project_name: name } })).pipe(

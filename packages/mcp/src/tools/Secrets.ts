@@ -1,13 +1,20 @@
 import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Count, list, optional } from "@coffer/domain/Schemas"
+import { Count, optional } from "@coffer/domain/Schemas"
 import { SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect } from "effect"
 import { reads, removes, replaces } from "../Hints.js"
+import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
 import { removed } from "./Removed.js"
 
-const key = SecretKey.annotations({ description: "The secret's key" })
+/** A write only over the version that the agent knows. */
+export const expectedVersion = optional(
+  Count.annotations({
+    description:
+      "Write only if this is the current version, 0 if the key must not exist yet; otherwise CONFLICT, and nothing changes"
+  })
+)
 
 export const secretSet = tool({
   name: "secret_set",
@@ -17,14 +24,9 @@ export const secretSet = tool({
     "Use it to store a value that you were given or have made; pass expected_version where somebody else may have changed the secret meanwhile.",
   hints: replaces,
   parameters: parameters({
-    key,
+    key: SecretKey,
     value: RedactedSecretValue.annotations({ description: "The value, stored exactly as given: at most 64 KB" }),
-    expected_version: optional(
-      Count.annotations({
-        description:
-          "Write only if this is the current version, 0 if the key must not exist yet; otherwise CONFLICT, and nothing changes"
-      })
-    )
+    expected_version: expectedVersion
   }),
   at: "env",
   output: SecretWritten,
@@ -45,7 +47,7 @@ export const secretGet = tool({
     "Use it only when the value itself is needed: secret_list tells which keys there are. Do not repeat the value in messages, files or logs.",
   hints: reads,
   when: { reveal: true },
-  parameters: parameters({ key }),
+  parameters: parameters({ key: SecretKey }),
   at: "env",
   output: SecretRead,
   run: (call, path, { key }) => call("secrets", (api) => api.get({ path: { ...path, key }, urlParams: {} }))
@@ -59,7 +61,7 @@ export const secretCheck = tool({
     "Use it to make sure that a secret is there; programs get its value by coffer run.",
   hints: reads,
   when: { reveal: false },
-  parameters: parameters({ key }),
+  parameters: parameters({ key: SecretKey }),
   at: "env",
   output: SecretRead.omit("value"),
   // The server does not send the value at all.
@@ -69,6 +71,8 @@ export const secretCheck = tool({
     )
 })
 
+const keys = pages({ item: SecretListed, nameOf: ({ key }) => key, by: "key", size: 60 })
+
 export const secretList = tool({
   name: "secret_list",
   title: "List secrets",
@@ -76,10 +80,11 @@ export const secretList = tool({
     "Returns the keys of an environment, each with its version and the time of its last change, without values. " +
     "Use it to see which secrets there are, and before you write or delete one.",
   hints: reads,
-  parameters: parameters({}),
+  parameters: parameters(keys.parameters),
   at: "env",
-  output: list(SecretListed),
-  run: (call, path) => call("secrets", (api) => api.list({ path }))
+  output: keys.output,
+  run: (call, path, parameters) =>
+    call("secrets", (api) => api.list({ path })).pipe(Effect.map(({ data }) => keys.page(data, parameters)))
 })
 
 export const secretDelete = tool({
@@ -89,8 +94,9 @@ export const secretDelete = tool({
     "Removes a secret: programs that need it will fail. Returns what was removed, and where. " +
     "Use it only when the user wants this key gone; a person can bring it back with the command-line client.",
   hints: removes,
-  parameters: parameters({ key }),
+  parameters: parameters({ key: SecretKey }),
   at: "env",
+  confirm: (path, { key }) => `Delete the secret ${key} of ${path.org_name}/${path.project_name}/${path.env_name}?`,
   output: removed({ org: OrgName, project: ProjectName, env: EnvName, key: SecretKey }),
   run: (call, path, { key }) =>
     call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams: {} })).pipe(

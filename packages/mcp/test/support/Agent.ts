@@ -1,6 +1,13 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { CallToolResultSchema, type JSONRPCMessage, McpError } from "@modelcontextprotocol/sdk/types.js"
+import {
+  CallToolResultSchema,
+  type ElicitRequest,
+  ElicitRequestSchema,
+  type ElicitResult,
+  type JSONRPCMessage,
+  McpError
+} from "@modelcontextprotocol/sdk/types.js"
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv-provider.js"
 import type { JsonSchemaType, JsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js"
 import type { ChildProcess } from "node:child_process"
@@ -113,7 +120,12 @@ export class Agent {
     private readonly transport: Recorder
   ) {}
 
-  static async start(variables: Variables = {}, home = new TestHome()): Promise<Agent> {
+  /** @param reply what the person replies to questions. Without it, the host cannot ask. */
+  static async start(
+    variables: Variables = {},
+    home = new TestHome(),
+    reply?: (question: ElicitRequest["params"]) => ElicitResult | Promise<ElicitResult>
+  ): Promise<Agent> {
     const transport = new Recorder({
       command: process.execPath,
       args: [bin],
@@ -121,7 +133,9 @@ export class Agent {
       env: { HOME: home.home, ...variables },
       stderr: "pipe"
     })
-    const client = new Client({ name: "test", version: "0" }, { jsonSchemaValidator })
+    const capabilities = reply === undefined ? {} : { elicitation: {} }
+    const client = new Client({ name: "test", version: "0" }, { jsonSchemaValidator, capabilities })
+    if (reply !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => reply(params))
     const agent = new Agent(client, transport)
     agents.push(agent)
     await client.connect(transport)

@@ -1,0 +1,27 @@
+import { Effect } from "effect"
+import { NotConfirmed } from "./Failures.js"
+import type { Host } from "./ToolResult.js"
+
+/** Asks the person whether a call may go on. */
+export type Confirm = (question: string) => Effect.Effect<void, NotConfirmed>
+
+const said = {
+  declined: "the user declined",
+  cancelled: "the user dismissed the question",
+  unanswered: "the user did not answer the question"
+} as const
+
+/** Confirms by the host. Where the host cannot ask, calls go on: the host's own approval of calls is then all there is. */
+export const confirmBy =
+  (ask: Host["ask"]): Confirm =>
+  (question) =>
+    ask === undefined
+      ? Effect.void
+      : Effect.tryPromise((signal) => ask(question, signal)).pipe(
+          Effect.orElseSucceed(() => "unanswered" as const),
+          Effect.flatMap((reply) =>
+            reply === "accepted"
+              ? Effect.void
+              : new NotConfirmed({ message: `${said[reply]} ("${question}"), and nothing was deleted` })
+          )
+        )
