@@ -11,13 +11,16 @@ export interface Hints {
 /** What decides whether a tool is offered. */
 export interface Offer {
   readonly annotations: Hints
-  /** The settings that it is for: it replaces the tool of the same name with the other setting. */
-  readonly when: { readonly reveal?: boolean }
+  /**
+   * The settings that it is for: a tool with `reveal` replaces the one of the same name with the other setting, and a tool
+   * with `extra` is offered only on request.
+   */
+  readonly when: { readonly reveal?: boolean; readonly extra?: true }
 }
 
 /** Splits the tools of the settings into those offered and those withheld because they change something. */
-export const offersOf = <T extends Offer>(tools: ReadonlyArray<T>, { readOnly, reveal }: McpSettings) => {
-  const available = tools.filter(({ when }) => (when.reveal ?? reveal) === reveal)
+export const offersOf = <T extends Offer>(tools: ReadonlyArray<T>, { extra, readOnly, reveal }: McpSettings) => {
+  const available = tools.filter(({ when }) => (when.reveal ?? reveal) === reveal && (extra || when.extra !== true))
   const isOffered = ({ annotations }: T) => !readOnly || annotations.readOnlyHint
   return { offered: available.filter(isOffered), withheld: available.filter((tool) => !isOffered(tool)) } as const
 }

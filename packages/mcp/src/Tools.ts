@@ -1,12 +1,13 @@
 import type { Tool } from "./Tool.js"
 import { auditList } from "./tools/Audit.js"
 import { envCreate, envDelete, envList } from "./tools/Environments.js"
+import { secretCompare, secretCopy, secretGenerate, secretRollback, secretVersions } from "./tools/Extra.js"
 import { healthCheck } from "./tools/Health.js"
 import { aclList, orgList, orgMembersList } from "./tools/Organizations.js"
 import { projectCreate, projectDelete, projectList } from "./tools/Projects.js"
 import { secretCheck, secretDelete, secretGet, secretList, secretSet } from "./tools/Secrets.js"
 
-/** Every tool, in the order of the specification. */
+/** Every tool: those of the specification in its order, then the extra ones. */
 export const tools: ReadonlyArray<Tool> = [
   secretSet,
   secretGet,
@@ -23,5 +24,10 @@ export const tools: ReadonlyArray<Tool> = [
   orgMembersList,
   aclList,
   auditList,
-  healthCheck
+  healthCheck,
+  secretCompare,
+  secretVersions,
+  secretRollback,
+  secretCopy,
+  secretGenerate
 ]

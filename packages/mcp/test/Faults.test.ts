@@ -294,7 +294,7 @@ describe("the end", () => {
     for (const option of ["--help", "-h"]) {
       const help = spawnSync(process.execPath, [bin, option], { env: {}, encoding: "utf8" })
       assert.deepStrictEqual([help.status, help.stderr], [0, ""])
-      assert.match(help.stdout, /^USAGE\n {2}coffer-mcp\n[^]*SERVICE_MCP_PIN/)
+      assert.match(help.stdout, /^USAGE\n {2}coffer-mcp\n[^]*SERVICE_MCP_PIN[^]*SERVICE_MCP_EXTRA/)
     }
     const unknown = spawnSync(process.execPath, [bin, "--hlep"], { env: {}, encoding: "utf8" })
     assert.deepStrictEqual([unknown.status, unknown.stdout], [2, ""])
