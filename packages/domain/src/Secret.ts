@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { SecretKey } from "./Names.js"
-import { Count, createdAt, extensibleEnum, field, list, updatedAt } from "./Schemas.js"
+import { Count, createdAt, extensibleEnum, field, list, optional, updatedAt } from "./Schemas.js"
 import { RedactedSecretValue } from "./SecretValues.js"
 
 const [apiKey, databaseUrl, oldToken] = [
@@ -13,6 +13,13 @@ const key = field(SecretKey, "the secret's key")
 const value = field(RedactedSecretValue, "the value, exactly as stored")
 const version = field(Count, "the number of the version, from 1")
 const revision = field(Count, "grows with every write or removal of a secret in the environment", 42)
+
+/** A write only over the version that the caller knows. */
+export const expectedVersion = optional(
+  Count,
+  "the expected current version, or 0 if the key must not exist; CONFLICT if it differs",
+  2
+)
 
 export const SecretWritten = Schema.Struct({
   key,

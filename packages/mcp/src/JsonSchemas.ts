@@ -45,11 +45,18 @@ const pick = (keywords: ReadonlyArray<string>) => {
 
 const shape = ["type", "properties", "items", "anyOf"]
 
-/** The descriptions of the fields. `JSONSchema` prefers those of inner refinements, which describe a pattern. */
+const descriptionOf = (ast: SchemaAST.AST): string | undefined =>
+  Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(ast)) ??
+  (SchemaAST.isTransformation(ast) ? descriptionOf(ast.from) : undefined)
+
+/** Adds the descriptions of the fields. `JSONSchema` prefers those of inner refinements, which describe a pattern. */
 const describe = (schema: Schema.Schema.Any, properties: ObjectSchema["properties"]) => {
   const signatures = SchemaAST.isTypeLiteral(schema.ast) ? schema.ast.propertySignatures : []
   const descriptions = new Map(
-    signatures.map(({ name, type }) => [name, Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(type))])
+    signatures.map((signature) => [
+      signature.name,
+      Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(signature)) ?? descriptionOf(signature.type)
+    ])
   )
   return Record.map(properties, (property, name) => {
     const description = descriptions.get(name)

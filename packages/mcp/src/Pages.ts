@@ -26,9 +26,9 @@ export const pages = <A, I, Item extends A = A>({
   readonly size: number
 }) => ({
   parameters: {
-    prefix: optional(Schema.String.annotations({ description: `Only those whose ${by} starts with this` })),
+    prefix: optional(Schema.String.annotations({ description: `only those whose ${by} starts with this` })),
     limit: optional(
-      Schema.typeSchema(integerParameter(1, 500)).annotations({ description: `At most this many; default ${size}` })
+      Schema.typeSchema(integerParameter(1, 500)).annotations({ description: `at most this many; default ${size}` })
     ),
     after: optional(Schema.String.annotations({ description: "next_cursor of the previous page" }))
   },

@@ -15,9 +15,9 @@ export type Scope = { readonly [Name in PlaceName]?: string | undefined }
 
 /** The parameters that every tool takes, used or not. */
 export const placeParameters = {
-  org: optional(OrgName.annotations({ description: "The organization; default: the configured one" })),
-  project: optional(ProjectName.annotations({ description: "The project; default: the configured one" })),
-  env: optional(EnvName.annotations({ description: "The environment; default: the configured one" }))
+  org: optional(OrgName.annotations({ description: "the organization; default: the configured one" })),
+  project: optional(ProjectName.annotations({ description: "the project; default: the configured one" })),
+  env: optional(EnvName.annotations({ description: "the environment; default: the configured one" }))
 } as const
 
 const standIn = "stand-in"

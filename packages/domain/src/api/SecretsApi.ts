@@ -14,7 +14,7 @@ import {
   optional,
   VersionParameter
 } from "../Schemas.js"
-import { SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
+import { expectedVersion, SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { answer } from "./Answer.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
@@ -30,12 +30,6 @@ export const VersionNumbers = boundedArray(Count, {
   text: "at most 1,000 versions at once",
   empty: "name at least one version"
 })
-
-const expected_version = optional(
-  Count,
-  "the expected current version, or 0 if the key must not exist; CONFLICT if it differs",
-  2
-)
 
 /** The version to read, in a query string. */
 export const ReadVersionParameter = VersionParameter.annotations({
@@ -58,7 +52,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPayload(
         body({
           value: field(RedactedSecretValue, "the value, exactly as stored"),
-          expected_version
+          expected_version: expectedVersion
         })
       )
       .addSuccess(answer(SecretWritten, "The secret's new version, without the value"))
@@ -129,7 +123,9 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
   .add(
     HttpApiEndpoint.post("rollback", `${secret}/rollback`)
       .setPath(SecretPath)
-      .setPayload(body({ version: field(Count, "the number of the version, from 1", 1), expected_version }))
+      .setPayload(
+        body({ version: field(Count, "the number of the version, from 1", 1), expected_version: expectedVersion })
+      )
       .addSuccess(answer(SecretWritten, "The secret's new version"))
       .addError(Forbidden)
       .addError(Conflict)

@@ -13,7 +13,7 @@ export const envCreate = tool({
     "Creates an environment in a project, without secrets. Returns the environment. " +
     "Use it when the user wants another stage beside those that env_list tells.",
   hints: adds,
-  parameters: parameters({ name: EnvName.annotations({ description: "The new environment's name" }) }),
+  parameters: parameters({ name: EnvName }),
   at: "project",
   about: ({ name }) => ({ env: name }),
   output: Environment,
@@ -48,7 +48,7 @@ export const envDelete = tool({
     "Removes an environment with all its secrets, at once and out of an agent's power to undo. Returns what was removed. " +
     "Use it only when the user has named this very environment to be deleted.",
   hints: removes,
-  parameters: parameters({ name: EnvName.annotations({ description: "The name of the environment to remove" }) }),
+  parameters: parameters({ name: EnvName }),
   at: "project",
   about: ({ name }) => ({ env: name }),
   confirm: ({ org_name, project_name }, { name }) =>

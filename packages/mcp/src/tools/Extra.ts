@@ -2,13 +2,12 @@ import { type Charset, charsets, generateValue } from "@coffer/domain/client/Gen
 import { withMessage } from "@coffer/domain/Message"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Count, integerParameter, LimitParameter, optional, VersionParameter } from "@coffer/domain/Schemas"
-import { SecretChange, SecretDifference, SecretVersion, SecretWritten } from "@coffer/domain/Secret"
+import { expectedVersion, SecretChange, SecretDifference, SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { SecretKeys } from "@coffer/domain/SecretValues"
 import { Effect, Record, Schema } from "effect"
 import { reads, replaces } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
-import { expectedVersion } from "./Secrets.js"
 
 const when = { extra: true } as const
 
@@ -23,7 +22,7 @@ export const secretCompare = tool({
   hints: reads,
   when,
   parameters: parameters({
-    with: EnvName.annotations({ description: "The other environment" }),
+    with: EnvName.annotations({ description: "the other environment" }),
     ...differences.parameters
   }),
   at: "env",
@@ -51,11 +50,11 @@ export const secretVersions = tool({
   parameters: parameters({
     key: SecretKey,
     limit: optional(
-      Schema.typeSchema(LimitParameter).annotations({ description: `At most this many; default ${versionsOfPage}` })
+      Schema.typeSchema(LimitParameter).annotations({ description: `at most this many; default ${versionsOfPage}` })
     ),
     before: optional(
       Schema.typeSchema(VersionParameter).annotations({
-        description: "Only versions before this one: next_before of the previous page"
+        description: "only versions before this one: next_before of the previous page"
       })
     )
   }),
@@ -82,7 +81,7 @@ export const secretRollback = tool({
   when,
   parameters: parameters({
     key: SecretKey,
-    version: Count.annotations({ description: "The version to restore" }),
+    version: Count.annotations({ description: "the version to restore" }),
     expected_version: expectedVersion
   }),
   at: "env",
@@ -108,8 +107,8 @@ export const secretCopy = tool({
   hints: replaces,
   when,
   parameters: parameters({
-    from: EnvName.annotations({ description: "The environment to copy from" }),
-    keys: optional(SecretKeys.annotations({ description: "Only these keys; default: all" })),
+    from: EnvName.annotations({ description: "the environment to copy from" }),
+    keys: optional(SecretKeys.annotations({ description: "only these keys; default: all" })),
     dry_run: optional(Schema.Boolean.annotations({ description: "true: return the changes without making them" }))
   }),
   at: "env",
@@ -157,12 +156,12 @@ export const secretGenerate = tool({
   parameters: parameters({
     key: SecretKey,
     length: optional(
-      Schema.typeSchema(integerParameter(8, 1_024)).annotations({ description: "Number of characters; default 32" })
+      Schema.typeSchema(integerParameter(8, 1_024)).annotations({ description: "number of characters; default 32" })
     ),
     charset: optional(
       Schema.Literal(...charsetNames).annotations({
         ...charsetMessage,
-        description: "The characters; default alphanumeric"
+        description: "the characters; default alphanumeric"
       })
     ),
     expected_version: expectedVersion

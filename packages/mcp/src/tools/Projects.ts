@@ -13,7 +13,7 @@ export const projectCreate = tool({
     "Creates a project with the environments dev, staging and prod. Returns the project. " +
     "Use it when the user wants a new place for secrets; project_list tells which there are.",
   hints: adds,
-  parameters: parameters({ name: ProjectName.annotations({ description: "The new project's name" }) }),
+  parameters: parameters({ name: ProjectName }),
   at: "org",
   about: ({ name }) => ({ project: name }),
   output: Project,
@@ -47,7 +47,7 @@ export const projectDelete = tool({
     "Removes a project with all its environments and secrets, at once and out of an agent's power to undo. Returns what was removed. " +
     "Use it only when the user has named this very project to be deleted.",
   hints: removes,
-  parameters: parameters({ name: ProjectName.annotations({ description: "The name of the project to remove" }) }),
+  parameters: parameters({ name: ProjectName }),
   at: "org",
   about: ({ name }) => ({ project: name }),
   confirm: ({ org_name }, { name }) => `Delete the project ${org_name}/${name}, with all its environments and secrets?`,

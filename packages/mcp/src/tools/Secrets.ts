@@ -1,20 +1,11 @@
 import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Count, optional } from "@coffer/domain/Schemas"
-import { SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
+import { expectedVersion, SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect } from "effect"
 import { reads, removes, replaces } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
 import { removed } from "./Removed.js"
-
-/** A write only over the version that the agent knows. */
-export const expectedVersion = optional(
-  Count.annotations({
-    description:
-      "Write only if this is the current version, 0 if the key must not exist yet; otherwise CONFLICT, and nothing changes"
-  })
-)
 
 export const secretSet = tool({
   name: "secret_set",
@@ -25,7 +16,7 @@ export const secretSet = tool({
   hints: replaces,
   parameters: parameters({
     key: SecretKey,
-    value: RedactedSecretValue.annotations({ description: "The value, stored exactly as given: at most 64 KB" }),
+    value: RedactedSecretValue,
     expected_version: expectedVersion
   }),
   at: "env",
