@@ -65,15 +65,16 @@ const programs = {
   allowTypeImports: true
 }
 
-/** Features know the database by its port: another engine is another folder beside `sqlite/`. */
+/** Features know the database by its port: another engine is a folder of its own. */
 const engines = {
-  group: ["**/database/sqlite/**", "better-sqlite3", "@effect/sql", "@effect/sql/*", "@effect/sql-*"],
+  group: ["**/database/{sqlite,postgres}/**", "better-sqlite3", "pg", "@effect/sql", "@effect/sql/*", "@effect/sql-*"],
   message: "Use the port: database/Database.ts, Query.ts and Erasures.ts."
 }
 /** What composes the server, the port itself, and programs and threads of the operator that work on a database file. */
 const aware = [
-  "packages/server/src/database/sqlite/**",
+  "packages/server/src/database/{sqlite,postgres}/**",
   "packages/server/src/database/Database.ts",
+  "packages/server/src/database/GuardedConnection.ts",
   "packages/server/src/database/SqlErrors.ts",
   "packages/server/src/main.ts",
   "packages/server/src/Server.ts",

@@ -34,6 +34,17 @@ export const nextTick = Effect.async<void>((resume) => {
   })
 })
 
+/** Waits by the system's timer instead of Effect's `Clock`: what another process does takes real time. */
+export const pause = (millis: number) =>
+  Effect.async<void>((resume) => {
+    const timer = setTimeout(() => {
+      resume(Effect.void)
+    }, millis)
+    return Effect.sync(() => {
+      clearTimeout(timer)
+    })
+  })
+
 /** How long `pacing` lets work run before it waits for the next tick, in milliseconds. */
 const sliceMillis = 5
 

@@ -12,8 +12,6 @@ export const systemLog = "system"
 export interface LogEnd {
   readonly head: (Head & { readonly mac: string }) | null
   readonly last: { readonly seq: number; readonly chain: string } | null
-  /** The newest position of all logs. */
-  readonly position: number
 }
 
 /** The head and the last entry of a log that disagree, and the number of the entry that records this. */
@@ -53,6 +51,7 @@ const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, 
  */
 export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
+    yield* repo.lockHead(log)
     const end = yield* repo.end(log)
     const isBroken = !isWhole(key, end)
     const current = timestamp(millis)
@@ -60,16 +59,14 @@ export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
     const created_at = isBroken || end.head === null || end.head.created_at < current ? current : end.head.created_at
     let seq = Math.max(end.last?.seq ?? 0, 0)
     let chain = end.last?.chain ?? genesis
-    let { position } = end
     const linked = (entry: Draft): LinkedEntry => {
       const stamp = { seq: ++seq, created_at }
       if (entry.action === "audit.break") chain = breakLink(key, entry, stamp)
       chain = link(key, chain, entry, stamp)
-      return { position: ++position, entry, stamp, chain }
+      return { entry, stamp, chain }
     }
     const entries = (isBroken ? [breakEntry(log, end, millis), ...drafts] : drafts).map(linked)
-    yield* repo.insert(entries)
-    yield* repo.post(entries)
+    yield* repo.post(yield* repo.insert(entries))
     yield* repo.count(entries.map(({ entry }) => entry))
     const head = { log, seq, chain, created_at }
     yield* repo.setHead({ ...head, mac: headMac(key, head) })

@@ -85,7 +85,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     /** Appends to each log in a savepoint; if that fails, each group in one. Returns the groups that could not be appended. */
     const appendGroups = Effect.fnUntraced(function* (groups: ReadonlyArray<EntryGroup>) {
       const lost: Array<Lost> = []
-      for (const [log, ofLog] of Object.entries(Array.groupBy(groups, logOf))) {
+      // Transactions that append to several logs lock them in one order, or they could wait for each other.
+      const logs = Object.entries(Array.groupBy(groups, logOf)).sort(([a], [b]) => (a < b ? -1 : 1))
+      for (const [log, ofLog] of logs) {
         const together = yield* appendGroup(log, joinGroups(ofLog))
         if (Either.isRight(together)) failing.delete(log)
         else if (ofLog.length === 1) lost.push({ group: ofLog[0], cause: together.left })
@@ -142,6 +144,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const probeAppend = (log: string) =>
       transaction(
         Effect.gen(function* () {
+          yield* repo.lockHead(log)
           const { head } = yield* repo.end(log)
           const { drafts, millis } = yield* entryGroup(probe, [
             { action: "auth.login", resource_type: "server", resource_id: null }

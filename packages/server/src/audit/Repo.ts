@@ -1,4 +1,5 @@
 import { Array, Effect, Schema } from "effect"
+import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
@@ -10,23 +11,27 @@ const EndRow = Schema.Struct({
   created_at: Schema.NullOr(Schema.String),
   mac: Schema.NullOr(Schema.String),
   last_seq: Schema.NullOr(Schema.Number),
-  last_chain: Schema.NullOr(Schema.String),
-  position: Schema.Number
+  last_chain: Schema.NullOr(Schema.String)
 })
+
+const LogRow = Schema.Struct({ log: Schema.String })
+const PlacedRow = Schema.Struct({ seq: Schema.Number, position: Schema.Number })
 
 const IdRow = Schema.Struct({ id: Schema.Number })
 
 /** An entry with its link of the chain. */
 export interface LinkedEntry {
-  /** The order of commit over all logs. */
-  readonly position: number
   readonly entry: Draft
   readonly stamp: Stamp
   readonly chain: string
 }
 
+/** A stored entry. Positions number the entries of all logs; in a log they have the order of the chain. */
+export interface StoredEntry extends LinkedEntry {
+  readonly position: number
+}
+
 const columns = [
-  "position",
   "id",
   "log",
   "seq",
@@ -59,17 +64,26 @@ const kindOf = ({ action, actor_id, resource_type }: Draft): Kind => ({
 /** The audit tables' statements. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
-    const { first, insert: insertInto, one, returning, write } = yield* query
+    const { first, insert: insertInto, insertReturning, locking, one, returning, write } = yield* query
+    const { lock } = yield* Database
+
+    const lockRow = locking(LogRow)`SELECT log FROM audit_heads WHERE log = ${"log"}`
+
+    /** Makes transactions that append to one log wait for each other. A new log has no head yet whose row could be locked. */
+    const lockHead = Effect.fnUntraced(function* (log: string) {
+      const heads = yield* lockRow({ log })
+      if (heads?.length !== 0) return
+      yield* lock(`audit log ${log}`)
+      yield* lockRow({ log })
+    })
 
     const ends = one(EndRow)`
-      SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
-        coalesce((SELECT max(position) FROM audit_entries), 0) AS position
+      SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain
       FROM (SELECT 1 AS one) AS o LEFT JOIN audit_heads h ON h.log = ${"log"} LEFT JOIN audit_entries e
         ON e.log = ${"log"} AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ${"log"})`
 
     const end = (log: string): Effect.Effect<LogEnd> =>
-      Effect.map(ends({ log }), ({ chain, created_at, last_chain, last_seq, mac, position, seq }) => ({
-        position,
+      Effect.map(ends({ log }), ({ chain, created_at, last_chain, last_seq, mac, seq }) => ({
         head:
           seq === null || chain === null || created_at === null || mac === null
             ? null
@@ -77,9 +91,14 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
         last: last_seq === null || last_chain === null ? null : { seq: last_seq, chain: last_chain }
       }))
 
-    const insertRows = insertInto("audit_entries", columns)
-    const insert = (entries: ReadonlyArray<LinkedEntry>) =>
-      insertRows(entries.map(({ chain, entry, position, stamp }) => ({ ...entry, ...stamp, position, chain })))
+    const insertRows = insertReturning(PlacedRow)("audit_entries", columns)
+
+    /** Stores entries of one log. */
+    const insert = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
+      const rows = yield* insertRows(entries.map(({ chain, entry, stamp }) => ({ ...entry, ...stamp, chain })))
+      const positions = new Map(rows.map(({ position, seq }) => [seq, position]))
+      return entries.map((linked): StoredEntry => ({ ...linked, position: positions.get(linked.stamp.seq) ?? 0 }))
+    })
 
     const byKind = (drafts: ReadonlyArray<Draft>) =>
       Object.values(Array.groupBy(drafts, (entry) => `${entry.actor_id} ${entry.action} ${entry.resource_type}`))
@@ -131,8 +150,8 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     })
 
     /** Adds entries of one log to the search index. */
-    const post = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
-      const posted = new Map<string, { readonly place: KeyedPlace; readonly entries: Array<LinkedEntry> }>()
+    const post = Effect.fnUntraced(function* (entries: ReadonlyArray<StoredEntry>) {
+      const posted = new Map<string, { readonly place: KeyedPlace; readonly entries: Array<StoredEntry> }>()
       const actors = new Map<string, Draft>()
       for (const linked of entries) {
         const { entry } = linked
@@ -172,6 +191,6 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     const setHead = ({ chain, created_at, log, mac, seq }: Head & { readonly mac: string }) =>
       writeHead({ log, seq, chain, created_at, mac })
 
-    return { end, insert, count, post, setHead } as const
+    return { lockHead, end, insert, count, post, setHead } as const
   })
 }) {}

@@ -1,5 +1,5 @@
 import type { SqlConnection } from "@effect/sql"
-import { type Array, Context, Effect, type Exit } from "effect"
+import { type Array, Context, Effect, type Exit, Option } from "effect"
 
 /** A hook that runs after a transaction has ended, with its exit, before the transaction returns to its caller. */
 export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
@@ -22,6 +22,10 @@ export class Transaction extends Context.Tag("@coffer/server/Transaction")<
 /** The connection of an open snapshot. */
 export class Snapshot extends Context.Tag("@coffer/server/Snapshot")<Snapshot, SqlConnection.Connection>() {}
 
+/** Whether a transaction or a snapshot is open, which a nested snapshot reuses. */
+export const isInside = (context: Context.Context<never>): boolean =>
+  Option.isSome(Context.getOption(context, Transaction)) || Option.isSome(Context.getOption(context, Snapshot))
+
 /**
  * The database as the features see it, independent of the engine. A failure of the database itself is a defect. A typed
  * error rolls the transaction back and reaches the caller.
@@ -35,6 +39,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly placeholder: (position: number) => string
     /** The clause after a table's name that makes the engine use an index; empty for an engine without hints. */
     readonly indexHint: (index: string) => string
+    /** The clause of a SELECT that locks its rows; null for an engine that runs one transaction at a time. */
+    readonly rowLock: string | null
     /** The read-only connection for statements outside of transactions and snapshots. */
     readonly reading: SqlConnection.Connection
     /** Runs an effect as one atomic transaction, durable on return. A nested one is a savepoint of the outer one. */
@@ -46,6 +52,11 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly beforeCommit: <A>(
       append: (items: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<void, never, Transaction>
     ) => (item: A) => Effect.Effect<void, never, Transaction>
+    /**
+     * Makes transactions that lock the same name wait for each other until they end: for rules about rows that do not
+     * exist yet. An engine that runs one transaction at a time does nothing.
+     */
+    readonly lock: (name: string) => Effect.Effect<void, never, Transaction>
     /** Runs reads that all see the same snapshot of the database. */
     readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Whether changes can be made. False if another program has locked the database for too long. */

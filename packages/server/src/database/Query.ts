@@ -1,6 +1,6 @@
 import { Array, Context, Effect, Option, Predicate, type Schema } from "effect"
 import { Database, Snapshot, Transaction } from "./Database.js"
-import { rowsOf } from "./Rows.js"
+import { columnsOf, rowsOf } from "./Rows.js"
 import { spanIn } from "../tracing/Traced.js"
 
 /** The value of a parameter. */
@@ -79,7 +79,7 @@ type Statement<A, R> = <const Parts extends ReadonlyArray<Part>>(
  * database. Reads use the open transaction or snapshot of the fiber, or else the read-only connection. Writes require a
  * transaction.
  */
-export const query = Effect.map(Database, ({ indexHint, placeholder, reading, system }) => {
+export const query = Effect.map(Database, ({ indexHint, placeholder, reading, rowLock, system }) => {
   const attributes = { "db.system.name": system, "db.operation.name": "execute" }
   const connectionOf = (context: Context.Context<never>) =>
     Option.match(Context.getOption(context, Transaction), {
@@ -88,7 +88,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
     })
 
   /** Compiles a statement with positional parameters. Its rows are not checked. */
-  const compileOrdered = ({ slots, texts }: Sql<string>) => {
+  const compileOrdered = ({ slots, texts }: Sql<string>, use: "execute" | "executeUnprepared" = "execute") => {
     let parameters = 0
     const text = texts.reduce((before, after, index) => {
       const slot = slots[index - 1]
@@ -100,24 +100,24 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
           fiber,
           "sql.execute",
           { kind: "client", attributes: { ...attributes, "db.query.text": text } },
-          Effect.orDie(connectionOf(fiber.currentContext).execute(text, values, undefined))
+          Effect.orDie(connectionOf(fiber.currentContext)[use](text, values, undefined))
         )
       )
   }
 
   /** Compiles a statement with named parameters. Its rows are not checked. */
-  const compile = <Name extends string>(statement: Sql<Name>) => {
-    const ask = compileOrdered(statement)
+  const compile = <Name extends string>(statement: Sql<Name>, use?: "executeUnprepared") => {
+    const ask = compileOrdered(statement, use)
     const names = statement.slots.filter(Predicate.isString)
     return (values: Values<Name>): Effect.Effect<ReadonlyArray<unknown>> =>
       ask(names.map((name): unknown => Reflect.get(values, name)))
   }
 
-  /** Runs a statement that is built for one use. */
+  /** Runs a statement that is built for one use, and is not prepared. */
   const run =
     <A, I>(row: Schema.Schema<A, I>) =>
     <Name extends string>(statement: Sql<Name>, values: Values<Name>): Effect.Effect<ReadonlyArray<A>> =>
-      Effect.flatMap(compile(statement)(values), rowsOf(row))
+      Effect.flatMap(compile(statement, "executeUnprepared")(values), rowsOf(row))
 
   /** Returns all rows. */
   const all = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A>, never> => {
@@ -163,15 +163,21 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
     }
   }
 
+  /** Locks the rows of a SELECT until the transaction ends, and returns them; runs nothing if transactions never overlap. */
+  const locking = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A> | null, Transaction> => {
+    const rows = all(row)
+    return (texts, ...parts) => {
+      const found: Run<NamesOf<(typeof parts)[number]>, ReadonlyArray<A>, never> | null =
+        rowLock === null ? null : rows`${sql(texts, ...parts)} ${sql([rowLock])}`
+      return (values) => Effect.zipRight(Transaction, found === null ? Effect.succeed(null) : found(values))
+    }
+  }
+
   /**
    * Inserts rows, several per statement, with an optional ON CONFLICT clause. A statement costs more than a row, because
    * SQLite journals the changed pages of each statement that may abort.
    */
-  const insert = <const Column extends string>(
-    table: string,
-    columns: ReadonlyArray<Column>,
-    onConflict: Sql<never> = sql``
-  ) => {
+  const inserting = <const Column extends string>(table: string, columns: ReadonlyArray<Column>, tail: Sql<never>) => {
     const row = sql`(${joined(
       columns.map((column) => sql`${column}`),
       sql`, `
@@ -182,22 +188,43 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, sy
         sql`INSERT INTO ${sql([table])} (${sql([columns.join(", ")])}) VALUES ${joined(
           Array.replicate(row, count),
           sql`, `
-        )} ${onConflict}`
+        )} ${tail}`
       )
     }))
     return (rows: ReadonlyArray<Values<Column>>) =>
       Effect.zipRight(
         Transaction,
         Effect.gen(function* () {
+          const answers: Array<unknown> = []
           let done = 0
           for (const { ask, count } of inserts) {
             for (; done + count <= rows.length; done += count) {
-              yield* ask(rows.slice(done, done + count).flatMap((row) => columns.map((column) => row[column])))
+              const some = rows.slice(done, done + count)
+              answers.push(...(yield* ask(some.flatMap((row) => columns.map((column) => row[column])))))
             }
           }
+          return answers
         })
       )
   }
 
-  return { run, all, first, one, write, returning, insert } as const
+  const insert = <const Column extends string>(
+    table: string,
+    columns: ReadonlyArray<Column>,
+    onConflict: Sql<never> = sql``
+  ) => {
+    const insertAll = inserting(table, columns, onConflict)
+    return (rows: ReadonlyArray<Values<Column>>) => Effect.asVoid(insertAll(rows))
+  }
+
+  /** Like `insert`, and returns columns of the new rows, in any order. */
+  const insertReturning =
+    <A, I>(row: Schema.Schema<A, I>) =>
+    <const Column extends string>(table: string, columns: ReadonlyArray<Column>) => {
+      const insertAll = inserting(table, columns, sql`RETURNING ${sql([columnsOf(row).join(", ")])}`)
+      const fit = rowsOf(row)
+      return (rows: ReadonlyArray<Values<Column>>) => Effect.flatMap(insertAll(rows), fit)
+    }
+
+  return { run, all, first, one, write, returning, locking, insert, insertReturning } as const
 })

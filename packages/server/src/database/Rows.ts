@@ -24,6 +24,10 @@ const checkOf = (ast: SchemaAST.AST): Check => {
   }
 }
 
+/** The names of a row's columns. */
+export const columnsOf = <A, I>(row: Schema.Schema<A, I>): ReadonlyArray<string> =>
+  SchemaAST.getPropertySignatures(SchemaAST.typeAST(row.ast)).map(({ name }) => String(name))
+
 /**
  * Checks that a row has every column of the struct, with the right type. Decoding would cost far more, and only this
  * program writes rows.

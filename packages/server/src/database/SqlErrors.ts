@@ -3,6 +3,12 @@ import { Effect, Option, Predicate } from "effect"
 
 export const isSqlError = (error: unknown): error is SqlError.SqlError => error instanceof SqlError.SqlError
 
+/** The error of statements and commits of a transaction that was rolled back. */
+export const rolledBack = new SqlError.SqlError({
+  cause: new Error("the transaction was rolled back"),
+  message: "Failed to execute statement"
+})
+
 /** The codes of a violated unique index: SQLite's extended code and PostgreSQL's SQLSTATE. */
 const uniqueViolations: ReadonlyArray<unknown> = ["SQLITE_CONSTRAINT_UNIQUE", "23505"]
 

@@ -1,5 +1,6 @@
 import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
+import { pause } from "../../EventLoop.js"
 import { isBusy } from "../Reason.js"
 
 /**
@@ -12,16 +13,6 @@ const pauseMillis = 20
 
 /** How long a refused statement is retried. */
 export const patienceMillis = 5_000
-
-/** Uses the system timer instead of Effect's `Clock`: another process releases the lock in real time. */
-const pause = Effect.async<void>((resume) => {
-  const timer = setTimeout(() => {
-    resume(Effect.void)
-  }, pauseMillis)
-  return Effect.sync(() => {
-    clearTimeout(timer)
-  })
-})
 
 /** Retries effects that find the database locked by another connection, without blocking the event loop. */
 export const makePatience = () => {
@@ -51,7 +42,7 @@ export const makePatience = () => {
       return isExhausted()
         ? Effect.fail(error)
         : Effect.zipRight(
-            pause,
+            pause(pauseMillis),
             Effect.tap(patiently(attempt), () => Effect.sync(granted))
           )
     })

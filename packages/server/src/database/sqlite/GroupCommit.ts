@@ -1,19 +1,14 @@
-import { SqlClient, type SqlConnection, SqlError } from "@effect/sql"
+import { SqlClient, type SqlConnection, type SqlError } from "@effect/sql"
 import { Cause, Deferred, Effect, Exit, FiberSet, Option } from "effect"
 import { nextTick } from "../../EventLoop.js"
 import { type Open, Transaction } from "../Database.js"
 import { isBusy } from "../Reason.js"
 import { makePatience } from "./Busy.js"
-import { isSqlError } from "../SqlErrors.js"
+import { isSqlError, rolledBack } from "../SqlErrors.js"
 import { type Group, makeGroup } from "./Group.js"
-import { guardedConnection } from "./GuardedConnection.js"
+import { guardedConnection } from "../GuardedConnection.js"
 import { makeMutex } from "./Mutex.js"
 import { makeQueues } from "./Queues.js"
-
-const rolledBack = new SqlError.SqlError({
-  cause: new Error("the transaction was rolled back"),
-  message: "Failed to execute statement"
-})
 
 /** Whether ROLLBACK failed because no transaction is open: SQLite has rolled it back already. */
 const isNothingOpen = (error: SqlError.SqlError): boolean =>

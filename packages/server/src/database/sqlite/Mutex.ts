@@ -1,7 +1,5 @@
 import { Effect } from "effect"
-
-/** Restores the interruptibility of the waiting fiber. */
-export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+import type { Restore } from "../Restore.js"
 
 /**
  * A fair mutex whose waiters can be interrupted. The toolkit's semaphore loses its permit if a fiber yields right after

@@ -1,7 +1,7 @@
 import type { SqlConnection } from "@effect/sql"
-import { Context, Duration, Effect, Option, Pool, Scope } from "effect"
+import { type Context, Duration, Effect, Pool, Scope } from "effect"
 import { busyTimeoutMillis } from "./Busy.js"
-import { Snapshot, Transaction } from "../Database.js"
+import { isInside, Snapshot } from "../Database.js"
 import { clientOf, connectionOf } from "./Connection.js"
 
 const settings = [
@@ -44,9 +44,7 @@ export const readingOf = (path: string) =>
     /** Implements `Database.snapshot`. An open transaction or snapshot is reused. */
     const snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.contextWithEffect((context: Context.Context<never>) =>
-        Option.isSome(
-          Option.orElse(Context.getOption(context, Transaction), () => Context.getOption(context, Snapshot))
-        )
+        isInside(context)
           ? effect
           : Effect.scopedWith((scope) =>
               Effect.flatMap(Scope.extend(pool.get, scope), (connection) => within(connection, effect))

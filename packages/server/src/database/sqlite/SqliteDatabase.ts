@@ -9,7 +9,7 @@ import { DatabaseFile, guardDatabaseFile, openDescriptor } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate, requireCurrentSchema } from "./Migrations.js"
 import { isDiskFull, reasonOf } from "../Reason.js"
-import { Database } from "../Database.js"
+import { Database, Transaction } from "../Database.js"
 import { checkpoints } from "./Checkpoints.js"
 import { clientOf, connectionOf } from "./Connection.js"
 import { groupCommit } from "./GroupCommit.js"
@@ -86,6 +86,8 @@ const open = <E>(
       system: "sqlite",
       placeholder: () => "?",
       indexHint: (index) => `INDEXED BY ${index}`,
+      rowLock: null,
+      lock: () => Effect.asVoid(Transaction),
       maintain: maintain({ connection, alone }, dbPath)
     })
     return Context.make(Database, database).pipe(

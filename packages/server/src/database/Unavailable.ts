@@ -1,0 +1,15 @@
+import { Data } from "effect"
+
+/** A defect of a read or a transaction that found no database, or lost it. Nothing was changed. */
+export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly cause: unknown }> {
+  override readonly message = "the database cannot be reached: nothing was changed"
+}
+
+/**
+ * A defect of a transaction whose COMMIT was sent, and whose connection was lost before the answer. The change may have
+ * been made: only reading it tells.
+ */
+export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonly cause: unknown }> {
+  override readonly message =
+    "the connection to the database was lost while a change was committed: it may have been made"
+}

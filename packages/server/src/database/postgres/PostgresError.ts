@@ -1,0 +1,46 @@
+import { SqlError } from "@effect/sql"
+import { Data } from "effect"
+import { DatabaseError } from "pg"
+
+/**
+ * An error that PostgreSQL reported. Details, such as the values of a duplicate key, are left out, because errors are
+ * logged.
+ */
+export class PostgresError extends Data.Error<{
+  readonly message: string
+  /** The SQLSTATE. */
+  readonly code: string
+  /** Whether PostgreSQL closed the connection with this error. */
+  readonly isFatal: boolean
+}> {}
+
+/** The connection failed: the server did not answer a statement, or could not be reached. */
+export class ConnectionLost extends Data.Error<{ readonly message: string }> {}
+
+/** The SQLSTATE classes and codes after which a connection is unusable: connection exceptions, shutdowns, no free slot. */
+const lostCodes = /^(08|57P0[1-4]|53300)/
+
+/** The messages of class 22 (data exceptions) quote the value of a parameter. */
+const messageOf = ({ code, message }: DatabaseError): string =>
+  code?.startsWith("22") === true ? `a value does not fit its column or operator (SQLSTATE ${code})` : message
+
+/** Converts an error of the driver. An error without a SQLSTATE comes from the connection. */
+const causeOf = (error: Error): PostgresError | ConnectionLost => {
+  if (!(error instanceof DatabaseError)) return new ConnectionLost({ message: error.message })
+  const { code = "", severity } = error
+  if (lostCodes.test(code)) return new ConnectionLost({ message: `${error.message} (SQLSTATE ${code})` })
+  return new PostgresError({ message: messageOf(error), code, isFatal: severity === "FATAL" || severity === "PANIC" })
+}
+
+export const sqlErrorOf = (error: Error): SqlError.SqlError =>
+  new SqlError.SqlError({ cause: causeOf(error), message: "Failed to execute statement" })
+
+/** Whether the connection of a failed statement cannot be used again. */
+export const isLost = ({ cause }: SqlError.SqlError): boolean =>
+  cause instanceof ConnectionLost || (cause instanceof PostgresError && cause.isFatal)
+
+/** A serialization failure or a deadlock: the transaction was rolled back, and succeeds if it is run again. */
+const retryable: ReadonlyArray<string> = ["40001", "40P01"]
+
+export const isRetryable = ({ cause }: SqlError.SqlError): boolean =>
+  cause instanceof PostgresError && retryable.includes(cause.code)

@@ -1,0 +1,168 @@
+import type { SqlError } from "@effect/sql"
+import { Cause, type Context, Effect, Exit, Option, Random } from "effect"
+import { pause } from "../../EventLoop.js"
+import { spanIn } from "../../tracing/Traced.js"
+import { type Ending, isInside, type Open, Snapshot, Transaction } from "../Database.js"
+import type { Restore } from "../Restore.js"
+import { rolledBack } from "../SqlErrors.js"
+import { DatabaseUnavailable, OutcomeUnknown } from "../Unavailable.js"
+import { ask, connectionOf, type Statements } from "./Connection.js"
+import { type OpenTransaction, openTransaction, queueing } from "./OpenTransaction.js"
+import type { Pool, Taken } from "./Pool.js"
+import { isLost, isRetryable } from "./PostgresError.js"
+
+/** How often a transaction is run until its deadlock or serialization failure reaches the caller. */
+const maxAttempts = 8
+/** The pause before the second attempt. It doubles with each attempt, and up to half of it is cut off at random. */
+const firstPause = 5
+
+const spanOptions = { kind: "client", attributes: { "db.system.name": "postgresql" } } as const
+
+const inSpan = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiberRuntime((fiber) => spanIn(fiber, "sql.transaction", spanOptions, effect))
+
+type Refusal = SqlError.SqlError | DatabaseUnavailable | OutcomeUnknown
+
+const unlessLost = (error: SqlError.SqlError): SqlError.SqlError | DatabaseUnavailable =>
+  isLost(error) ? new DatabaseUnavailable({ cause: error }) : error
+
+/** Runs hooks with the exit of their transaction. */
+const settle = (endings: ReadonlyArray<Ending>, exit: Exit.Exit<unknown, unknown>) =>
+  Effect.forEach(endings, (ending) => ending(exit), { discard: true })
+
+/** How an attempt at a transaction ended. */
+interface Attempt<A, E> {
+  readonly exit: Exit.Exit<A, E>
+  readonly endings: ReadonlyArray<Ending>
+  /** Whether it ended by a deadlock or a serialization failure, and can be run again. */
+  readonly mayRetry: boolean
+}
+
+/** Transactions and snapshots, each on a connection of its own from the pool. */
+export const makeTransactions = ({ acquire }: Pool, statements: Statements) => {
+  const transactions = new WeakMap<Open, OpenTransaction>()
+  const command = ({ client }: Taken, text: string) => ask(client, statements.once(text))
+
+  /** Commits. Returns an error unless the server confirmed it; the outcome is unknown if the server did not answer. */
+  const commit = (taken: Taken): Effect.Effect<Refusal | null> =>
+    Effect.match(command(taken, "COMMIT"), {
+      // PostgreSQL answers COMMIT with ROLLBACK if a statement failed.
+      onSuccess: (answer) => (answer.command === "COMMIT" ? null : rolledBack),
+      onFailure: (error) => (isLost(error) ? new OutcomeUnknown({ cause: error }) : error)
+    })
+
+  /** Ends a transaction by COMMIT or ROLLBACK, and gives its connection back. */
+  const finish = <A, E>(taken: Taken, transaction: OpenTransaction, changed: Exit.Exit<A, E>) =>
+    Effect.gen(function* () {
+      transaction.end()
+      const failure = transaction.failure()
+      const refusal: Refusal | null =
+        failure === null ? (Exit.isSuccess(changed) ? yield* commit(taken) : null) : unlessLost(failure)
+      if (refusal === null && Exit.isSuccess(changed)) {
+        taken.release(true)
+        return { exit: changed, mayRetry: false }
+      }
+      const isConnectionLost = refusal instanceof DatabaseUnavailable || refusal instanceof OutcomeUnknown
+      taken.release(!isConnectionLost && (yield* Effect.isSuccess(command(taken, "ROLLBACK"))))
+      const isInterrupted = Exit.isFailure(changed) && Cause.isInterrupted(changed.cause)
+      const exit: Exit.Exit<A, E> =
+        refusal === null || (Exit.isFailure(changed) && !isConnectionLost) ? changed : Exit.die(refusal)
+      return { exit, mayRetry: !isInterrupted && refusal !== null && !isConnectionLost && isRetryable(refusal) }
+    })
+
+  const attempt = <A, E, R>(change: Effect.Effect<A, E, R>, restore: Restore) =>
+    Effect.gen(function* () {
+      const taken = yield* acquire(restore)
+      const transaction = openTransaction(taken.client, statements)
+      const { open } = transaction
+      transactions.set(open, transaction)
+      const begun = yield* Effect.either(command(taken, "BEGIN ISOLATION LEVEL READ COMMITTED"))
+      if (begun._tag === "Left") {
+        taken.release(false)
+        return { exit: Exit.die(unlessLost(begun.left)), endings: [], mayRetry: false } satisfies Attempt<A, E>
+      }
+      const changed = yield* Effect.exit(
+        Effect.provideService(Effect.zipLeft(restore(change), transaction.appendAll), Transaction, [open, 0])
+      )
+      const ended = yield* finish(taken, transaction, changed)
+      return { ...ended, endings: open.endings.splice(0) } satisfies Attempt<A, E>
+    })
+
+  const outermost = <A, E, R>(change: Effect.Effect<A, E, R>) =>
+    Effect.uninterruptibleMask((restore) => {
+      const run = (attempts: number, millis: number): Effect.Effect<A, E, Exclude<R, Transaction>> =>
+        Effect.flatMap(attempt(change, restore), ({ endings, exit, mayRetry }) =>
+          mayRetry && attempts < maxAttempts
+            ? Effect.zipRight(
+                restore(Effect.flatMap(Random.next, (some) => pause(millis * (1 - some / 2)))),
+                Effect.suspend(() => run(attempts + 1, millis * 2))
+              )
+            : Effect.zipRight(settle(endings, exit), exit)
+        )
+      return run(1, firstPause)
+    })
+
+  /** Runs a nested transaction. If it is rolled back, its hooks get its exit instead of the whole transaction's. */
+  const part = <A, E, R>(
+    { savepoint, open, failure }: OpenTransaction,
+    depth: number,
+    change: Effect.Effect<A, E, R>
+  ) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const before = open.endings.length
+        const { release, undo } = yield* Effect.orDie(savepoint)
+        const changed = yield* Effect.exit(Effect.provideService(restore(change), Transaction, [open, depth + 1]))
+        const failed = failure()
+        const exit: Exit.Exit<A, E> = Exit.isSuccess(changed) && failed !== null ? Exit.die(failed) : changed
+        if (Exit.isSuccess(exit)) {
+          yield* Effect.orDie(release)
+          return yield* exit
+        }
+        yield* Effect.orDie(undo)
+        for (const ending of open.endings.splice(before)) open.endings.push(() => ending(exit))
+        return yield* exit
+      })
+    )
+
+  /** Implements `Database.transaction`. */
+  const transaction = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
+    inSpan(
+      Effect.flatMap(Effect.serviceOption(Transaction), (outer) => {
+        if (Option.isNone(outer)) return outermost(change)
+        const [open, depth] = outer.value
+        const opened = transactions.get(open)
+        return opened === undefined
+          ? Effect.dieMessage("a transaction of another database is open")
+          : part(opened, depth, change)
+      })
+    )
+
+  /** Implements `Database.snapshot`. An open transaction or snapshot is reused. */
+  const snapshot = <A, E, R>(reads: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.contextWithEffect((context: Context.Context<never>) => {
+      if (isInside(context)) return reads
+      return Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const taken = yield* acquire(restore)
+          const connection = connectionOf(statements, (statement) =>
+            Effect.catchIf(ask(taken.client, statement), isLost, (error) =>
+              Effect.die(new DatabaseUnavailable({ cause: error }))
+            )
+          )
+          const exit = yield* Effect.exit(
+            Effect.zipRight(
+              Effect.mapError(command(taken, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), unlessLost).pipe(
+                Effect.orDie
+              ),
+              Effect.provideService(restore(reads), Snapshot, connection)
+            )
+          )
+          taken.release(yield* Effect.isSuccess(command(taken, "ROLLBACK")))
+          return yield* exit
+        })
+      )
+    })
+
+  return { transaction, snapshot, beforeCommit: queueing((open) => transactions.get(open)) } as const
+}
