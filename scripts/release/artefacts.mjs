@@ -10,6 +10,7 @@ import { archive, below } from "./archive.mjs"
 import { billOfMaterials } from "./bill.mjs"
 import { clientPackage } from "./client.mjs"
 import { executable } from "./executable.mjs"
+import { manuals } from "./manuals.mjs"
 import { serverPackage } from "./server.mjs"
 
 const read = (path) => readFile(new URL(path, root))
@@ -32,6 +33,9 @@ const completions = async () => {
   )
 }
 
+/** The manual pages among files, for npm. */
+const namesOf = (files) => Object.keys(files).filter((path) => path.startsWith("man/"))
+
 /**
  * Returns every file of the release by path.
  *
@@ -43,18 +47,21 @@ export const makeRelease = async ({ node, time, work }) => {
   const manifest = JSON.parse(await read("package.json"))
   const { version } = manifest
   const common = { "CHANGELOG.md": await read("CHANGELOG.md") }
-  const shells = await completions()
+  const pages = await manuals({ time, version })
+  const client = { ...(await completions()), ...below("man", pages.client) }
+  const server = below("man", pages.server)
   const tarball = (files) => archive(below("package", { ...files, ...common }), time)
-  const client = await clientPackage({ folder: join(work, "client"), manifest })
-  const server = await serverPackage({ folder: join(work, "server"), manifest })
+  const clientFiles = await clientPackage({ folder: join(work, "client"), manifest, man: namesOf(client) })
+  const serverFiles = await serverPackage({ folder: join(work, "server"), manifest, man: namesOf(server) })
   const packages = {
-    [`coffer-${version}.tgz`]: tarball({ ...client, ...shells }),
-    [`coffer-server-${version}.tgz`]: tarball(server)
+    [`coffer-${version}.tgz`]: tarball({ ...clientFiles, ...client }),
+    [`coffer-server-${version}.tgz`]: tarball({ ...serverFiles, ...server })
   }
   const files = {
     ...packages,
     ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
-    ...shells,
+    ...client,
+    ...server,
     "CHANGELOG.md": common["CHANGELOG.md"],
     [`coffer-${version}.cdx.json`]: await billOfMaterials({ time, node })
   }
@@ -66,7 +73,7 @@ export const makeRelease = async ({ node, time, work }) => {
       coffer: made.program,
       "coffer-mcp": { symlink: "coffer" },
       ...made.licences,
-      ...shells,
+      ...client,
       ...common
     }
     files[`${name}.tar.gz`] = archive(below(name, content), time)

@@ -9,7 +9,7 @@ const compiled = fileURLToPath(new URL("scripts/compiled.mjs", root))
 const source = (path) => fileURLToPath(new URL(`packages/${path}`, root))
 
 /** Returns the package's files by path. */
-export const clientPackage = async ({ folder, manifest }) => {
+export const clientPackage = async ({ folder, man, manifest }) => {
   const { inputs } = await bundleModules(
     { "cli/dist/bundle/main": source("cli/src/main.ts"), "mcp/dist/bundle/main": source("mcp/src/main.ts") },
     folder,
@@ -26,7 +26,8 @@ export const clientPackage = async ({ folder, manifest }) => {
     license: manifest.license,
     type: "module",
     engines: manifest.engines,
-    bin: bins
+    bin: bins,
+    man
   }
   return {
     ...(await filesOf(folder)),

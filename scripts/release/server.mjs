@@ -41,7 +41,7 @@ const lockedBelow = (name, lock) => {
 }
 
 /** Returns the package's files by path. */
-export const serverPackage = async ({ folder, manifest }) => {
+export const serverPackage = async ({ folder, man, manifest }) => {
   const names = await entries()
   const { inputs } = await bundleModules(
     Object.fromEntries(names.map((name) => [name, `${source}${name}.ts`])),
@@ -59,6 +59,7 @@ export const serverPackage = async ({ folder, manifest }) => {
     type: "module",
     engines: own.engines,
     bin: own.bin,
+    man,
     exports: { "./rotation": "./dist/bundle/keys/Rotation.js", "./*": "./dist/bundle/*.js" },
     dependencies: { [native]: own.dependencies[native] }
   }

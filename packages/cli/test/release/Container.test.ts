@@ -21,7 +21,7 @@ describe.skipIf(!isLong || !hasRoots)("the container", () => {
   const instruction = (name: string) => new RegExp(`^ *${name} (\\[.*\\])$`, "m").exec(dockerfile)?.[1] ?? "[]"
 
   beforeAll(async () => {
-    await release("--packages", "--out", join(folder, "release"))
+    await release(["--packages", "--out", join(folder, "release")])
     dockerfile = readFileSync(join(context, "Dockerfile"), "utf8")
     const [, build = ""] = /^RUN (npm install (?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
     const script = build

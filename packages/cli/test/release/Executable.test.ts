@@ -15,7 +15,7 @@ describe.skipIf(!isLong || !hasRoots)("the executables, in a root with the C lib
   let variables: Record<string, string>
 
   beforeAll(async () => {
-    await release("--out", join(folder, "release"))
+    await release(["--out", join(folder, "release")])
     await must("tar", ["-xzf", join(folder, "release", `${name}.tar.gz`), "-C", folder])
     mkdirSync(join(root, "bin"), { recursive: true })
     await must("cp", ["-a", join(folder, name, "coffer"), join(folder, name, "coffer-mcp"), join(root, "bin")])

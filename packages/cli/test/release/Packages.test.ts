@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../../../server/test/support/Port.js"
+import { tree } from "../../src/Commands.js"
 import { root } from "../support/Documents.js"
 import { finish, TestHome, until } from "../support/Programs.js"
 import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
@@ -17,9 +18,14 @@ const bin = (name: string) => join(prefix, "bin", name)
 const server = join(modules, "@coffer/server")
 
 let environment: Record<string, string>
+let said: string
 
 beforeAll(async () => {
-  await release("--packages", "--out", made)
+  said = await release(["--out", made], {
+    npm_config_registry: "http://127.0.0.1:1",
+    npm_config_fetch_retries: "0",
+    npm_config_cache: join(folder, "cache")
+  })
   environment = { PATH: await onlyPrograms(join(folder, "bin"), ["node", "npm", "sh", "env"]), HOME: folder }
 })
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -57,8 +63,13 @@ describe("npm run release", () => {
     assert.strictEqual(sums, expected.join(""))
   })
 
+  it("says that it has no executables where the registry cannot be reached", () => {
+    assert.include(said, "no executables: ")
+    assert.notInclude(filesBelow(made).join(" "), process.platform)
+  })
+
   it("makes the same bytes twice, at another place, in another zone, under another umask", async () => {
-    const compared = (await release("--packages", "--check")).trimEnd().split("\n")
+    const compared = (await release(["--packages", "--check"])).trimEnd().split("\n")
     assert.deepStrictEqual(
       compared,
       filesBelow(made).map((path) => `same   ${path}`)
@@ -73,11 +84,43 @@ describe("npm run release", () => {
   })
 })
 
+describe("the manual pages", () => {
+  const pages = () => filesBelow(join(made, "man"))
+  const read = (name: string) => readFileSync(join(made, "man", name), "utf8")
+
+  it("are one for each program, command and noun of the client", () => {
+    const expected = tree.nodes.map(({ name }) => `coffer-${name}.1`)
+    assert.sameMembers([...pages()], [...expected, "coffer.1", "coffer-mcp.1", "coffer-server.1"])
+  })
+
+  it("have every command with its options and examples", () => {
+    const plain = (text: string) => text.replaceAll("\\-", "-").replaceAll("\\(dq", '"').replaceAll("\\e", "\\")
+    for (const node of tree.nodes) {
+      const page = plain(read(`coffer-${node.name}.1`))
+      for (const { description, examples, options } of node.type === "command" ? [node] : node.commands) {
+        assert.include(page, `${description}.`)
+        for (const example of examples) assert.include(page, example)
+        for (const { name } of options) assert.include(page, `--${name}`)
+      }
+    }
+  })
+
+  const hasGroff = spawnSync("groff", ["--version"]).status === 0
+
+  it.skipIf(!hasGroff)("are without a warning of groff", async () => {
+    for (const name of pages()) {
+      const checked = await finish(spawn("groff", ["-man", "-ww", "-z", "-Kutf8", join(made, "man", name)]))
+      assert.deepStrictEqual([checked.code, checked.stderr], [0, ""], name)
+    }
+  })
+})
+
 describe("the package of the client", () => {
   it("is installed by npm without a network, a compiler and any other package", async () => {
     const tarball = join(made, `coffer-${version}.tgz`)
     await must("npm", ["install", "--global", "--offline", "--prefix", prefix, tarball], environment)
     assert.isFalse(existsSync(join(modules, "coffer/node_modules")))
+    assert.isTrue(existsSync(join(prefix, "share/man/man1/coffer-secret.1")))
     for (const name of ["coffer", "coffer-mcp"]) {
       assert.strictEqual(await must(bin(name), ["--version"], environment), `${version}\n`)
     }

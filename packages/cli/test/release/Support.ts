@@ -19,9 +19,10 @@ export const must = async (file: string, args: ReadonlyArray<string>, env: NodeJ
 }
 
 /** Runs the script behind `npm run release`. */
-export const release = (...options: ReadonlyArray<string>) =>
+export const release = (options: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) =>
   must(process.execPath, [`${root}scripts/release/main.mjs`, ...options], {
     ...process.env,
+    ...variables,
     SOURCE_DATE_EPOCH: "1700000000"
   })
 
