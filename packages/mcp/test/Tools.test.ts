@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Agent, clearAway } from "./support/Agent.js"
+import { Agent, bin, clearAway } from "./support/Agent.js"
 import { tokensIn } from "./support/Tokens.js"
 
 const names = [
@@ -163,6 +164,20 @@ describe("the tools, with no server and no credential", () => {
     ] as const) {
       const agent = await Agent.start({ SERVICE_SERVER_URL: address })
       assert.strictEqual(agent.client.getServerVersion()?.websiteUrl, website)
+    }
+  })
+
+  it("are served in the newest revision of the protocol, in older ones, and to a host that names one to come", () => {
+    for (const [asked, given] of [
+      ["2025-11-25", "2025-11-25"],
+      ["2025-06-18", "2025-06-18"],
+      ["2024-11-05", "2024-11-05"],
+      ["2099-01-01", "2025-11-25"]
+    ] as const) {
+      const params = { protocolVersion: asked, capabilities: {}, clientInfo: { name: "test", version: "0" } }
+      const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`
+      const { stdout } = spawnSync(process.execPath, [bin], { env: {}, input, encoding: "utf8" })
+      assert.strictEqual(JSON.parse(stdout).result.protocolVersion, given)
     }
   })
 
