@@ -42,7 +42,8 @@ const explain = (failure: Failure | ValidationError, path: ReadonlyArray<string>
   if (isValidationError(failure)) return usageError(withHint(sentenceIn(failure), path))
   const { exitCode, sentence } = describe(failure)
   const message = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
-  return Effect.as(Effect.flatMap(message, note), exitCode)
+  const details = failure._tag === "BadFile" ? failure.lines : []
+  return Effect.as(Effect.zipRight(Effect.forEach(details, note), Effect.flatMap(message, note)), exitCode)
 }
 
 type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>

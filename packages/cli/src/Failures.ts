@@ -5,6 +5,7 @@ import type { BadSetting, MissingSettings } from "@coffer/domain/client/Settings
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { replaceInvisible } from "@coffer/domain/Invisible"
 import { Data } from "effect"
+import type { BadFile } from "./formats/Format.js"
 
 /** The command line is wrong. */
 export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}
@@ -18,6 +19,7 @@ export class NotThere extends Data.TaggedError("NotThere")<{ readonly message: s
 /** Everything that a command can fail with. */
 export type Failure =
   | AnyApiError
+  | BadFile
   | BadServiceFile
   | BadSetting
   | CannotDo
@@ -69,6 +71,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },
   UnknownApiError: { exit: "failed", next: "this client does not know that answer: update coffer" },
   // From the client.
+  BadFile: { exit: "failed" },
   BadServiceFile: { exit: "usage" },
   BadSetting: { exit: "usage" },
   CannotDo: { exit: "failed" },

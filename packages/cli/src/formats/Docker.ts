@@ -1,5 +1,5 @@
-import { Either } from "effect"
-import { type Entry, type Format, isTooMany, type Pair, tooMany, Unreadable } from "./Format.js"
+import type { Either } from "effect"
+import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 
 /** Docker reads a file with Go's bufio.Scanner, whose lines are shorter than this. */
 const maxLine = 65_536
@@ -13,9 +13,9 @@ const refusal = ({ key, value }: Pair) => {
 }
 
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
-  const entries: Array<Entry> = []
+  const found = new Findings()
   let line = 0
-  for (let start = 0; start < text.length;) {
+  for (let start = 0; start < text.length && !found.isStopped();) {
     const end = text.indexOf("\n", start)
     const raw = text.slice(start, end < 0 ? undefined : end)
     start = end < 0 ? text.length : end + 1
@@ -24,14 +24,12 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
     if (content === "" || content.startsWith("#")) continue
     const equals = content.indexOf("=")
     if (equals < 0) {
-      return Either.left(
-        new Unreadable({ line, problem: "is not KEY=value; coffer takes no value from the environment" })
-      )
+      found.refuse(line, "is not KEY=value; coffer takes no value from the environment")
+      continue
     }
-    entries.push({ key: content.slice(0, equals), value: content.slice(equals + 1), line })
-    if (isTooMany(entries)) return tooMany(line)
+    found.add({ key: content.slice(0, equals), value: content.slice(equals + 1), line })
   }
-  return Either.right(entries)
+  return found.result
 }
 
 /** The lines of Docker's `--env-file`: the text after the first = is the value, unchanged. */

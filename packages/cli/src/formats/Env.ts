@@ -1,6 +1,6 @@
 import { parse } from "dotenv"
-import { Either, Option } from "effect"
-import { type Entry, type Format, isTooMany, type Pair, tooLong, tooMany, Unreadable } from "./Format.js"
+import { Either, Option, Redacted } from "effect"
+import { type Entry, Findings, type Format, type Pair, Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 
 /** The ways to write a value. The only escapes of dotenv are `\n` and `\r` in double quotes. */
@@ -42,6 +42,9 @@ const comment = /#[^\n]*/y
 /** The start of an assignment, as dotenv takes it. */
 const head = /(?:export[^\S\n]+)?([\w.-]+)(?:[^\S\n]*=[^\S\n]*|:[^\S\n]+)/y
 
+/** The start of a line that can be judged after one that cannot. */
+const next = /^[^\S\n]*(?:export[^\S\n]+)?[\w.-]+(?:[^\S\n]*=|:[^\S\n])/m
+
 /** A value as dotenv takes it: in quotes, which a backslash can escape, or else up to the end of the line; and a comment. */
 const tail =
   /(?:('[^']*(?:(?<=\\)'[^']*)*'|"[^"]*(?:(?<=\\)"[^"]*)*"|`[^`]*(?:(?<=\\)`[^`]*)*`)|([^#\n]*))[^\S\n]*(#[^\n]*)?(?=\n|$)/y
@@ -54,6 +57,13 @@ const doubt = (key: string, [whole, , text, remark]: RegExpExecArray): string | 
     return `${key}: a # directly after the text begins a comment for some readers and not for others; put the value in quotes`
   }
   return undefined
+}
+
+/** What shells and docker compose replace in a value that is not in single quotes. */
+const keptIn = (spelled: string | undefined, value: string): Pick<Entry, "kept"> => {
+  if (spelled?.startsWith("'") === true) return {}
+  const kept = ['\\"', "${"].filter((part) => value.includes(part))
+  return kept.length === 0 ? {} : { kept: kept.map((part) => (part === "${" ? "${…}" : part)) }
 }
 
 /** dotenv's own pattern can fill the stack of V8 too. */
@@ -78,9 +88,9 @@ const read = (source: string): Either.Either<ReadonlyArray<Entry>, Unreadable> =
   // dotenv does this first.
   const text = source.replace(/\r\n?/g, "\n")
   const scanner = new Scanner(text)
-  const entries: Array<Entry> = []
+  const found = new Findings()
   const lines: Array<string> = []
-  for (;;) {
+  while (!found.isStopped()) {
     scanner.skip(blank)
     const begin = scanner.at
     if (text[begin] === "#") {
@@ -90,24 +100,38 @@ const read = (source: string): Either.Either<ReadonlyArray<Entry>, Unreadable> =
     }
     if (scanner.done) break
     const line = scanner.lineAt(begin)
-    const refuse = (problem: string) => Either.left(new Unreadable({ line, problem }))
+    const refuse = (problem: string) => {
+      found.refuse(line, problem)
+      scanner.skipTo(next)
+    }
     const key = scanner.take(head)?.[1]
-    if (key === undefined) return refuse("is not KEY=value")
-    const found = scanner.take(tail)
-    if (found === null) return tooLong(line, key)
-    const problem = doubt(key, found)
-    if (problem !== undefined) return refuse(problem)
+    if (key === undefined) {
+      refuse("is not KEY=value")
+      continue
+    }
+    const taken = scanner.take(tail)
+    if (taken === null) {
+      found.tooLong(line, key)
+      break
+    }
+    const problem = doubt(key, taken)
+    if (problem !== undefined) {
+      refuse(problem)
+      continue
+    }
     const whole = text.slice(begin, scanner.at)
     const value = Option.getOrUndefined(Option.map(parseEnv(whole), (own) => ownValue(own, key)))
-    if (value === undefined) return refuse(`${key}: dotenv does not read this; use json or yaml`)
-    entries.push({ key, value, line })
-    if (isTooMany(entries)) return tooMany(line)
+    if (value === undefined) found.refuse(line, `${key}: dotenv does not read this; use json or yaml`)
+    else found.add({ key, value, line, ...keptIn(taken[1], value) })
     lines.push(whole)
   }
-  const other = findDifference(lines.join("\n"), entries)
-  return other === undefined
-    ? Either.right(entries)
-    : Either.left(new Unreadable({ line: other.line, problem: `${other.key}: its quotes can be read in two ways` }))
+  return Either.flatMap(found.result, (entries) => {
+    const other = findDifference(lines.join("\n"), entries)
+    if (other === undefined) return Either.right(entries)
+    const { key, line } = other
+    const mistake = { line, problem: `${key}: its quotes can be read in two ways` }
+    return Either.left(new Unreadable({ mistakes: [mistake], entries: Redacted.make(entries) }))
+  })
 }
 
 /** `.env` files, as npm's dotenv reads them. */

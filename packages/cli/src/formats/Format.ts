@@ -1,5 +1,5 @@
 import { maxKeys } from "@coffer/domain/SecretValues"
-import { Data, Either } from "effect"
+import { Array, Data, Either, Redacted } from "effect"
 import { basename, extname } from "node:path"
 
 /** The file formats of import and export. */
@@ -15,10 +15,48 @@ export interface Pair {
 /** A pair that was read, with its first line. */
 export interface Entry extends Pair {
   readonly line: number
+  /** What the value contains that other readers replace, and this one keeps. */
+  readonly kept?: ReadonlyArray<string>
 }
 
-/** Why a file cannot be read. The message holds no value. */
-export class Unreadable extends Data.TaggedError("Unreadable")<{ readonly line: number; readonly problem: string }> {}
+/** A mistake in a file. The text holds no value. */
+export interface Mistake {
+  readonly line: number
+  readonly problem: string
+}
+
+/** A reader stops after this many mistakes. */
+const maxMistakes = 100
+
+/** Why a file cannot be read: all mistakes up to the first that hides what follows. */
+export class Unreadable extends Data.TaggedError("Unreadable")<{
+  readonly mistakes: Array.NonEmptyReadonlyArray<Mistake>
+  /** The pairs that were read nevertheless. */
+  readonly entries: Redacted.Redacted<ReadonlyArray<Entry>>
+}> {}
+
+/** At most this many mistakes of a file are shown. */
+const maxShown = 20
+
+/** A file with mistakes, in the order of its lines. */
+export class BadFile extends Data.TaggedError("BadFile")<{
+  readonly file: string
+  readonly mistakes: Array.NonEmptyReadonlyArray<Mistake>
+}> {
+  /** A line for each mistake. */
+  get lines(): ReadonlyArray<string> {
+    const { file, mistakes } = this
+    const more = mistakes.length - maxShown
+    const shown = mistakes.slice(0, maxShown).map(({ line, problem }) => `${file}, line ${line}: ${problem}`)
+    return more > 0 ? [...shown, `and ${more} more`] : shown
+  }
+
+  override get message() {
+    const { file, mistakes } = this
+    const count = mistakes.length === 1 ? "a mistake" : `${mistakes.length} mistakes`
+    return `${file} has ${count}, so nothing was written; correct ${mistakes.length === 1 ? "it" : "them"} and try again`
+  }
+}
 
 /** `read` and the format's own readers read the output of `write` back to the same bytes. */
 export interface Format {
@@ -42,17 +80,48 @@ const extensions: Readonly<Record<string, FormatName>> = {
 export const formatOf = (path: string): FormatName | undefined =>
   extensions[extname(path).toLowerCase()] ?? (/^\.env(\.|$)/.test(basename(path)) ? "env" : undefined)
 
-/** Whether a reader has found more secrets than can be written. It stops there: the rest of a large file is not read. */
-export const isTooMany = (entries: ReadonlyArray<Entry>): boolean => entries.length > maxKeys
+/** What a reader finds in a file. */
+export class Findings {
+  private readonly entries: Array<Entry> = []
+  private readonly mistakes: Array<Mistake> = []
+  private stopped = false
 
-export const tooMany = (line: number) =>
-  Either.left(
-    new Unreadable({
-      line,
-      problem: `the file holds more than ${maxKeys} secrets, and no more can be written at once: split it`
-    })
-  )
+  /** Whether the rest of the file is not to be read. */
+  isStopped(): boolean {
+    return this.stopped
+  }
 
-/** A value whose spelling is longer than any that can be stored. */
-export const tooLong = (line: number, key: string) =>
-  Either.left(new Unreadable({ line, problem: `${key}: the value is larger than 64 KB, or its quotes do not close` }))
+  /** Adds a pair. Stops at more than can be written: the rest of a large file is not read. */
+  add(entry: Entry): void {
+    this.entries.push(entry)
+    if (this.entries.length > maxKeys) this.tooMany(entry.line)
+  }
+
+  tooMany(line: number): void {
+    this.stop(line, `the file holds more than ${maxKeys} secrets, and no more can be written at once: split it`)
+  }
+
+  /** Records a mistake. */
+  refuse(line: number, problem: string): void {
+    this.mistakes.push({ line, problem })
+    if (this.mistakes.length >= maxMistakes) this.stopped = true
+  }
+
+  /** Records a mistake that hides what follows it. */
+  stop(line: number, problem: string): void {
+    this.refuse(line, problem)
+    this.stopped = true
+  }
+
+  /** A value whose spelling is longer than any that can be stored. */
+  tooLong(line: number, key: string): void {
+    this.stop(line, `${key}: the value is larger than 64 KB, or its quotes do not close`)
+  }
+
+  get result(): Either.Either<ReadonlyArray<Entry>, Unreadable> {
+    const { entries, mistakes } = this
+    return Array.isNonEmptyReadonlyArray(mistakes)
+      ? Either.left(new Unreadable({ mistakes, entries: Redacted.make(entries) }))
+      : Either.right(entries)
+  }
+}

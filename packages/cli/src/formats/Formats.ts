@@ -1,10 +1,10 @@
 import { SecretKey } from "@coffer/domain/Names"
 import type { BundledSecret } from "@coffer/domain/Secret"
 import { RedactedSecretValue } from "@coffer/domain/SecretValues"
-import { Effect, Either, Redacted, Schema } from "effect"
+import { Array, Effect, Either, Redacted, Schema } from "effect"
 import { CannotDo } from "../Failures.js"
 import { withDefaultSignals } from "../terminal/DefaultSignals.js"
-import { type Format, type FormatName, formatNames, type Pair } from "./Format.js"
+import { BadFile, type Format, type FormatName, formatNames, type Mistake, type Pair } from "./Format.js"
 
 /** Loads a format when it is needed: the parsers are large. */
 const load = (name: FormatName): Effect.Effect<Format> =>
@@ -52,25 +52,40 @@ const decodeValue = Schema.decodeUnknownEither(RedactedSecretValue)
 
 export type SecretMap = ReadonlyMap<SecretKey, typeof RedactedSecretValue.Type>
 
-/** Reads the secrets of a file. Fails, with the line, on a bad key or value, or a key that stands twice. */
-export const readSecrets = Effect.fnUntraced(function* (name: FormatName, file: string, text: Redacted.Redacted) {
-  const refuse = (line: number, problem: string) => new CannotDo({ message: `${file}, line ${line}: ${problem}` })
+export interface SecretsRead {
+  readonly secrets: SecretMap
+  /** What a person may not expect, for each value. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** Reads the secrets of a file. Fails with all bad lines, keys and values, and all keys that stand twice. */
+export const readSecrets = Effect.fnUntraced(function* (
+  name: FormatName,
+  file: string,
+  text: Redacted.Redacted
+): Effect.fn.Return<SecretsRead, BadFile> {
   const format = yield* load(name)
-  const entries = yield* Effect.mapError(
-    withDefaultSignals(Effect.suspend(() => format.read(Redacted.value(text)))),
-    ({ line, problem }) => refuse(line, problem)
-  )
+  const reading = yield* Effect.either(withDefaultSignals(Effect.suspend(() => format.read(Redacted.value(text)))))
+  const { entries, mistakes: unreadable } = Either.match(reading, {
+    onLeft: ({ entries, mistakes }) => ({ entries: Redacted.value(entries), mistakes }),
+    onRight: (entries) => ({ entries, mistakes: [] })
+  })
   const lines = new Map<string, number>()
-  const found = new Map<SecretKey, typeof RedactedSecretValue.Type>()
-  for (const { key, line, value } of entries) {
+  const secrets = new Map<SecretKey, typeof RedactedSecretValue.Type>()
+  const mistakes: Array<Mistake> = [...unreadable]
+  const warnings: Array<string> = []
+  for (const { kept = [], key, line, value } of entries) {
     const first = lines.get(key)
-    if (first !== undefined) return yield* refuse(line, `${key} is here again, after line ${first}; remove one`)
-    lines.set(key, line)
-    found.set(
-      yield* Either.mapLeft(decodeKey(key), ({ message }) => refuse(line, `${JSON.stringify(key)}: ${message}`)),
-      yield* Either.mapLeft(decodeValue(value), ({ message }) => refuse(line, `${key}: ${message}`))
-    )
+    if (first !== undefined) mistakes.push({ line, problem: `${key} is here again, after line ${first}; remove one` })
+    else lines.set(key, line)
+    const name = decodeKey(key)
+    const redacted = decodeValue(value)
+    if (Either.isLeft(name)) mistakes.push({ line, problem: `${JSON.stringify(key)}: ${name.left.message}` })
+    else if (Either.isLeft(redacted)) mistakes.push({ line, problem: `${key}: ${redacted.left.message}` })
+    else secrets.set(name.right, redacted.right)
+    for (const part of kept) warnings.push(`${file}, line ${line}: ${key} contains ${part}, which is kept as it is`)
   }
-  const secrets: SecretMap = found
-  return secrets
+  mistakes.sort((a, b) => a.line - b.line)
+  if (Array.isNonEmptyReadonlyArray(mistakes)) return yield* new BadFile({ file, mistakes })
+  return { secrets, warnings }
 })

@@ -1,5 +1,5 @@
-import { Either, Schema } from "effect"
-import { type Entry, type Format, isTooMany, type Pair, tooMany, Unreadable } from "./Format.js"
+import { type Either, Schema } from "effect"
+import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 
 const write = (pairs: ReadonlyArray<Pair>) => {
@@ -9,6 +9,8 @@ const write = (pairs: ReadonlyArray<Pair>) => {
 
 const space = /[ \t\r\n]*/y
 const string = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\x1f]*)*"/y
+/** A value that is not a text, but no list and no object either. */
+const scalar = /-?[0-9][0-9.eE+-]*|true|false|null/y
 const decodeString = Schema.decodeSync(Schema.parseJson(Schema.String))
 
 /**
@@ -17,7 +19,7 @@ const decodeString = Schema.decodeSync(Schema.parseJson(Schema.String))
  */
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
   const scanner = new Scanner(text)
-  const entries: Array<Entry> = []
+  const found = new Findings()
   const next = () => {
     scanner.skip(space)
     return text[scanner.at]
@@ -29,26 +31,32 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
   }
   const takeString = () => {
     next()
-    const found = scanner.take(string)
-    return found === null ? undefined : decodeString(found[0])
+    const taken = scanner.take(string)
+    return taken === null ? undefined : decodeString(taken[0])
   }
   const line = () => scanner.lineAt(scanner.at)
-  const refuse = (problem: string) => Either.left(new Unreadable({ line: line(), problem }))
-  if (!take("{")) return refuse('is not the start of an object such as {"KEY": "value"}')
+  const stop = (problem: string) => {
+    found.stop(line(), problem)
+    return found.result
+  }
+  if (!take("{")) return stop('is not the start of an object such as {"KEY": "value"}')
   if (!take("}")) {
     do {
       const key = takeString()
-      if (key === undefined) return refuse("is not valid JSON: expected a key in double quotes")
+      if (key === undefined) return stop("is not valid JSON: expected a key in double quotes")
       const begins = line()
-      if (!take(":")) return refuse("is not valid JSON: expected a colon")
+      if (!take(":")) return stop("is not valid JSON: expected a colon")
       const value = takeString()
-      if (value === undefined) return refuse(`${key} must have a text in double quotes as its value, of at most 64 KB`)
-      entries.push({ key, value, line: begins })
-      if (isTooMany(entries)) return tooMany(begins)
+      if (value !== undefined) found.add({ key, value, line: begins })
+      else {
+        found.refuse(line(), `${key} must have a text in double quotes as its value, of at most 64 KB`)
+        if (scanner.take(scalar) === null) return found.result
+      }
+      if (found.isStopped()) return found.result
     } while (take(","))
-    if (!take("}")) return refuse("is not valid JSON: expected a comma or the closing brace")
+    if (!take("}")) return stop("is not valid JSON: expected a comma or the closing brace")
   }
-  return next() === undefined ? Either.right(entries) : refuse("is not valid JSON: text after the object")
+  return next() === undefined ? found.result : stop("is not valid JSON: text after the object")
 }
 
 /** A JSON object of texts. */

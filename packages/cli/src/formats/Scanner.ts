@@ -32,6 +32,14 @@ export class Scanner {
     if (pattern.test(this.text)) this.at = pattern.lastIndex
   }
 
+  /** Moves to the next later line that a pattern with the flag `m` matches, or to the end. */
+  skipTo(pattern: RegExp): void {
+    const end = this.text.indexOf("\n", this.at)
+    const rest = end < 0 ? "" : this.text.slice(end + 1)
+    const at = rest.search(pattern)
+    this.at = at < 0 ? this.text.length : end + 1 + at
+  }
+
   /** The line of an offset. Offsets must not decrease from call to call. */
   lineAt(offset: number): number {
     for (; this.counted < offset; this.counted++) if (this.text[this.counted] === "\n") this.line++

@@ -1,6 +1,6 @@
 import { maxSecretValueBytes } from "@coffer/domain/SecretValues"
-import { Either } from "effect"
-import { type Entry, type Format, isTooMany, type Pair, tooLong, tooMany, Unreadable } from "./Format.js"
+import type { Either } from "effect"
+import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -28,6 +28,9 @@ const start = /(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)=/y
 const piece = /'([^']*)'|"([^"\\$`]*(?:\\[^][^"\\$`]*)*)"|\\([^])|([\w@%+=:,./-]+)/y
 const end = /[ \t]*(?=\n|$)|[ \t]+#[^\n]*/y
 
+/** The start of a line that can be judged after one that cannot. */
+const next = /^(?:export[ \t]+)?[A-Za-z_][A-Za-z0-9_]*=/m
+
 const escaped = (text: string) => (text === "\n" ? "" : text)
 
 /** The text of one piece of a word (POSIX, "Quoting"). */
@@ -39,32 +42,38 @@ const textOf = ([, single, double, character, plain]: RegExpExecArray): string =
 
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
   const scanner = new Scanner(text)
-  const entries: Array<Entry> = []
-  for (;;) {
+  const found = new Findings()
+  while (!found.isStopped()) {
     scanner.skip(blank)
     if (text[scanner.at] === "#") {
       scanner.skip(comment)
       continue
     }
-    if (scanner.done) return Either.right(entries)
+    if (scanner.done) break
     const line = scanner.lineAt(scanner.at)
-    const refuse = (problem: string) => Either.left(new Unreadable({ line, problem }))
     const key = scanner.take(start)?.[1]
-    if (key === undefined) return refuse("is not export KEY='value'; coffer reads assignments alone, and runs nothing")
-    let value = ""
-    for (let found = scanner.take(piece); found !== null; found = scanner.take(piece)) {
-      value += textOf(found)
-      if (value.length > maxSecretValueBytes) return tooLong(line, key)
+    if (key === undefined) {
+      found.refuse(line, "is not export KEY='value'; coffer reads assignments alone, and runs nothing")
+      scanner.skipTo(next)
+      continue
     }
+    let value = ""
+    for (let part = scanner.take(piece); part !== null && !found.isStopped(); part = scanner.take(piece)) {
+      value += textOf(part)
+      if (value.length > maxSecretValueBytes) found.tooLong(line, key)
+    }
+    if (found.isStopped()) break
     if (scanner.take(end) === null) {
-      return refuse(
+      found.refuse(
+        line,
         `${key}: its value is not plain text for a shell; write it in single quotes, on lines that end with LF`
       )
-    }
-    if (value.includes("\0")) return refuse(`${key}: holds a NUL byte, which no shell reads; use json or yaml`)
-    entries.push({ key, value, line })
-    if (isTooMany(entries)) return tooMany(line)
+      scanner.skipTo(next)
+    } else if (value.includes("\0")) {
+      found.refuse(line, `${key}: holds a NUL byte, which no shell reads; use json or yaml`)
+    } else found.add({ key, value, line })
   }
+  return found.result
 }
 
 /** Assignments that any POSIX shell reads with the `.` command. */

@@ -1,7 +1,7 @@
 import { maxKeys, maxSecretValueBytes } from "@coffer/domain/SecretValues"
 import { Either } from "effect"
 import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument } from "yaml"
-import { type Entry, type Format, type Pair, tooMany, Unreadable } from "./Format.js"
+import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
@@ -37,51 +37,52 @@ const markers = new Set(["\x02", "\x18", "\x1f"])
  * Looks for what makes a file too large, without parsing it. The lexer is fast and can be stopped; the parser holds all of
  * the file as objects, and some of its work is quadratic in the number of tokens.
  */
-const checkSize = (text: string): Either.Either<void, Unreadable> => {
+const checkSize = (text: string, found: Findings): void => {
   const lines = new Scanner(text)
   let offset = 0
   let tokens = 0
   let pairs = 0
   for (const token of new Lexer().lex(text)) {
-    if (token === ":" && ++pairs > maxKeys) return tooMany(lines.lineAt(offset))
+    if (token === ":" && ++pairs > maxKeys) return found.tooMany(lines.lineAt(offset))
     if (token.length > maxScalar || ++tokens > maxTokens) {
       const problem = token.length > maxScalar ? "is longer than any value" : "comes after too many comments or lines"
-      return Either.left(new Unreadable({ line: lines.lineAt(offset), problem: `${problem}; is it the right file?` }))
+      return found.stop(lines.lineAt(offset), `${problem}; is it the right file?`)
     }
     if (!markers.has(token)) offset += token.length
   }
-  return Either.right(undefined)
 }
 
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
-  const size = checkSize(text)
-  if (Either.isLeft(size)) return Either.left(size.left)
+  const found = new Findings()
+  checkSize(text, found)
+  if (found.isStopped()) return found.result
   const lines = new LineCounter()
-  const refuse = (offset: number, problem: string) =>
-    Either.left(new Unreadable({ line: lines.linePos(offset).line, problem }))
+  const lineAt = (offset: number) => lines.linePos(offset).line
+  const stop = (offset: number, problem: string) => {
+    found.stop(lineAt(offset), problem)
+    return found.result
+  }
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const [document, second] = [...documents]
   if (document === undefined) return Either.right([])
   // The library's own message may quote the file.
   const [error] = document.errors
-  if (error !== undefined) return refuse(error.pos[0], `is not valid YAML (${error.code.toLowerCase()})`)
-  if (second !== undefined) return refuse(second.range[0], "begins a second document, and only one is read")
+  if (error !== undefined) return stop(error.pos[0], `is not valid YAML (${error.code.toLowerCase()})`)
+  if (second !== undefined) return stop(second.range[0], "begins a second document, and only one is read")
   const root = document.contents
   if (root === null || (isScalar(root) && root.value === null && root.source === "")) return Either.right([])
-  if (!isMap(root)) return refuse(root.range[0], 'is not the start of lines such as KEY: "value"')
-  const entries: Array<Entry> = []
+  if (!isMap(root)) return stop(root.range[0], 'is not the start of lines such as KEY: "value"')
   for (const { key, value } of root.items) {
-    const offset = isScalar(key) ? key.range[0] : root.range[0]
-    if (!isScalar(key)) return refuse(offset, "has a key that is not a text")
-    if (!isScalar(value) || typeof value.value !== "string") {
-      return refuse(offset, `${key.source} must have a text as its value; write it in quotes`)
-    }
-    if (value.type === "PLAIN" && value.tag === undefined && !isText(value.value)) {
-      return refuse(offset, `${key.source}: not every reader of YAML takes this value for a text; write it in quotes`)
-    }
-    entries.push({ key: key.source, value: value.value, line: lines.linePos(offset).line })
+    if (found.isStopped()) break
+    const line = lineAt(isScalar(key) ? key.range[0] : root.range[0])
+    if (!isScalar(key)) found.refuse(line, "has a key that is not a text")
+    else if (!isScalar(value) || typeof value.value !== "string") {
+      found.refuse(line, `${key.source} must have a text as its value; write it in quotes`)
+    } else if (value.type === "PLAIN" && value.tag === undefined && !isText(value.value)) {
+      found.refuse(line, `${key.source}: not every reader of YAML takes this value for a text; write it in quotes`)
+    } else found.add({ key: key.source, value: value.value, line })
   }
-  return Either.right(entries)
+  return found.result
 }
 
 /** YAML that means the same in versions 1.1 and 1.2. */

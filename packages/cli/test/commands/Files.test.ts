@@ -2,6 +2,7 @@ import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
 import { join } from "node:path"
+import { secretKeyForm } from "@coffer/domain/NameForms"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type TestHome, Server } from "../support/Programs.js"
 import { tricky } from "../formats/Support.js"
@@ -119,6 +120,44 @@ describe("import", () => {
     assert.match(stderr, problem)
     assert.notInclude(stderr, "hunter2")
     assert.deepStrictEqual(seen, [])
+  })
+
+  it("names every mistake of a file, in the order of its lines, and writes nothing", async () => {
+    put("mistakes.env", "A=hunter2\nno assignment\nA=again\n1BAD=hunter2\nB=hunter2#3\n.=hunter2\n")
+    const stderr = await fails("secret", "import", "mistakes.env", "--server-url", counted)
+    assert.deepStrictEqual(stderr.split("\n"), [
+      "coffer: mistakes.env, line 2: is not KEY=value",
+      "coffer: mistakes.env, line 3: A is here again, after line 1; remove one",
+      `coffer: mistakes.env, line 4: "1BAD": ${secretKeyForm.message}`,
+      ...stderr.split("\n").slice(3, 4),
+      `coffer: mistakes.env, line 6: ".": ${secretKeyForm.message}`,
+      "coffer: mistakes.env has 5 mistakes, so nothing was written; correct them and try again",
+      ""
+    ])
+    assert.match(stderr, /^coffer: mistakes\.env, line 5: B/m)
+    assert.notInclude(stderr, "hunter2")
+
+    put("many.env", Array.from({ length: 30 }, (_, index) => `${index}=x\n`).join(""))
+    const lines = (await fails("secret", "import", "many.env")).trimEnd().split("\n")
+    assert.deepStrictEqual(lines.slice(19), [
+      `coffer: many.env, line 20: "19": ${secretKeyForm.message}`,
+      "coffer: and 10 more",
+      "coffer: many.env has 30 mistakes, so nothing was written; correct them and try again"
+    ])
+  })
+
+  it("notes which values keep what other readers replace", async () => {
+    put("kept.env", `KEPT="say \\"x\\""\nHOME_URL=\${HOME}/x\nPLAIN='\${HOME}'\n`)
+    const { stderr } = await ok("secret", "import", "kept.env", "--dry-run")
+    const notes = ['line 1: KEPT contains \\"', "line 2: HOME_URL contains ${…}"]
+    assert.deepStrictEqual(
+      stderr.split("\n").slice(0, 2),
+      notes.map((text) => `coffer: kept.env, ${text}, which is kept as it is`)
+    )
+    put("kept.env", Array.from({ length: 15 }, (_, index) => `KEPT_${index}=\${HOME}\n`).join(""))
+    const many = (await ok("secret", "import", "kept.env", "--dry-run")).stderr.split("\n")
+    assert.match(many[9] ?? "", /line 10: KEPT_9/)
+    assert.strictEqual(many[10], "coffer: and 5 more such values")
   })
 
   it("writes nothing when the server refuses one of many", async () => {

@@ -51,9 +51,26 @@ describe("a file that cannot be read", () => {
     const found = formats[name].read(text)
     assert.isTrue(Either.isLeft(found))
     if (Either.isRight(found)) return
-    assert.match(found.left.problem, problem)
-    assert.strictEqual(found.left.line, line)
-    assert.notInclude(found.left.problem, secret)
+    const [first] = found.left.mistakes
+    assert.match(first.problem, problem)
+    assert.strictEqual(first.line, line)
+    for (const mistake of found.left.mistakes) assert.notInclude(mistake.problem, secret)
+  })
+
+  it.each<readonly [FormatName, string, ReadonlyArray<number>]>([
+    ["env", "one\nA=1\ntwo three\nB='x' y\nC=2#3\nD=4\n", [1, 3, 4, 5]],
+    ["env", 'A=1\nB="open\nC=2\n', [2]],
+    ["shell", "rm x\nA='1'\nB=$(date)\nC='2'\nD=`x`\n", [1, 3, 5]],
+    ["docker", "one\nA=1\ntwo\n", [1, 3]],
+    ["json", '{\n"A": 1,\n"B": "x",\n"C": true,\n"D": null\n}', [2, 4, 5]],
+    ["json", '{\n"A": 1,\n"B": [1],\n"C": 2\n}', [2, 3]],
+    ["yaml", "A: 1\nB: text\nC: yes\nD: [1]\n", [1, 3, 4]]
+  ])("%s %j is refused with all of its mistakes", (name, text, lines) => {
+    const found = Either.flip(formats[name].read(text))
+    assert.deepStrictEqual(
+      Either.getOrThrow(found).mistakes.map(({ line }) => line),
+      lines
+    )
   })
 })
 
@@ -82,6 +99,15 @@ it("reads every .env file that it takes as dotenv reads it", () => {
 
 const read = (name: FormatName, text: string) =>
   Object.fromEntries(Either.getOrThrow(formats[name].read(text)).map(({ key, line, value }) => [key, [value, line]]))
+
+it("tells what a .env file's value contains that other readers replace", () => {
+  const source = 'A="say \\"x\\""\nB=${HOME}/x\nC=\'${HOME} \\"\'\nD=$HOME\nE="\\"${X:-y}"\n'
+  const entries = Either.getOrThrow(formats.env.read(source))
+  assert.deepStrictEqual(
+    entries.map(({ kept = [] }) => kept.join(" ")),
+    ['\\"', "${…}", "", "", '\\" ${…}']
+  )
+})
 
 describe("files that others wrote", () => {
   it.each<[FormatName, string, Record<string, [string, number]>]>([

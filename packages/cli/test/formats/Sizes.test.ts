@@ -16,7 +16,7 @@ describe.each(formatNames)("the reader of %s", (name) => {
   it("takes as many secrets as can be written at once, and stops at the next one", () => {
     assert.lengthOf(Either.getOrThrow(formats[name].read(pairs(name, maxKeys))), maxKeys)
     const found = Either.flip(formats[name].read(pairs(name, maxKeys + 1)))
-    const { line, problem } = Either.getOrThrow(found)
+    const [{ line, problem }] = Either.getOrThrow(found).mistakes
     assert.strictEqual(line, maxKeys + (name === "json" ? 2 : 1))
     assert.match(problem, /^the file holds more than 2000 secrets/)
   })
@@ -56,6 +56,6 @@ describe("a large file ends the reading soon", () => {
     if (typeof expected === "number") return assert.lengthOf(Either.getOrThrow(found), expected)
     const problem = Either.getOrThrow(Either.flip(found))
     assert.instanceOf(problem, Unreadable)
-    assert.match(problem.problem, expected)
+    assert.match(problem.mistakes[0].problem, expected)
   })
 })

@@ -50,10 +50,19 @@ const readFile = (format: FormatName, source: Source) =>
       const text = yield* readText(source)
       yield* progress.step(0.5, "checking")
       const found = yield* readSecrets(format, source.name, text)
-      yield* progress.step(1, `${found.size} secrets checked`)
+      yield* progress.step(1, `${found.secrets.size} secrets checked`)
       return found
     })
   )
+
+/** At most this many warnings are shown. */
+const maxWarnings = 10
+
+const noteWarnings = (warnings: ReadonlyArray<string>) => {
+  const more = warnings.length - maxWarnings
+  const shown = [...warnings.slice(0, maxWarnings), ...(more > 0 ? [`and ${more} more such values`] : [])]
+  return Effect.forEach(shown, note, { discard: true })
+}
 
 interface FileOptions {
   readonly file: string
@@ -71,7 +80,8 @@ export const importSecrets = atEnv("import", {
     Effect.gen(function* () {
       const { call, options, path } = context
       const source = sourceOf(options.file)
-      const secrets = yield* readFile(formatFor(options) ?? "env", source)
+      const { secrets, warnings } = yield* readFile(formatFor(options) ?? "env", source)
+      yield* noteWarnings(warnings)
       if (secrets.size === 0) yield* note(`${source.name} holds no secrets`)
       yield* changeMany(context, path, ({ dryRun, headers }) =>
         withProgress((progress) => {
