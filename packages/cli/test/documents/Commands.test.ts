@@ -121,7 +121,7 @@ const checkTools = async (stage: Stage) => {
   const json = blocksOf(pages.find(({ path }) => path === "docs/mcp.md")!).find(({ text }) =>
     text.includes("mcpServers")
   )
-  const { args, command, env }: Host = JSON.parse(stage.here(json!.text)).mcpServers.coffer
+  const { command, env }: Host = JSON.parse(stage.here(json!.text)).mcpServers.coffer
   const variables = Object.entries(env).map(
     ([name, value]) => `${name}='${value.replace("/home/ada", stage.home.folder)}'`
   )
@@ -129,14 +129,14 @@ const checkTools = async (stage: Stage) => {
     {
       id: 0,
       method: "initialize",
-      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "host", version: "1" } }
+      params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "host", version: "1" } }
     },
     { method: "notifications/initialized" },
     { id: 1, method: "tools/list" },
     { id: 2, method: "tools/call", params: { name: "secret_list", arguments: {} } }
   ].map((message) => JSON.stringify({ jsonrpc: "2.0", ...message }))
   const { stderr, stdout } = await stage.run(
-    `(printf '%s\\n' '${said.join("' '")}'; sleep 4) | env ${variables.join(" ")} ${command} ${args.join(" ")}`
+    `(printf '%s\\n' '${said.join("' '")}'; sleep 4) | env ${variables.join(" ")} ${command}`
   )
   const answers = stdout
     .trimEnd()
@@ -144,12 +144,11 @@ const checkTools = async (stage: Stage) => {
     .map((line) => JSON.parse(line))
   const answer = (wanted: number) => answers.find(({ id }) => id === wanted)?.result
   assert.lengthOf(answer(1)?.tools ?? [], 15, stderr)
-  assert.deepStrictEqual(answer(2)?.structuredContent, { data: [] }, stdout)
+  assert.deepStrictEqual(answer(2)?.structuredContent, { data: [], total: 0, next_cursor: null }, stdout)
 }
 
 interface Host {
   readonly command: string
-  readonly args: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string>>
 }
 

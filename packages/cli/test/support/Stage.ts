@@ -86,6 +86,7 @@ export class Stage {
     const server = `${node} ${root}packages/server/bin/coffer-server.js`
     const pid = join(this.folder, "pid")
     this.program("coffer", `exec ${node} ${root}packages/cli/bin/coffer.js "$@"`)
+    this.program("coffer-mcp", `exec ${node} ${root}packages/mcp/bin/coffer-mcp.js "$@"`)
     this.program("npx", 'exec "$@"')
     this.program("chgrp", "exit 0")
     this.program(
