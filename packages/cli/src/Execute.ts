@@ -1,8 +1,10 @@
 import type { CliApp } from "@effect/cli/CliApp"
-import { toAnsiText } from "@effect/cli/HelpDoc"
+import { getSpan } from "@effect/cli/HelpDoc"
 import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"
 import { hasApiKey } from "@coffer/domain/client/Credentials"
-import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import { Cause, Effect, Layer } from "effect"
 import { tree } from "./Commands.js"
 import { type CannotDo, describe, exitCodes, type Failure } from "./Failures.js"
@@ -33,10 +35,10 @@ const printHelp = (text: string) =>
   )
 
 /** The only errors of the parser that are left are those of our codecs: each holds our sentence. */
-const sentenceIn = ({ error }: ValidationError) =>
-  toAnsiText(error)
-    .replace(/\x1b\[[0-9;]*m/g, "")
-    .trim()
+const sentenceIn = ({ error }: ValidationError) => {
+  const span = getSpan(error)
+  return span._tag === "Text" ? span.value : "the command line is wrong"
+}
 
 const explain = (failure: Failure | ValidationError, path: ReadonlyArray<string>) => {
   if (isValidationError(failure)) return usageError(withHint(sentenceIn(failure), path))
@@ -74,6 +76,9 @@ const runCommandLine = (argv: ReadonlyArray<string>): Execution => {
   }
 }
 
+/** What the parser wants, for arguments that are files. */
+const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)
+
 /** Runs a command line. Returns the exit code. */
 export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, never, Terminal> =>
   runCommandLine(argv).pipe(
@@ -81,5 +86,5 @@ export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, neve
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)
     ),
-    Effect.provide(Layer.merge(NodeContext.layer, warnings))
+    Effect.provide(Layer.merge(parserContext, warnings))
   )

@@ -54,7 +54,7 @@ const create = atOrg("create", {
       "Bind it to this project; left out, it can be given access to all of the organization"
     ),
     noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
-    expiresInDays: option("expires-in-days", Days, "End its key by itself after so many days")
+    expiresInDays: option("expires-in-days", Days)
   },
   run: ({ call, json, options: { expiresInDays, name, noReveal, project }, path }) =>
     Effect.gen(function* () {
@@ -75,7 +75,7 @@ const rotate = atOrg("rotate", {
   examples: ["coffer service-account rotate ci", "coffer service-account rotate ci --grace 3600"],
   options: {
     nameOrId,
-    grace: option("grace", Grace, "Keep the old key good for so many seconds; 0 when left out, 604800 (7 days) at most")
+    grace: option("grace", Grace)
   },
   run: ({ call, json, options: { grace, nameOrId }, path }) =>
     Effect.gen(function* () {

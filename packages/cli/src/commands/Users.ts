@@ -27,10 +27,10 @@ const list = atServer("list", {
   description: "List the people whom the server knows",
   examples: ["coffer user list --disabled", "coffer user list --email grace --limit 10"],
   options: {
-    prefix: option("email", EmailPrefix, "Only people whose addresses begin so"),
+    prefix: option("email", EmailPrefix),
     disabled: flag("disabled", "Only people who are disabled"),
-    limit: option("limit", LimitParameter, "How many people; 50 when left out, 100 at most"),
-    after: option("after", UserCursor, "Go on behind an earlier page: its next_cursor")
+    limit: option("limit", LimitParameter),
+    after: option("after", UserCursor)
   },
   run: ({ call, options: { after, disabled, limit, prefix } }) =>
     Effect.gen(function* () {

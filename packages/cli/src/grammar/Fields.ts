@@ -6,7 +6,7 @@ import { isOwnMessage } from "@coffer/domain/Message"
 import { Either, Option, ParseResult, Redacted, Schema, SchemaAST } from "effect"
 import type { ArgumentData, OptionData } from "./Data.js"
 import { unmark } from "./Verbatim.js"
-import type { Word } from "./Words.js"
+import { choiceProblem, type Word } from "./Words.js"
 
 /** An option of a command: the parser's, with its data. */
 export type OptionField<A> = Options.Options<A> & { readonly data: OptionData }
@@ -42,8 +42,16 @@ const sentenceFor = (name: string, error: ParseResult.ParseError, takes: string)
   return message.startsWith("must ") ? `${name} ${message}` : message.startsWith("-") ? message : `${name}: ${message}`
 }
 
-const descriptionOf = (schema: Schema.Schema.All): string =>
-  Option.getOrElse(SchemaAST.getDescriptionAnnotation(schema.ast), () => "")
+/** The longest example that a description shows. */
+const maxExample = 30
+
+/** The contract's description of a schema, as the help shows it, with an example of a text. */
+const descriptionOf = ({ ast }: Schema.Schema.All): string => {
+  const description = Option.getOrElse(SchemaAST.getDescriptionAnnotation(ast), () => "").replaceAll("`", "")
+  const [example] = Option.getOrElse(SchemaAST.getExamplesAnnotation(ast), () => [])
+  const isShown = typeof example === "string" && example.length <= maxExample && !description.includes("such as")
+  return description.charAt(0).toUpperCase() + description.slice(1) + (isShown ? `; for example ${example}` : "")
+}
 
 /** The texts of a union of literals. */
 const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
@@ -70,10 +78,9 @@ const codecOf = <A, I>(schema: Schema.Schema<A, I>): Codec<A> => {
     return { value: "integer", description, decode }
   }
   const choices = literalsOf(type)
-  const takes = choices === undefined ? "another value" : `one of ${choices.join(", ")}`
   const decode = (name: string, text: string) =>
     Either.mapLeft(Schema.decodeUnknownEither(schema)(text), (error) =>
-      choices === undefined ? sentenceFor(name, error, takes) : `${name} takes ${takes}`
+      choices === undefined ? sentenceFor(name, error, "another value") : choiceProblem(name, choices, text)
     )
   return { value: "text", description, decode, ...(choices === undefined ? {} : { choices }) }
 }

@@ -33,6 +33,12 @@ export const nearest = (words: ReadonlyArray<string>, stray: string): string | u
     return distance <= 2 && distance < word.length / 2 ? distance : Infinity
   })
 
+/** What is wrong with a value that is none of the choices. */
+export const choiceProblem = (name: string, choices: ReadonlyArray<string>, value: string): string => {
+  const meant = nearest(choices, value)
+  return `${name} takes one of ${choices.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`
+}
+
 const unknown = (syntax: Syntax, option: string): Reading => {
   const meant = nearest(
     syntax.options.map(({ name }) => `--${name}`),
@@ -74,7 +80,7 @@ const valueProblem = (
 ): string | undefined => {
   if (type === undefined) return isInline ? `--${name} takes no value` : undefined
   if (value === undefined || value === "") return `--${name} needs a value`
-  if (choices !== undefined && !choices.includes(value)) return `--${name} takes one of ${choices.join(", ")}`
+  if (choices !== undefined && !choices.includes(value)) return choiceProblem(`--${name}`, choices, value)
   const other = optionName(value)
   const isOption = value === "--" || (other.startsWith("--") && known.has(other.slice(2)))
   return isOption && !isInline

@@ -71,6 +71,7 @@ describe("the words of a command line", () => {
       [["--json", "--json"], "--json is given twice"],
       [["--json=yes"], "--json takes no value"],
       [["--format", "xml"], "--format takes one of env, json"],
+      [["--format", "jsn"], "--format takes one of env, json; did you mean json?"],
       [["--fil", "a"], "unknown option --fil; did you mean --file?"],
       [["--File", "a"], "unknown option --File; did you mean --file?"],
       [["--wizard"], "unknown option --wizard"],

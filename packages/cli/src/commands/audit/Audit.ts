@@ -1,8 +1,19 @@
-import { AuditActor, AuditMoment, AuditWord, ChainLink, SeqParameter } from "@coffer/domain/AuditFilters"
 import { AuditCursor, LogCursor } from "@coffer/domain/AuditCursor"
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import {
+  AuditAction,
+  AuditActor,
+  AuditEnv,
+  AuditKey,
+  AuditProject,
+  AuditResourceType,
+  AuditSince,
+  AuditUntil,
+  ChainLink,
+  FromSeqParameter,
+  SeqParameter
+} from "@coffer/domain/AuditFilters"
 import type { Settings } from "@coffer/domain/client/Settings"
-import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { LimitParameter } from "@coffer/domain/Schemas"
 import { Effect, Schema } from "effect"
 import { defined } from "../../Defined.js"
@@ -23,32 +34,26 @@ const about = ({ metadata, resource_type }: AuditEntry) => {
 const titles = ["time", "actor", "action", "about", "address"]
 const row = (entry: AuditEntry) => [entry.created_at, entry.actor_name, entry.action, about(entry), entry.ip_address]
 
-const aMoment = "a date, or a time in UTC such as 2026-01-31T08:00:00Z"
-
 const server = flag(
   "server",
   "The log of the whole server, for superadmins: logins, lockouts, and every organization's entries"
 )
 
 const filters = {
-  action: option("action", AuditWord, "Only this action, such as secret.set"),
-  actor: option("actor", AuditActor, "Only what this actor did: an e-mail address, a service account's name, or an id"),
+  action: option("action", AuditAction),
+  actor: option("actor", AuditActor),
   // Not the shared options: a project in service.yml must not hide the entries of other projects.
-  project: option(
-    "project",
-    ProjectName,
-    "Only what happened in this project; service.yml and SERVICE_PROJECT do not count"
-  ),
-  env: option("env", EnvName, "Only what happened in this environment; service.yml and SERVICE_ENV do not count"),
-  key: option("key", SecretKey, "Only what happened to this key, also where a whole environment was read"),
-  since: option("since", AuditMoment, `Only from this moment on: ${aMoment}`),
-  until: option("until", AuditMoment, "Only before this moment"),
-  resourceType: option("resource-type", AuditWord, "Only what is about this kind of thing, such as secret")
+  project: option("project", AuditProject),
+  env: option("env", AuditEnv),
+  key: option("key", AuditKey),
+  since: option("since", AuditSince),
+  until: option("until", AuditUntil),
+  resourceType: option("resource-type", AuditResourceType)
 }
 
 const pages = {
-  after: option("after", AuditCursor, "Go on behind an earlier page: its next_cursor"),
-  limit: option("limit", LimitParameter, "How many entries; 20 when left out, 100 at most"),
+  after: option("after", AuditCursor),
+  limit: option("limit", LimitParameter),
   all: flag("all", "Every entry, page after page"),
   follow: flag("follow", "The newest entries, oldest first, and then each new one as it comes, until ctrl-C")
 }
@@ -151,9 +156,9 @@ const verify = atServer("verify", {
   options: {
     org,
     server,
-    fromSeq: option("from-seq", SeqParameter, "Begin at this entry"),
-    seq: option("seq", SeqParameter, "The number of a head that was kept elsewhere; goes with --chain"),
-    chain: option("chain", ChainLink, "The link of a head that was kept elsewhere; goes with --seq")
+    fromSeq: option("from-seq", FromSeqParameter),
+    seq: option("seq", SeqParameter),
+    chain: option("chain", ChainLink)
   },
   place: placeOf,
   check: (options) =>

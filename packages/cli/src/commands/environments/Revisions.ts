@@ -1,5 +1,5 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { Count, VersionParameter } from "@coffer/domain/Schemas"
+import { BeforeParameter, Count, VersionParameter } from "@coffer/domain/Schemas"
 import type { Revision } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
@@ -48,7 +48,7 @@ export const revisions = atEnv("revisions", {
   examples: ["coffer env revisions", "coffer env revisions --env prod --limit 5"],
   options: {
     limit: option("limit", VersionParameter, "How many revisions to show; 20 when left out"),
-    before: option("before", VersionParameter, "Only revisions below this one")
+    before: option("before", BeforeParameter)
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {

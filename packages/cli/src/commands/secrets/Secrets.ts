@@ -1,5 +1,6 @@
+import { ReadVersionParameter } from "@coffer/domain/api/SecretsApi"
 import { SecretKey } from "@coffer/domain/Names"
-import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
+import { ExpectedVersionParameter } from "@coffer/domain/Schemas"
 import type { SecretListed } from "@coffer/domain/Secret"
 import { Effect, Redacted, Schema } from "effect"
 import { defined } from "../../Defined.js"
@@ -36,7 +37,7 @@ const get = atEnv("get", {
   examples: ["coffer secret get API_KEY > key.txt", "coffer secret get API_KEY --at 1"],
   options: {
     key,
-    at: option("at", VersionParameter, "The value as it was in this version"),
+    at: option("at", ReadVersionParameter),
     raw: flag("raw", "On a terminal, write control characters of the value as they are")
   },
   run: ({ call, options, path }) =>

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "vitest"
+import { tree } from "../../src/Commands.js"
+
+const leaves = tree.nodes.flatMap((node) =>
+  node.type === "command"
+    ? [{ leaf: node, path: node.name }]
+    : node.commands.map((leaf) => ({ leaf, path: `${node.name} ${leaf.name}` }))
+)
+
+describe("the data of coffer", () => {
+  it.each(leaves)("$path describes itself, its options and its arguments", ({ leaf }) => {
+    for (const { description, name } of [leaf, ...leaf.options, ...leaf.arguments]) {
+      assert.match(description, /^[A-Z-].{8,}[^.;,]$|^read values/s, name)
+      assert.notMatch(description, /`|undefined/, name)
+    }
+  })
+
+  it("has no name twice in a command", () => {
+    for (const { leaf, path } of leaves) {
+      const names = [...leaf.options, ...leaf.arguments].map(({ name }) => name)
+      assert.lengthOf(new Set(names), names.length, path)
+    }
+  })
+
+  it("holds the values of choices, for the messages and the completions", () => {
+    const choices = leaves.flatMap(({ leaf }) =>
+      [...leaf.options, ...leaf.arguments].flatMap(({ choices }) => (choices === undefined ? [] : [choices.join(" ")]))
+    )
+    assert.sameMembers(
+      [...new Set(choices)],
+      ["member developer admin owner", "read write admin", "env shell docker json yaml", "bash zsh fish"]
+    )
+  })
+})
