@@ -1,6 +1,7 @@
-import { HttpApi, OpenApi } from "@effect/platform"
+import { OpenApi } from "@effect/platform"
 import { Predicate, Record } from "effect"
 import { AclApi } from "./api/AclApi.js"
+import { AnyApi } from "./api/AnyApi.js"
 import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
@@ -12,16 +13,6 @@ import { SecretsApi } from "./api/SecretsApi.js"
 import { ServiceAccountsApi } from "./api/ServiceAccountsApi.js"
 import { SystemApi } from "./api/SystemApi.js"
 import { UsersApi } from "./api/UsersApi.js"
-import {
-  InternalError,
-  MethodNotAllowed,
-  NotFound,
-  Overloaded,
-  PayloadTooLarge,
-  UnsupportedMediaType,
-  ValidationError
-} from "./Errors.js"
-
 const toolkitSchemas = ["HttpApiDecodeError", "Issue", "PropertyKey"]
 
 const isToolkitError = (schema: unknown): boolean =>
@@ -43,8 +34,7 @@ const withoutToolkitError = (node: unknown): unknown => {
 }
 
 /** The API contract. Handlers, the typed client, MCP tool schemas and the documentation are derived from it. */
-export class Api extends HttpApi.make("coffer")
-  .add(AuthApi)
+export class Api extends AnyApi.add(AuthApi)
   .add(OrganizationsApi)
   .add(MembersApi)
   .add(ProjectsApi)
@@ -56,13 +46,6 @@ export class Api extends HttpApi.make("coffer")
   .add(AuditApi)
   .add(BackupsApi)
   .add(SystemApi)
-  .addError(ValidationError)
-  .addError(NotFound)
-  .addError(MethodNotAllowed)
-  .addError(PayloadTooLarge)
-  .addError(UnsupportedMediaType)
-  .addError(InternalError)
-  .addError(Overloaded)
   .annotate(OpenApi.Title, "Coffer")
   .annotate(OpenApi.Version, "0.2.0")
   .annotate(

@@ -1,6 +1,16 @@
 import { Schema } from "effect"
 import { SecretKey } from "./Names.js"
-import { Count, createdAt, extensibleEnum, field, list, optional, updatedAt } from "./Schemas.js"
+import {
+  boundedArray,
+  Count,
+  createdAt,
+  extensibleEnum,
+  field,
+  list,
+  optional,
+  updatedAt,
+  VersionParameter
+} from "./Schemas.js"
 import { RedactedSecretValue } from "./SecretValues.js"
 
 const [apiKey, databaseUrl, oldToken] = [
@@ -194,3 +204,17 @@ export const Diff = list(SecretDifference).annotations({
   description: "how two environments differ, without values"
 })
 export type Diff = typeof Diff.Type
+
+/** Numbers of versions, for a request. */
+export const VersionNumbers = boundedArray(Count, {
+  items: { $ref: "#/components/schemas/Count" },
+  max: 1_000,
+  text: "at most 1,000 versions at once",
+  empty: "name at least one version"
+})
+
+/** The version to read, in a query string. */
+export const ReadVersionParameter = VersionParameter.annotations({
+  description: "the version to read; default: the current one",
+  examples: [2]
+})

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ServiceAccountId } from "./Ids.js"
+import { withMessage } from "./Message.js"
 import { ProjectName, ServiceAccountName } from "./Names.js"
 import { createdAt, field, Timestamp } from "./Schemas.js"
 
@@ -33,3 +34,21 @@ export const ServiceAccountWithKey = Schema.Struct({
   description: "a service account with its new key, which is returned only once"
 })
 export type ServiceAccountWithKey = typeof ServiceAccountWithKey.Type
+
+const daysMessage = withMessage("must be a whole number of days from 1 to 3650")
+export const Days = Schema.Int.annotations(daysMessage).pipe(
+  Schema.between(1, 3650, {
+    ...daysMessage,
+    description: "days until the key expires, 1 to 3650; default: never",
+    examples: [90]
+  })
+)
+
+const graceMessage = withMessage("must be a whole number of seconds from 0 to 604800 (7 days)")
+export const Grace = Schema.Int.annotations(graceMessage).pipe(
+  Schema.between(0, 604_800, {
+    ...graceMessage,
+    description: "how long the old key stays valid, in seconds, at most 604800 (7 days); default: 0",
+    examples: [3600]
+  })
+)

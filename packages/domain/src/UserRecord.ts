@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { grace, graceId } from "./Examples.js"
 import { ServiceAccountId, UserId } from "./Ids.js"
+import { withMessage } from "./Message.js"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
 import { Count, createdAt, field, list, Timestamp } from "./Schemas.js"
 
@@ -65,3 +66,18 @@ export const DisabledUser = Schema.Struct({
   description: "a user who was just disabled, and the service accounts that the user created"
 })
 export type DisabledUser = typeof DisabledUser.Type
+
+const prefixMessage = withMessage("must be the beginning of an e-mail address, of at most 254 characters")
+export const EmailPrefix = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, {
+    ...prefixMessage,
+    description: "only users whose addresses start with this prefix",
+    examples: ["grace@"]
+  })
+)
+
+export const DisabledParameter = Schema.Literal("true", "false").annotations({
+  ...withMessage("must be true or false"),
+  description: "true: only disabled users; false: only enabled users",
+  examples: ["false"]
+})

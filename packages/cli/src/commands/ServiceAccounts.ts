@@ -1,4 +1,4 @@
-import { Days, Grace } from "@coffer/domain/api/ServiceAccountsApi"
+import { Days, Grace } from "@coffer/domain/ServiceAccount"
 import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import { Effect, Redacted } from "effect"

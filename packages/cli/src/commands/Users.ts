@@ -1,4 +1,4 @@
-import { EmailPrefix } from "@coffer/domain/api/UsersApi"
+import { EmailPrefix } from "@coffer/domain/UserRecord"
 import { Email } from "@coffer/domain/Names"
 import { LimitParameter } from "@coffer/domain/Schemas"
 import { UserCursor } from "@coffer/domain/UserCursor"

@@ -135,13 +135,15 @@ const config = CliConfig.make({ isCaseSensitive: true, showBuiltIns: false })
 /** Parses the words of a command line and runs the command with their values. */
 const starter =
   <A>(
-    { descriptor }: { readonly descriptor: CommandDescriptor.Command<A> },
+    // Made when it runs: each start would otherwise make the parsers of all commands.
+    make: () => { readonly descriptor: CommandDescriptor.Command<A> },
     name: string,
     run: (values: A) => Effect.Effect<void, Failure, Needs>
   ): Leaf["start"] =>
   (words) =>
-    Effect.flatMap(CommandDescriptor.parse(descriptor, [name, ...words], config), (directive) =>
-      isUserDefined(directive) ? run(directive.value) : Effect.void
+    Effect.flatMap(
+      Effect.suspend(() => CommandDescriptor.parse(make().descriptor, [name, ...words], config)),
+      (directive) => (isUserDefined(directive) ? run(directive.value) : Effect.void)
     )
 
 /** A command that works without a server, or finds its own way there. */
@@ -149,8 +151,10 @@ export const command = <const F extends Fields, E extends Failure>(
   name: string,
   { check, description, examples, options: own, run }: Definition<F, E>
 ): Leaf => {
-  const start = starter(Command.make(name, { own }), name, ({ own: options }) =>
-    Effect.zipRight(refuse(check?.(options)), run(options))
+  const start = starter(
+    () => Command.make(name, { own }),
+    name,
+    ({ own: options }) => Effect.zipRight(refuse(check?.(options)), run(options))
   )
   return { type: "command", name, description, examples, ...syntaxOf(Object.values(own)), start }
 }
@@ -173,17 +177,20 @@ const commandsAt =
     name: string,
     { check, description, examples, options: own, place, run }: PlaceDefinition<F, Path, E>
   ): Leaf => {
-    const start = starter(Command.make(name, { at: parser, own }), name, ({ at: { json, ...at }, own: options }) =>
-      Effect.gen(function* () {
-        yield* refuse(check?.(options))
-        const given = { ...at, ...place?.(options) }
-        const settings = yield* loadSettings(given)
-        const path = yield* pathOf(settings)
-        const server = yield* settings.server
-        const { call } = yield* connect(server)
-        const view = yield* run({ options, path, call, server, settings, given, json })
-        if (view !== undefined) yield* printView(view, json)
-      })
+    const start = starter(
+      () => Command.make(name, { at: parser, own }),
+      name,
+      ({ at: { json, ...at }, own: options }) =>
+        Effect.gen(function* () {
+          yield* refuse(check?.(options))
+          const given = { ...at, ...place?.(options) }
+          const settings = yield* loadSettings(given)
+          const path = yield* pathOf(settings)
+          const server = yield* settings.server
+          const { call } = yield* connect(server)
+          const view = yield* run({ options, path, call, server, settings, given, json })
+          if (view !== undefined) yield* printView(view, json)
+        })
     )
     const syntax = syntaxOf([...Object.values(fields), ...Object.values(own)])
     return { type: "command", name, description, examples, ...syntax, start }

@@ -5,16 +5,23 @@ import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.
 import {
   BeforeParameter,
   body,
-  boundedArray,
   Count,
   ExpectedVersionParameter,
   field,
   LimitParameter,
   list,
-  optional,
-  VersionParameter
+  optional
 } from "../Schemas.js"
-import { expectedVersion, SecretDestroyed, SecretListed, SecretRead, SecretVersion, SecretWritten } from "../Secret.js"
+import {
+  expectedVersion,
+  ReadVersionParameter,
+  SecretDestroyed,
+  SecretListed,
+  SecretRead,
+  SecretVersion,
+  SecretWritten,
+  VersionNumbers
+} from "../Secret.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { answer } from "./Answer.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
@@ -22,20 +29,6 @@ import { Admission, Requires } from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
-
-/** Numbers of versions, for a request. */
-export const VersionNumbers = boundedArray(Count, {
-  items: { $ref: "#/components/schemas/Count" },
-  max: 1_000,
-  text: "at most 1,000 versions at once",
-  empty: "name at least one version"
-})
-
-/** The version to read, in a query string. */
-export const ReadVersionParameter = VersionParameter.annotations({
-  description: "the version to read; default: the current one",
-  examples: [2]
-})
 
 const destroyedExample = {
   version: 2,

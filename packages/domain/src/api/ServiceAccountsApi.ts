@@ -3,31 +3,12 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
 import { ServiceAccountId } from "../Ids.js"
-import { withMessage } from "../Message.js"
 import { NewServiceAccountName, ProjectName } from "../Names.js"
 import { body, list, optional } from "../Schemas.js"
-import { ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
+import { Days, Grace, ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
 import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
-
-const daysMessage = withMessage("must be a whole number of days from 1 to 3650")
-export const Days = Schema.Int.annotations(daysMessage).pipe(
-  Schema.between(1, 3650, {
-    ...daysMessage,
-    description: "days until the key expires, 1 to 3650; default: never",
-    examples: [90]
-  })
-)
-
-const graceMessage = withMessage("must be a whole number of seconds from 0 to 604800 (7 days)")
-export const Grace = Schema.Int.annotations(graceMessage).pipe(
-  Schema.between(0, 604_800, {
-    ...graceMessage,
-    description: "how long the old key stays valid, in seconds, at most 604800 (7 days); default: 0",
-    examples: [3600]
-  })
-)
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
 const accounts = `${paths.org}/service-accounts` as const

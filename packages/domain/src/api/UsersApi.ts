@@ -4,27 +4,11 @@ import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden } from "../Errors.js"
 import { graceId } from "../Examples.js"
 import { UserId } from "../Ids.js"
-import { withMessage } from "../Message.js"
 import { field, LimitParameter, optional } from "../Schemas.js"
 import { UserCursor } from "../UserCursor.js"
-import { DisabledUser, UserPage, UserRecord } from "../UserRecord.js"
+import { DisabledParameter, DisabledUser, EmailPrefix, UserPage, UserRecord } from "../UserRecord.js"
 import { answer } from "./Answer.js"
 import { Admission, Requires } from "./Requirement.js"
-
-const prefixMessage = withMessage("must be the beginning of an e-mail address, of at most 254 characters")
-export const EmailPrefix = Schema.String.pipe(
-  Schema.pattern(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.@-]{1,254}$/, {
-    ...prefixMessage,
-    description: "only users whose addresses start with this prefix",
-    examples: ["grace@"]
-  })
-)
-
-export const DisabledParameter = Schema.Literal("true", "false").annotations({
-  ...withMessage("must be true or false"),
-  description: "true: only disabled users; false: only enabled users",
-  examples: ["false"]
-})
 
 const UserPath = Schema.Struct({ user_id: field(UserId, "the user's id", graceId) })
 

@@ -4,7 +4,8 @@ import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import { Effect } from "effect"
-import { Api } from "../Api.js"
+import type { Api } from "../Api.js"
+import { AnyApi } from "../api/AnyApi.js"
 import type { ClientError } from "./ClientErrors.js"
 
 type Contract<A> =
@@ -24,33 +25,72 @@ export type GroupClient<Name extends GroupName> = HttpApiClient.Client.Group<
 
 export type GroupClients = { readonly [Name in GroupName]: Effect.Effect<GroupClient<Name>> }
 
-/** An effect that runs once and remembers its result. */
-const once = <A>(make: Effect.Effect<A>): Effect.Effect<A> => {
+/** An effect that loads a client once and remembers it. */
+const once = <A>(load: () => Promise<Effect.Effect<A>>): Effect.Effect<A> => {
   let made: { readonly value: A } | undefined
   return Effect.suspend(() =>
     made === undefined
-      ? Effect.tap(make, (value) => {
+      ? Effect.tap(Effect.flatten(Effect.promise(load)), (value) => {
           made = { value }
         })
       : Effect.succeed(made.value)
   )
 }
 
-/** The typed clients of all groups. Each is built on first use, because building all takes longer than most requests. */
+/**
+ * The typed clients of all groups. Each group is loaded and built on first use, because all take longer than most
+ * requests.
+ */
 export const groupClients = (options: {
   readonly httpClient: HttpClient.HttpClient.With<ClientError | HttpClientError>
   readonly baseUrl: string
 }): GroupClients => ({
-  auth: once(HttpApiClient.group(Api, { ...options, group: "auth" })),
-  organizations: once(HttpApiClient.group(Api, { ...options, group: "organizations" })),
-  members: once(HttpApiClient.group(Api, { ...options, group: "members" })),
-  projects: once(HttpApiClient.group(Api, { ...options, group: "projects" })),
-  environments: once(HttpApiClient.group(Api, { ...options, group: "environments" })),
-  secrets: once(HttpApiClient.group(Api, { ...options, group: "secrets" })),
-  acl: once(HttpApiClient.group(Api, { ...options, group: "acl" })),
-  serviceAccounts: once(HttpApiClient.group(Api, { ...options, group: "serviceAccounts" })),
-  users: once(HttpApiClient.group(Api, { ...options, group: "users" })),
-  audit: once(HttpApiClient.group(Api, { ...options, group: "audit" })),
-  backups: once(HttpApiClient.group(Api, { ...options, group: "backups" })),
-  system: once(HttpApiClient.group(Api, { ...options, group: "system" }))
+  auth: once(async () => {
+    const { AuthApi } = await import("../api/AuthApi.js")
+    return HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
+  }),
+  organizations: once(async () => {
+    const { OrganizationsApi } = await import("../api/OrganizationsApi.js")
+    return HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })
+  }),
+  members: once(async () => {
+    const { MembersApi } = await import("../api/MembersApi.js")
+    return HttpApiClient.group(AnyApi.add(MembersApi), { ...options, group: "members" })
+  }),
+  projects: once(async () => {
+    const { ProjectsApi } = await import("../api/ProjectsApi.js")
+    return HttpApiClient.group(AnyApi.add(ProjectsApi), { ...options, group: "projects" })
+  }),
+  environments: once(async () => {
+    const { EnvironmentsApi } = await import("../api/EnvironmentsApi.js")
+    return HttpApiClient.group(AnyApi.add(EnvironmentsApi), { ...options, group: "environments" })
+  }),
+  secrets: once(async () => {
+    const { SecretsApi } = await import("../api/SecretsApi.js")
+    return HttpApiClient.group(AnyApi.add(SecretsApi), { ...options, group: "secrets" })
+  }),
+  acl: once(async () => {
+    const { AclApi } = await import("../api/AclApi.js")
+    return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })
+  }),
+  serviceAccounts: once(async () => {
+    const { ServiceAccountsApi } = await import("../api/ServiceAccountsApi.js")
+    return HttpApiClient.group(AnyApi.add(ServiceAccountsApi), { ...options, group: "serviceAccounts" })
+  }),
+  users: once(async () => {
+    const { UsersApi } = await import("../api/UsersApi.js")
+    return HttpApiClient.group(AnyApi.add(UsersApi), { ...options, group: "users" })
+  }),
+  audit: once(async () => {
+    const { AuditApi } = await import("../api/AuditApi.js")
+    return HttpApiClient.group(AnyApi.add(AuditApi), { ...options, group: "audit" })
+  }),
+  backups: once(async () => {
+    const { BackupsApi } = await import("../api/BackupsApi.js")
+    return HttpApiClient.group(AnyApi.add(BackupsApi), { ...options, group: "backups" })
+  }),
+  system: once(async () => {
+    const { SystemApi } = await import("../api/SystemApi.js")
+    return HttpApiClient.group(AnyApi.add(SystemApi), { ...options, group: "system" })
+  })
 })

@@ -1,5 +1,5 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import { VersionNumbers } from "@coffer/domain/api/SecretsApi"
+import { VersionNumbers } from "@coffer/domain/Secret"
 import { SecretKey } from "@coffer/domain/Names"
 import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
 import type { SecretVersion } from "@coffer/domain/Secret"

@@ -1,4 +1,4 @@
-import { ReadVersionParameter } from "@coffer/domain/api/SecretsApi"
+import { ReadVersionParameter } from "@coffer/domain/Secret"
 import { SecretKey } from "@coffer/domain/Names"
 import { ExpectedVersionParameter } from "@coffer/domain/Schemas"
 import type { SecretListed } from "@coffer/domain/Secret"
