@@ -30,16 +30,19 @@ const onWatchedFile = <A, E, R>(
     const seen: Array<Seen> = []
     const Watched = Layer.effect(
       Database,
-      Effect.map(Database, (database) => ({
-        ...database,
-        reading: {
-          ...database.reading,
-          execute: (statement, parameters, transform) => {
+      Effect.map(Database, (database) => {
+        const { reading } = database
+        const watched =
+          (name: "execute" | "executeUnprepared"): typeof reading.execute =>
+          (statement, parameters, transform) => {
             seen.push({ statement, parameters })
-            return database.reading.execute(statement, parameters, transform)
+            return reading[name](statement, parameters, transform)
           }
+        return {
+          ...database,
+          reading: { ...reading, execute: watched("execute"), executeUnprepared: watched("executeUnprepared") }
         }
-      }))
+      })
     )
     const file = yield* freshPath
     return yield* Effect.gen(function* () {
