@@ -36,7 +36,16 @@ $ coffer secret set API_KEY third --if-version 1
 $ coffer secret list
 $ coffer secret list --json
 $ coffer secret get DATABASE_URL
+$ coffer secret get API_KEY DATABASE_URL
 $ coffer secret get NOT_THERE
+$ coffer secret set SESSION_SECRET --generate
+$ coffer secret set SESSION_SECRET --generate=64,hex
+$ coffer secret rename SESSION_SECRET COOKIE_SECRET
+$ coffer secret copy API_KEY COOKIE_SECRET --to staging
+$ coffer secret set API_KEY other --env staging
+$ coffer secret list --all-envs
+$ coffer secret delete API_KEY COOKIE_SECRET --env staging --yes
+$ coffer secret delete COOKIE_SECRET --yes
 
 # Run a command with the secrets
 Everything after \`run\` and its options is the command. It gets the secrets as environment variables.
@@ -65,7 +74,8 @@ $ coffer secret import new.env --yes
 $ coffer secret export --format shell
 $ coffer secret export --format docker
 $ coffer secret export --format json
-$ coffer secret export --format yaml
+$ coffer secret export --format yaml --only MOTD
+$ coffer secret export --format yaml --except MOTD
 $ printf '{"A": "1", "B": 2}' > bad.json
 $ coffer secret import bad.json
 

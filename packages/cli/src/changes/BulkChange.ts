@@ -3,6 +3,7 @@ import type { BundleWritten } from "@coffer/domain/Secret"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import type { Given } from "@coffer/domain/client/Settings"
 import { Effect } from "effect"
+import { defined } from "../Defined.js"
 import { WrongUsage } from "../Failures.js"
 import { flag } from "../grammar/Fields.js"
 import { note, renderTable, show, toTerminal } from "../terminal/Print.js"
@@ -20,6 +21,9 @@ export interface Guard {
   readonly dryRun: boolean
   readonly headers: { readonly "if-match"?: string }
 }
+
+/** The ETag of a response. */
+export const etagOf = ({ headers }: HttpClientResponse): string | undefined => headers["etag"]
 
 type Answer = readonly [BundleWritten, HttpClientResponse]
 
@@ -52,7 +56,8 @@ const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string
   })
 })
 
-const undo = (answer: BundleWritten, path: EnvPath, given: Given) => {
+/** Says how to take a change back. */
+export const noteUndo = (answer: BundleWritten, path: EnvPath, given: Given) => {
   const option = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value])
   const words = [
     ...option("server-url", given.serverUrl),
@@ -85,12 +90,11 @@ export const changeMany = Effect.fnUntraced(function* <E, R>(
     const [shown, response] = yield* call({ dryRun: true, headers: {} })
     if (dryRun || !shown.data.some(isChange)) return yield* print(shown)
     yield* approve(shown, place)
-    const { etag } = response.headers
-    const [written] = yield* call({ dryRun: false, headers: etag === undefined ? {} : { "if-match": etag } })
+    const [written] = yield* call({ dryRun: false, headers: defined({ "if-match": etagOf(response) }) })
     yield* print(written, !(yield* canAsk) || !(yield* toTerminal))
-    return yield* undo(written, path, given)
+    return yield* noteUndo(written, path, given)
   }
   const [answer] = yield* call({ dryRun, headers: {} })
   yield* print(answer)
-  if (!dryRun && answer.data.some(isChange)) yield* undo(answer, path, given)
+  if (!dryRun && answer.data.some(isChange)) yield* noteUndo(answer, path, given)
 })

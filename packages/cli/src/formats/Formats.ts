@@ -30,21 +30,42 @@ const alternatives = Effect.fnUntraced(function* (pairs: ReadonlyArray<Pair>) {
   return `${able.join(", ").replace(/, (\w+)$/, " or $1")} can hold ${pairs.length === 1 ? "it" : "them"}`
 })
 
+interface WriteOptions {
+  /** Write the comments that a file of this format begins with. */
+  readonly withHead: boolean
+  /** Leave out what the format cannot hold. */
+  readonly skip: boolean
+}
+
+export interface SecretsWritten {
+  readonly text: Redacted.Redacted
+  /** Which secrets were left out, and why. */
+  readonly left: ReadonlyArray<string>
+}
+
 /** Returns the text of a file with these secrets. Fails, with their names, when the format cannot hold some of them. */
-export const writeSecrets = Effect.fnUntraced(function* (name: FormatName, secrets: ReadonlyArray<BundledSecret>) {
+export const writeSecrets = Effect.fnUntraced(function* (
+  name: FormatName,
+  secrets: ReadonlyArray<Pick<BundledSecret, "key" | "value">>,
+  { skip, withHead }: WriteOptions
+) {
   const format = yield* load(name)
   const pairs = secrets.map(({ key, value }): Pair => ({ key, value: Redacted.value(value) }))
   const refused = pairs.flatMap((pair) => {
     const why = format.refusal(pair)
     return why === undefined ? [] : [{ pair, why: `${pair.key} ${why}` }]
   })
-  if (refused.length > 0) {
+  const left = refused.map(({ why }) => why)
+  if (refused.length > 0 && !skip) {
     const others = yield* alternatives(refused.map(({ pair }) => pair))
     return yield* new CannotDo({
-      message: `the format ${name} cannot hold everything: ${refused.map(({ why }) => why).join(", ")}; ${others}: choose with --format`
+      message: `the format ${name} cannot hold everything: ${left.join(", ")}; ${others}: choose with --format`
     })
   }
-  return Redacted.make((format.head ?? "") + format.write(pairs))
+  const bad = new Set(refused.map(({ pair }) => pair))
+  const body = format.write(pairs.filter((pair) => !bad.has(pair)))
+  const written: SecretsWritten = { text: Redacted.make((withHead ? (format.head ?? "") : "") + body), left }
+  return written
 })
 
 const decodeKey = Schema.decodeUnknownEither(SecretKey)

@@ -6,6 +6,7 @@ import { isUserDefined } from "@effect/cli/CommandDirective"
 import * as Options from "@effect/cli/Options"
 import type { ValidationError } from "@effect/cli/ValidationError"
 import { type CofferClient, makeClient } from "@coffer/domain/client/CofferClient"
+import type { EnvPath, ProjectPath } from "@coffer/domain/api/Paths"
 import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import {
@@ -168,10 +169,10 @@ interface PlaceOptions extends Given {
  * connects, runs and prints.
  */
 const commandsAt =
-  <Path>(
+  <At extends PlaceOptions, Path>(
     fields: Readonly<Record<string, OptionField<unknown>>>,
-    parser: Options.Options<PlaceOptions>,
-    pathOf: (settings: Settings) => Effect.Effect<Path, BadSetting | MissingSettings>
+    parser: Options.Options<At>,
+    pathOf: (settings: Settings, at: At) => Effect.Effect<Path, BadSetting | MissingSettings>
   ) =>
   <const F extends Fields, E extends Failure>(
     name: string,
@@ -180,12 +181,13 @@ const commandsAt =
     const start = starter(
       () => Command.make(name, { at: parser, own }),
       name,
-      ({ at: { json, ...at }, own: options }) =>
+      ({ at, own: options }) =>
         Effect.gen(function* () {
           yield* refuse(check?.(options))
-          const given = { ...at, ...place?.(options) }
+          const { env, json, org, project, serverUrl } = at
+          const given = { serverUrl, org, project, env, ...place?.(options) }
           const settings = yield* loadSettings(given)
-          const path = yield* pathOf(settings)
+          const path = yield* pathOf(settings, at)
           const server = yield* settings.server
           const { call } = yield* connect(server)
           const view = yield* run({ options, path, call, server, settings, given, json })
@@ -209,6 +211,19 @@ export const atOrg = commandsAt(orgFields, Options.all(orgFields), ({ orgPath })
 export const atProject = commandsAt(projectFields, Options.all(projectFields), ({ projectPath }) => projectPath)
 /** A command at an environment. */
 export const atEnv = commandsAt(envFields, Options.all(envFields), ({ envPath }) => envPath)
+
+const allEnvs = flag("all-envs", "Compare all environments of the project, without showing values")
+const envsFields = { serverUrl, org, project, env, allEnvs, json }
+
+/** A command at an environment or, with `--all-envs`, at all environments of a project. */
+export const atEnvs = commandsAt(
+  envsFields,
+  Options.all(envsFields),
+  (
+    { envPath, projectPath },
+    { allEnvs }
+  ): Effect.Effect<ProjectPath & Partial<EnvPath>, BadSetting | MissingSettings> => (allEnvs ? projectPath : envPath)
+)
 
 const plainFields = { serverUrl, org, project, env }
 const plainParser = Options.map(Options.all(plainFields), (given) => ({ ...given, json: false }))

@@ -6,6 +6,8 @@ export interface OptionData {
   readonly description: string
   /** What its value is, in a word; none for an option without a value. */
   readonly value?: string
+  /** Whether the value can be left out. If given, it stands after `=`. */
+  readonly isValueOptional?: boolean
   /** The values of a choice. */
   readonly choices?: ReadonlyArray<string>
   readonly isRequired?: boolean

@@ -140,6 +140,21 @@ export const requiredOption = <A, I>(name: string, source: Source<A, I>, descrip
   return Object.assign(parserOf(name, used), { data })
 }
 
+/**
+ * An option whose value can be left out, which decodes as the empty text.
+ *
+ * @param value what the value is, for people.
+ */
+export const optionWithDefault = <A>(
+  name: string,
+  value: string,
+  source: Codec<A>,
+  description: string
+): OptionField<A | undefined> =>
+  Object.assign(optional(parserOf(name, source)), {
+    data: { kind: "option" as const, name, description, value, isValueOptional: true }
+  })
+
 /** An option that is given with this data elsewhere too. Its value is checked by the settings. */
 export const textOption = (data: OptionData): OptionField<string | undefined> =>
   Object.assign(optional(Options.map(Options.text(data.name), (word) => unmark(word).text)), { data })

@@ -20,7 +20,8 @@ const valueOf = ({ choices, value }: OptionData) => choices?.join(" | ") ?? valu
 
 const optionText = (option: OptionData) => {
   const value = valueOf(option)
-  return value === undefined ? `--${option.name}` : `--${option.name} ${value}`
+  if (value === undefined) return `--${option.name}`
+  return option.isValueOptional === true ? `--${option.name}[=${value}]` : `--${option.name} ${value}`
 }
 
 const repeated = (text: string, isRepeated: boolean) => (isRepeated ? `${text}...` : text)

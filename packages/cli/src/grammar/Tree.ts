@@ -70,17 +70,37 @@ export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
   }
 }
 
-/** The command that was probably meant: one of a group, without the group's name, or one with a similar spelling. */
+/** What other tools call these commands. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ["ls", "list"],
+  ["rm", "delete"],
+  ["remove", "delete"],
+  ["mv", "rename"],
+  ["cp", "copy"],
+  ["read", "get"],
+  ["write", "set"],
+  ["history", "versions"],
+  ["upload", "import"],
+  ["download", "export"]
+])
+
+/** The command of that name in a group, which stands without the group's name. */
+const inGroup = (groups: ReadonlyArray<Group>, name: string | undefined): string | undefined => {
+  const owners = groups.filter(({ commands }) => commands.some((each) => each.name === name))
+  // Secrets are the most used group.
+  const owner = owners.find((each) => each.name === "secret") ?? (owners.length === 1 ? owners[0] : undefined)
+  return owner === undefined || name === undefined ? undefined : ["coffer", owner.name, name].join(" ")
+}
+
+/** The command that was probably meant: one of a group, without the group's name, by another name, or nearly so spelt. */
 export const meant = (tree: Tree, path: ReadonlyArray<string>, word: string): string | undefined => {
   const groups = tree.nodes.filter((node) => node.type === "group")
   const [name] = path
-  if (name === undefined) {
-    const owners = groups.filter(({ commands }) => commands.some((each) => each.name === word))
-    // Secrets are the most used group.
-    const owner = owners.find((each) => each.name === "secret") ?? (owners.length === 1 ? owners[0] : undefined)
-    if (owner !== undefined) return ["coffer", owner.name, word].join(" ")
-  }
+  const other = otherNames.get(word)
+  const owned = name === undefined ? (inGroup(groups, word) ?? inGroup(groups, other)) : undefined
+  if (owned !== undefined) return owned
   const nodes = name === undefined ? tree.nodes : (groups.find((each) => namesOf(each).includes(name))?.commands ?? [])
-  const close = nearest(nodes.flatMap(namesOf), word)
+  const names = nodes.flatMap(namesOf)
+  const close = names.find((each) => each === other) ?? nearest(names, word)
   return close === undefined ? undefined : ["coffer", ...path, close].join(" ")
 }

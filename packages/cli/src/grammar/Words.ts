@@ -61,9 +61,9 @@ const tokensOf = (argv: ReadonlyArray<string>, { options }: Syntax) =>
   parseArgs({
     args: argv.map((word) => (group.test(word) ? "-x" : word)),
     options: Object.fromEntries(
-      options.map(({ name, value }) => [
+      options.map(({ isValueOptional, name, value }) => [
         name,
-        { type: value === undefined ? ("boolean" as const) : ("string" as const) }
+        { type: value === undefined || isValueOptional === true ? ("boolean" as const) : ("string" as const) }
       ])
     ),
     strict: false,
@@ -73,11 +73,12 @@ const tokensOf = (argv: ReadonlyArray<string>, { options }: Syntax) =>
 
 /** What is wrong with the value of an option. */
 const valueProblem = (
-  { choices, name, value: type }: OptionData,
+  { choices, isValueOptional, name, value: type }: OptionData,
   value: string | undefined,
   isInline: boolean,
   known: ReadonlyMap<string, OptionData>
 ): string | undefined => {
+  if (isValueOptional === true && !isInline) return undefined
   if (type === undefined) return isInline ? `--${name} takes no value` : undefined
   if (value === undefined || value === "") return `--${name} needs a value`
   if (choices !== undefined && !choices.includes(value)) return choiceProblem(`--${name}`, choices, value)
@@ -117,7 +118,8 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
     }
     if (option === undefined) return unknown(syntax, optionName(word))
     const isInline = token.inlineValue === true
-    const value = isInline || token.value === undefined ? token.value : argv[token.index + 1]
+    const given = isInline || token.value === undefined ? token.value : argv[token.index + 1]
+    const value = option.isValueOptional === true ? (given ?? "") : given
     const values = options.get(option.name)
     const problem =
       values !== undefined && option.isRepeatable !== true

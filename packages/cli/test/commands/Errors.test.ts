@@ -419,7 +419,10 @@ const cases: ReadonlyArray<Case> = [
       ["invite", "coffer member invite"],
       ["list", "coffer secret list"],
       ["proj list", "coffer project"],
-      ["secret lst", "coffer secret list"]
+      ["secret lst", "coffer secret list"],
+      ["ls", "coffer secret list"],
+      ["secrets rm", "coffer secrets delete"],
+      ["project mv", "coffer project rename"]
     ] as const
   ).map(([line, meant]) => ({
     what: `a command that is nearly ${meant}`,

@@ -4,6 +4,7 @@ import { createServer, request } from "node:http"
 import { join } from "node:path"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { blocksOf, pages } from "../support/Documents.js"
 import { type TestHome, Server } from "../support/Programs.js"
 import { tricky } from "../formats/Support.js"
 
@@ -206,4 +207,55 @@ describe("export", () => {
     assert.deepStrictEqual(readdirSync(home.folder).sort(), before)
     assert.isFalse(existsSync(inHome("no")))
   })
+
+  it("writes the chosen keys", async () => {
+    const chosen = async (...args: ReadonlyArray<string>) =>
+      Object.keys(JSON.parse((await ok("secret", "export", "--format", "json", ...args)).stdout)).sort()
+    assert.deepStrictEqual(await chosen("--only", "TRICKY_2,TRICKY_0"), ["TRICKY_0", "TRICKY_2"])
+    const others = Object.keys(values).filter((key) => key !== "TRICKY_0" && key !== "TRICKY_2")
+    assert.deepStrictEqual(await chosen("--except", "TRICKY_0,TRICKY_2"), others.sort())
+    const refused = await home.coffer(["secret", "export", "--except", "TRICKY_0,TYPO", "--output", "typo.env"])
+    assert.deepStrictEqual([refused.code, refused.stdout], [4, ""])
+    assert.match(refused.stderr, /^coffer: TYPO of --except is not in webshop\/dev; /)
+    assert.isFalse(existsSync(inHome("typo.env")))
+    assert.strictEqual((await home.coffer(["secret", "export", "--only", "A", "--except", "B"])).code, 2)
+  })
+
+  it("leaves out what the format cannot hold when asked to, and names it", async () => {
+    await ok("env", "create", "odd")
+    put("odd.json", JSON.stringify({ A: "it's", "odd.key": "x", MULTI: "a\nb" }))
+    await ok("secret", "import", "odd.json", "--env", "odd")
+    const refused = await home.coffer(["secret", "export", "--env", "odd", "--format", "shell"])
+    assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+    const shell = await ok("secret", "export", "--env", "odd", "--format", "shell", "--skip-unsupported")
+    assert.strictEqual(shell.stdout, "export A='it'\\''s'\nexport MULTI='a\nb'\n")
+    assert.match(shell.stderr, /^coffer: left out, because the format shell cannot hold it: odd\.key [^\n]*\n$/)
+    const docker = await ok(
+      "secret",
+      "export",
+      "--env",
+      "odd",
+      "--output",
+      "odd.env",
+      "--format",
+      "docker",
+      "--skip-unsupported"
+    )
+    assert.match(
+      docker.stderr,
+      /cannot hold it: MULTI has a value of several lines\n.*: 2 secrets of webshop\/odd written/
+    )
+  })
+})
+
+it("the recipe for direnv survives a key that no shell takes", async () => {
+  const page = pages.find(({ path }) => path === "docs/integrations.md")
+  const recipe = page && blocksOf(page).find(({ text }) => text.startsWith('eval "$(coffer secret export'))
+  assert.isDefined(recipe)
+  put("direnv.json", JSON.stringify({ GOOD: "it's\n$(date)", "odd.key": "x" }))
+  await ok("secret", "import", "direnv.json", "--env", "staging")
+  const script = recipe.text.replace("coffer ", "$COFFER ").replace("--env dev", "--env staging")
+  const { code, stderr, stdout } = await home.shell(`set -e\n${script}\nprintf %s "$GOOD"`)
+  assert.deepStrictEqual([code, stdout], [0, "it's\n$(date)"])
+  assert.match(stderr, /odd\.key/)
 })

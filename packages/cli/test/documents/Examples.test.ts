@@ -32,6 +32,11 @@ const invite = "coffer member invite grace@example.com || true"
 const versions = `coffer secret delete API_KEY --yes || true
 for value in 1 2 3; do coffer secret set API_KEY "$value"; done`
 
+/** The two secrets that examples name, and no other. */
+const secrets = (env: string) =>
+  `for key in $(coffer secret list --env ${env} | cut -f 1); do coffer secret delete "$key" --env ${env} --yes; done
+for key in API_KEY DATABASE_URL; do coffer secret set $key 1 --env ${env}; done`
+
 /** The first id that a list shows. */
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
 
@@ -67,9 +72,12 @@ const scenes: Readonly<Record<string, Scene>> = {
   },
   "service-account rotate": { before: account },
   "service-account revoke": { before: account },
-  "secret get": { before: versions },
+  "secret get": { before: `${secrets("dev")}; ${versions}` },
   "secret set": { before: versions },
-  "secret delete": { before: versions },
+  "secret delete": { before: `${secrets("dev")}; ${versions}` },
+  "secret rename": { before: secrets("dev") },
+  "secret copy": { before: secrets("staging") },
+  "secret export": { before: `${secrets("dev")}; ${secrets("staging")}` },
   "secret versions": { before: versions },
   "secret rollback": { before: versions },
   "secret destroy": { before: versions },

@@ -1,17 +1,15 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import { VersionNumbers } from "@coffer/domain/Secret"
-import { SecretKey } from "@coffer/domain/Names"
 import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
 import type { SecretVersion } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { defined } from "../../Defined.js"
 import { atEnv, type Call, yes } from "../../grammar/Command.js"
-import { argument, commas, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
+import { commas, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
-
-const key = argument("KEY", SecretKey, "The secret's key")
+import { key } from "./Keys.js"
 
 const columns = {
   version: (version: SecretVersion) => version.version,

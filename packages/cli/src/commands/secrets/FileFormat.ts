@@ -1,0 +1,12 @@
+import { Schema } from "effect"
+import { formatNames } from "../../formats/Format.js"
+import { option } from "../../grammar/Fields.js"
+
+export const fileFormat = option(
+  "format",
+  Schema.Literal(...formatNames),
+  "The file's format (default: by its extension, .env, .sh, .json, .yaml or .yml)"
+)
+
+export const unknownFormat = (name: string) =>
+  `the format of ${name} is not known: add --format with one of ${formatNames.join(", ")}`

@@ -1,0 +1,82 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import type { SecretKey } from "@coffer/domain/Names"
+import { ExpectedVersionParameter } from "@coffer/domain/Schemas"
+import { Effect } from "effect"
+import { etagOf, noteUndo } from "../../changes/BulkChange.js"
+import { defined } from "../../Defined.js"
+import { NotThere } from "../../Failures.js"
+import { atEnv, type Call, yes } from "../../grammar/Command.js"
+import { option } from "../../grammar/Fields.js"
+import { confirm } from "../../terminal/Prompts.js"
+import { doneView } from "../../terminal/View.js"
+import { sentenceOf, severalKeys } from "./Keys.js"
+
+const placeOf = (path: EnvPath) => `${path.project_name}/${path.env_name}`
+
+const deleteOne = Effect.fnUntraced(function* (
+  call: Call,
+  path: EnvPath,
+  key: SecretKey,
+  options: { readonly yes: boolean; readonly ifVersion: number | undefined }
+) {
+  yield* confirm(`Delete ${key} from ${placeOf(path)}?`, options.yes)
+  const urlParams = defined({ expected_version: options.ifVersion })
+  yield* call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams }))
+  return doneView(`${key} deleted from ${placeOf(path)}`)
+})
+
+/** Deletes several secrets by one write. The server takes absent keys, so a dry run looks for them. */
+const deleteMany = Effect.fnUntraced(function* (
+  call: Call,
+  path: EnvPath,
+  keys: ReadonlyArray<SecretKey>,
+  yes: boolean
+) {
+  const write = (dry_run: boolean, etag: string | undefined) =>
+    call("environments", (api) =>
+      api.writeBundle({
+        path,
+        headers: defined({ "if-match": etag }),
+        payload: { delete: keys, dry_run },
+        withResponse: true
+      })
+    )
+  const [planned, response] = yield* write(true, undefined)
+  const absent = planned.data.filter(({ change }) => change !== "deleted").map(({ key }) => key)
+  if (absent.length > 0) {
+    const are = absent.length === 1 ? "is" : "are"
+    return yield* new NotThere({
+      message: `${sentenceOf(absent)} ${are} not in ${placeOf(path)}, and nothing was deleted; coffer secret list shows the keys`
+    })
+  }
+  yield* confirm(`Delete ${sentenceOf(keys)} from ${placeOf(path)}?`, yes)
+  const [written] = yield* write(false, etagOf(response))
+  return written
+})
+
+export const remove = atEnv("delete", {
+  description: "Delete a secret, or several: all of them or none",
+  examples: [
+    "coffer secret delete API_KEY",
+    "coffer secret delete API_KEY --yes --if-version 3",
+    "coffer secret delete API_KEY DATABASE_URL"
+  ],
+  options: {
+    keys: severalKeys,
+    yes,
+    ifVersion: option("if-version", ExpectedVersionParameter, "Only when this is the current version, of one key")
+  },
+  check: ({ ifVersion, keys }) =>
+    ifVersion !== undefined && new Set(keys).size > 1
+      ? "--if-version names a version of one secret: delete them one by one"
+      : undefined,
+  run: ({ call, given, options: { ifVersion, keys: named, yes }, path }) =>
+    Effect.gen(function* () {
+      const keys = [...new Set(named)]
+      const [key] = keys
+      if (keys.length === 1 && key !== undefined) return yield* deleteOne(call, path, key, { yes, ifVersion })
+      const written = yield* deleteMany(call, path, keys, yes)
+      const { json, text } = doneView(`${sentenceOf(keys)} deleted from ${placeOf(path)}`, written)
+      return { json, text: Effect.zipRight(text, noteUndo(written, path, given)) }
+    })
+})

@@ -1,0 +1,105 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import { writePrivate } from "@coffer/domain/client/PrivateFile"
+import type { SecretKey } from "@coffer/domain/Names"
+import { Effect, Redacted, Schema } from "effect"
+import { lstatSync } from "node:fs"
+import { dirname } from "node:path"
+import { defined } from "../../Defined.js"
+import { CannotDo, NotThere } from "../../Failures.js"
+import { type FormatName, formatOf } from "../../formats/Format.js"
+import { writeSecrets } from "../../formats/Formats.js"
+import { atEnvPlain, type Call } from "../../grammar/Command.js"
+import { flag, option } from "../../grammar/Fields.js"
+import { note, writeValues } from "../../terminal/Print.js"
+import { fileFormat, unknownFormat } from "./FileFormat.js"
+import { keysOption, sentenceOf } from "./Keys.js"
+
+/** Checks that a file can be written there. An existing file is replaced; anything else is refused. */
+const checkTarget = (path: string) =>
+  Effect.try({
+    try: () => ({
+      directory: lstatSync(dirname(path), { throwIfNoEntry: false }),
+      target: lstatSync(path, { throwIfNoEntry: false })
+    }),
+    catch: () => new CannotDo({ message: `${path} cannot be looked at; check the directory's permissions` })
+  }).pipe(
+    Effect.flatMap(({ directory, target }) => {
+      const refuse = (message: string) => Effect.fail(new CannotDo({ message: `${path} ${message}` }))
+      if (directory === undefined) return refuse("would be in a directory that is not there; make it first")
+      if (target === undefined || target.isFile()) return Effect.void
+      return target.isSymbolicLink()
+        ? refuse("is a symbolic link; name the file that it points to")
+        : refuse("is not a file; without --output the secrets go to standard output")
+    })
+  )
+
+interface OutputOptions {
+  readonly format: FormatName | undefined
+  readonly output: string | undefined
+}
+
+/** The file to write; none for standard output. */
+const targetOf = ({ output }: OutputOptions) => (output === "-" ? undefined : output)
+
+const outputFormat = (options: OutputOptions) => {
+  const target = targetOf(options)
+  return options.format ?? (target === undefined ? "env" : formatOf(target))
+}
+
+interface ExportOptions extends OutputOptions {
+  readonly only: ReadonlyArray<SecretKey> | undefined
+  readonly except: ReadonlyArray<SecretKey> | undefined
+}
+
+/** Reads the secrets to write. Fails if a key to leave out is not there: it may be a mistyped one. */
+const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { except = [], only }: ExportOptions) {
+  const urlParams = defined({ keys: only })
+  const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
+  const secrets = bundle === undefined ? [] : bundle.data
+  const left = new Set(except)
+  const absent = except.filter((key) => !secrets.some((secret) => secret.key === key))
+  if (absent.length === 0) return secrets.filter(({ key }) => !left.has(key))
+  const are = absent.length === 1 ? "is" : "are"
+  return yield* new NotThere({
+    message: `${sentenceOf(absent)} of --except ${are} not in ${path.project_name}/${path.env_name}; coffer secret list shows the keys`
+  })
+})
+
+const bothChoices = "--only and --except are two ways to choose: give one of them"
+
+export const exportSecrets = atEnvPlain("export", {
+  description: "Write all secrets of the environment to a file, or to standard output",
+  examples: [
+    "coffer secret export --output prod.json",
+    "coffer secret export --env staging --format shell",
+    "coffer secret export --only API_KEY,DATABASE_URL",
+    "coffer secret export --format shell --except API_KEY --skip-unsupported"
+  ],
+  options: {
+    format: fileFormat,
+    output: option("output", Schema.String, "The file to write, with mode 0600 (default: standard output)"),
+    only: keysOption("only", "Only these keys, separated by commas"),
+    except: keysOption("except", "All but these keys, separated by commas"),
+    skip: flag("skip-unsupported", "Leave out what the format cannot hold, and name it on standard error")
+  },
+  check: (options) => {
+    if (options.only !== undefined && options.except !== undefined) return bothChoices
+    return outputFormat(options) === undefined ? unknownFormat(options.output ?? "") : undefined
+  },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const target = targetOf(options)
+      if (target !== undefined) yield* checkTarget(target)
+      const secrets = yield* readChosen(call, path, options)
+      const { skip } = options
+      const format = outputFormat(options) ?? "env"
+      const { left, text: written } = yield* writeSecrets(format, secrets, { withHead: true, skip })
+      yield* Effect.forEach(left, (why) => note(`left out, because the format ${format} cannot hold it: ${why}`))
+      const text = Redacted.value(written)
+      if (target === undefined) return yield* writeValues(text, "--output writes them as they are")
+      yield* writePrivate(target, text)
+      yield* note(
+        `${secrets.length - left.length} secrets of ${path.project_name}/${path.env_name} written to ${target}`
+      )
+    })
+})

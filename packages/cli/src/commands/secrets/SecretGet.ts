@@ -1,0 +1,81 @@
+import type { EnvPath, SecretPath } from "@coffer/domain/api/Paths"
+import type { SecretKey } from "@coffer/domain/Names"
+import { type Bundle, ReadVersionParameter } from "@coffer/domain/Secret"
+import { Effect, Redacted, Schema } from "effect"
+import { defined } from "../../Defined.js"
+import { type FormatName, formatNames } from "../../formats/Format.js"
+import { writeSecrets } from "../../formats/Formats.js"
+import { atEnv, type Call } from "../../grammar/Command.js"
+import { flag, option } from "../../grammar/Fields.js"
+import { toTerminal, write, writeValues } from "../../terminal/Print.js"
+import type { View } from "../../terminal/View.js"
+import { severalKeys } from "./Keys.js"
+
+const rawHint = "--raw writes them as they are"
+
+/** One value, byte for byte. */
+const readOne = Effect.fnUntraced(function* (
+  call: Call,
+  path: SecretPath,
+  options: { readonly at: number | undefined; readonly raw: boolean }
+) {
+  const secret = yield* call("secrets", (api) => api.get({ path, urlParams: defined({ version: options.at }) }))
+  const value = Redacted.value(secret.value)
+  const content = (yield* toTerminal) ? `${value}\n` : value
+  const view: View = {
+    json: { ...secret, value },
+    text: options.raw ? write(content) : writeValues(content, rawHint)
+  }
+  return view
+})
+
+const bundleOf = (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>) =>
+  Effect.map(
+    call("environments", (api) => api.bundle({ path, urlParams: { keys }, headers: {} })),
+    (bundle): Pick<Bundle, "data"> => bundle ?? { data: [] }
+  )
+
+/** Several values, which only a format keeps apart. */
+const readMany = Effect.fnUntraced(function* (
+  call: Call,
+  path: EnvPath,
+  keys: ReadonlyArray<SecretKey>,
+  options: { readonly format: FormatName; readonly raw: boolean; readonly json: boolean }
+) {
+  const bundle = yield* bundleOf(call, path, keys)
+  const view: View = {
+    json: { ...bundle, data: bundle.data.map((secret) => ({ ...secret, value: Redacted.value(secret.value) })) },
+    text: Effect.flatMap(writeSecrets(options.format, bundle.data, { withHead: false, skip: false }), ({ text }) =>
+      options.raw ? write(Redacted.value(text)) : writeValues(Redacted.value(text), rawHint)
+    )
+  }
+  return view
+})
+
+export const get = atEnv("get", {
+  description:
+    "Print a value, byte for byte (on a terminal with a final newline, and escapes), or several as the lines of a file",
+  examples: [
+    "coffer secret get API_KEY > key.txt",
+    "coffer secret get API_KEY --at 1",
+    "coffer secret get API_KEY DATABASE_URL",
+    "coffer secret get API_KEY DATABASE_URL --format json"
+  ],
+  options: {
+    keys: severalKeys,
+    at: option("at", ReadVersionParameter),
+    format: option("format", Schema.Literal(...formatNames), "The lines of several values; env when left out"),
+    raw: flag("raw", "On a terminal, write control characters of the value as they are")
+  },
+  check: ({ at, format, keys }) =>
+    at !== undefined && (new Set(keys).size > 1 || format !== undefined)
+      ? "--at names a version of one secret: name one KEY, without --format"
+      : undefined,
+  run: ({ call, json, options: { at, format, keys: named, raw }, path }) => {
+    const keys = [...new Set(named)]
+    const [key] = keys
+    return keys.length === 1 && key !== undefined && format === undefined
+      ? readOne(call, { ...path, key }, { at, raw })
+      : readMany(call, path, keys, { format: format ?? "env", raw, json })
+  }
+})

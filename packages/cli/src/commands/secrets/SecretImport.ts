@@ -1,0 +1,83 @@
+import { withMessage } from "@coffer/domain/Message"
+import { Effect, Redacted, Schema } from "effect"
+import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
+import { CannotDo } from "../../Failures.js"
+import { type FormatName, formatOf } from "../../formats/Format.js"
+import { readSecrets } from "../../formats/Formats.js"
+import { atEnv } from "../../grammar/Command.js"
+import { argument } from "../../grammar/Fields.js"
+import { readBytes, type Source, sourceOf } from "../../terminal/Bytes.js"
+import { note } from "../../terminal/Print.js"
+import { withProgress } from "../../terminal/Progress.js"
+import { fileFormat, unknownFormat } from "./FileFormat.js"
+
+const file = argument(
+  "FILE",
+  Schema.NonEmptyString.annotations(withMessage("FILE is empty: name a file, or - for standard input")),
+  "The file to read; - reads standard input, and needs --format"
+)
+
+/** The largest file, in bytes: the limit of one write, with room for the format's escapes. */
+const largest = 64 * 1024 * 1024
+
+/** Reads text. A byte order mark at its start is not part of it. */
+const readText = Effect.fnUntraced(function* (source: Source) {
+  const { name } = source
+  const tooLarge = new CannotDo({ message: `${name} is larger than any environment: check that it is the right file` })
+  const bytes = yield* readBytes(source, largest, tooLarge)
+  return yield* Effect.try({
+    try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+    catch: () => new CannotDo({ message: `${name} is not UTF-8 text; convert it first` })
+  })
+})
+
+/** Reads and checks the secrets of a file, with progress. */
+const readFile = (format: FormatName, source: Source) =>
+  withProgress((progress) =>
+    Effect.gen(function* () {
+      yield* progress.step(0, `reading ${source.name}`)
+      const text = yield* readText(source)
+      yield* progress.step(0.5, "checking")
+      const found = yield* readSecrets(format, source.name, text)
+      yield* progress.step(1, `${found.secrets.size} secrets checked`)
+      return found
+    })
+  )
+
+/** At most this many warnings are shown. */
+const maxWarnings = 10
+
+const noteWarnings = (warnings: ReadonlyArray<string>) => {
+  const more = warnings.length - maxWarnings
+  const shown = [...warnings.slice(0, maxWarnings), ...(more > 0 ? [`and ${more} more such values`] : [])]
+  return Effect.forEach(shown, note, { discard: true })
+}
+
+interface FileOptions {
+  readonly file: string
+  readonly format: FormatName | undefined
+}
+
+const formatFor = ({ file, format }: FileOptions) => format ?? formatOf(file)
+
+export const importSecrets = atEnv("import", {
+  description: "Write the secrets of a file, all or none",
+  examples: ["coffer secret import .env --dry-run", "coffer secret import - --format json < secrets.json"],
+  options: { file, format: fileFormat, dryRun, yes },
+  check: (options) => (formatFor(options) === undefined ? unknownFormat(sourceOf(options.file).name) : undefined),
+  run: (context) =>
+    Effect.gen(function* () {
+      const { call, options, path } = context
+      const source = sourceOf(options.file)
+      const { secrets, warnings } = yield* readFile(formatFor(options) ?? "env", source)
+      yield* noteWarnings(warnings)
+      if (secrets.size === 0) yield* note(`${source.name} holds no secrets`)
+      yield* changeMany(context, path, ({ dryRun, headers }) =>
+        withProgress((progress) => {
+          const payload = { set: secrets, dry_run: dryRun }
+          const written = call("environments", (api) => api.writeBundle({ path, headers, payload, withResponse: true }))
+          return progress.during(`${dryRun ? "comparing" : "writing"} ${secrets.size} secrets`, written)
+        })
+      )
+    })
+})

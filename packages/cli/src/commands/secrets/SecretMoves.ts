@@ -1,0 +1,73 @@
+import { EnvName, SecretKey } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkChange.js"
+import { defined } from "../../Defined.js"
+import { CannotDo } from "../../Failures.js"
+import { atEnv } from "../../grammar/Command.js"
+import { argument, requiredOption } from "../../grammar/Fields.js"
+import { doneView } from "../../terminal/View.js"
+import { severalKeys } from "./Keys.js"
+
+export const copy = atEnv("copy", {
+  description: "Write secrets of this environment to another one, without showing them",
+  examples: [
+    "coffer secret copy API_KEY --env staging --to prod --dry-run",
+    "coffer secret copy API_KEY DATABASE_URL --env staging --to prod"
+  ],
+  options: {
+    keys: severalKeys,
+    to: requiredOption("to", EnvName, "The environment that they are written to"),
+    dryRun,
+    yes
+  },
+  run: (context) => {
+    const { call, options, path } = context
+    const target = { ...path, env_name: options.to }
+    const keys = [...new Set(options.keys)]
+    return changeMany(context, target, ({ dryRun, headers }) =>
+      call("environments", (api) =>
+        api.copy({ path: target, headers, payload: { from: path.env_name, keys, dry_run: dryRun }, withResponse: true })
+      )
+    )
+  }
+})
+
+const notRead = new CannotDo({ message: "the server sent no secrets; try again" })
+
+export const rename = atEnv("rename", {
+  description:
+    "Store a secret under a new key and delete the old one, which keeps its versions: undelete brings it back",
+  examples: ["coffer secret rename API_KEY PAYMENT_API_KEY"],
+  options: {
+    from: argument("OLD", SecretKey, "The secret's key"),
+    to: argument("NEW", SecretKey, "The new key, which must not be there yet")
+  },
+  check: ({ from, to }) => (from === to ? `${from} is its own name already: give another one` : undefined),
+  run: ({ call, given, options: { from, to }, path }) =>
+    Effect.gen(function* () {
+      const place = `${path.project_name}/${path.env_name}`
+      const [bundle, response] = yield* call("environments", (api) =>
+        api.bundle({ path, urlParams: { keys: [from] }, headers: {}, withResponse: true })
+      )
+      const value = bundle?.data.find(({ key }) => key === from)?.value
+      if (value === undefined) return yield* notRead
+      const write = (dry_run: boolean) =>
+        call("environments", (api) =>
+          api.writeBundle({
+            path,
+            headers: defined({ "if-match": etagOf(response) }),
+            payload: { set: new Map([[to, value]]), delete: [from], dry_run }
+          })
+        )
+      const planned = yield* write(true)
+      if (planned.data.some(({ change, key }) => key === to && change !== "created")) {
+        return yield* new CannotDo({
+          message: `${to} is in ${place} already, and nothing was changed; delete it first, or choose another key`
+        })
+      }
+      const written = yield* write(false)
+      const version = written.data.find(({ key }) => key === to)?.version ?? 1
+      const { json, text } = doneView(`${from} is now ${to} in ${place}, as version ${version}`, written)
+      return { json, text: Effect.zipRight(text, noteUndo(written, path, given)) }
+    })
+})
