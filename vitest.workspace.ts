@@ -6,7 +6,19 @@ const alias = [
   { find: /^@coffer\/(domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
 ]
 
-const onPostgres = "test/postgres/**/*.test.ts"
+/** The tests of the engine itself. */
+const ofPostgres = "test/postgres/**/*.test.ts"
+
+/** The suites that run on both engines, in the project `server` and in the project `postgres`. */
+const onBoth = [
+  "access/Access",
+  "auth/{LastUse,Login,Sessions}",
+  "environments/Environments",
+  "members/Invitations",
+  "organizations/Organizations",
+  "projects/Projects",
+  "secrets/{Bundles,Secrets}"
+].map((name) => `test/${name}.test.ts`)
 
 const project = (name: string) => ({
   resolve: { alias },
@@ -14,7 +26,7 @@ const project = (name: string) => ({
     name,
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
-    exclude: [onPostgres],
+    exclude: [ofPostgres],
     fakeTimers: { toFake: [] },
     ...(name === "server" ? { globalSetup: "./test/backups/StartStore.ts" } : {}),
     testTimeout: 300_000,
@@ -22,13 +34,12 @@ const project = (name: string) => ({
   }
 })
 
-/** Suites of the services that run on SQLite in the project `server` run on PostgreSQL too. */
 const postgres = {
   resolve: { alias },
   test: {
     ...project("server").test,
     name: "postgres",
-    include: [onPostgres],
+    include: [ofPostgres, ...onBoth],
     exclude: [],
     globalSetup: "./test/support/postgres/Start.ts"
   }

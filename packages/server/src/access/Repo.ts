@@ -35,7 +35,7 @@ export class AccessRepo extends Effect.Service<AccessRepo>()("@coffer/server/Acc
       LEFT JOIN projects p ON p.org_id = o.id AND p.name = ${"project"} AND p.removed_at IS NULL
       LEFT JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
       LEFT JOIN acl_rules r ON r.subject_id = ${"actorId"} AND r.org_id = o.id AND r.removed_at IS NULL
-        AND (${"env"} IS NULL OR r.project_pattern = p.name OR r.project_pattern LIKE '%*%'
+        AND (CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.name OR r.project_pattern LIKE '%*%'
           OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%')
       WHERE o.name = ${"org"} AND o.removed_at IS NULL`
 

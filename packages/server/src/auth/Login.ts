@@ -50,7 +50,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const sessions = yield* Sessions
     const mailer = yield* Mailer
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
+    const { lock, transaction } = yield* Database
     const ages = yield* CodeAges
     const limits = yield* RateLimits
     const unknown = yield* UnknownAddresses
@@ -59,6 +59,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       actor: { type: "user", id, name: email },
       orgId: null
     })
+
+    /** Logins of one address run one after another, so that each counts the ones before it. */
+    const lockAddress = (email: Email) => lock(`login ${email}`)
 
     const mayLogIn = (email: Email, user: { readonly disabled_at: string | null } | undefined): boolean =>
       user === undefined
@@ -80,6 +83,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           Effect.gen(function* () {
             const wait = yield* limits.wait(requestsOfClient, network, millis)
             if (wait > 0) return yield* limited("from this address", wait)
+            yield* lockAddress(email)
             const earlier = yield* repo.requestsBetween({
               email,
               since: timestamp(millis - requests.window),
@@ -121,6 +125,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const attempt = (email: Email, millis: number) =>
       transaction(
         Effect.gen(function* () {
+          yield* lockAddress(email)
           const earlier = yield* repo.failuresBetween({
             email,
             since: timestamp(millis - failures.window),

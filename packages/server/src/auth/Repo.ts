@@ -146,9 +146,11 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
 
       findUser: first(UserRow)`SELECT id, name, disabled_at FROM users WHERE email = ${"email"}`,
 
-      insertUser: write`
+      /** No row if there is a user with the address. */
+      insertUser: returning(UserRow)`
         INSERT INTO users (id, email, name, created_at, updated_at)
-        VALUES (${"id"}, ${"email"}, ${"name"}, ${"now"}, ${"now"})`,
+        VALUES (${"id"}, ${"email"}, ${"name"}, ${"now"}, ${"now"})
+        ON CONFLICT (email) DO NOTHING RETURNING id, name, disabled_at`,
 
       /** Makes exactly the users with these addresses superadmins. */
       setSuperadmins: (emails: ReadonlyArray<Email>, now: string) =>

@@ -17,8 +17,11 @@ export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
         const found = yield* repo.findUser({ email })
         if (found !== undefined) return found
         const user = { id: UserId.make(yield* uuidV4), name: email.slice(0, email.indexOf("@")) }
-        yield* repo.insertUser({ ...user, email, now: yield* now })
-        return { ...user, disabled_at: null }
+        const [inserted] = yield* repo.insertUser({ ...user, email, now: yield* now })
+        // None if another transaction has just created the same user.
+        return (
+          inserted ?? (yield* repo.findUser({ email })) ?? (yield* Effect.dieMessage("a user is there and not there"))
+        )
       })
     )
 

@@ -53,10 +53,15 @@ const find = (name: string) =>
 
 const create = Effect.gen(function* () {
   const { insertInstance, insertWrappedKey } = yield* statements
-  const { transaction } = yield* Database
+  const { lock, transaction } = yield* Database
+  const { instance } = yield* statements
   const keyring = yield* Keyring
   return yield* transaction(
     Effect.gen(function* () {
+      yield* lock("instance")
+      // Another server may have created it since.
+      const found = yield* instance({})
+      if (found !== undefined) return found
       for (const [name, bytes] of [
         ["check", Buffer.from(checkText)],
         ["audit", randomBytes(32)]

@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import { Database } from "../database/Database.js"
 import { query } from "../database/Query.js"
 import { timestamp } from "../database/Time.js"
 import { uuidV7At } from "../database/Uuid.js"
@@ -26,6 +27,7 @@ export const secondsLeft = (
 export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/RateLimits", {
   effect: Effect.gen(function* () {
     const { all, write } = yield* query
+    const { lock } = yield* Database
 
     const momentsBetween = all(MomentRow)`
       SELECT created_at FROM rate_events
@@ -36,17 +38,20 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
       INSERT INTO rate_events (id, kind, subject, created_at) VALUES (${"id"}, ${"kind"}, ${"subject"}, ${"now"})`
 
     return {
-      /** Seconds that the subject has to wait; 0 if it is below the limit. Events from a clock that was ahead do not count. */
-      wait: (limit: RateLimit, subject: string, millis: number) =>
-        Effect.map(
-          momentsBetween({
-            kind: limit.kind,
-            subject,
-            since: timestamp(millis - limit.window),
-            now: timestamp(millis)
-          }),
-          (moments) => (moments.length < limit.max ? 0 : secondsLeft(moments, limit, millis))
-        ),
+      /**
+       * Seconds that the subject has to wait; 0 if it is below the limit. Events from a clock that was ahead do not count.
+       * The transaction keeps others of the subject waiting, so that they count its event.
+       */
+      wait: Effect.fnUntraced(function* (limit: RateLimit, subject: string, millis: number) {
+        yield* lock(`rate limit ${limit.kind} ${subject}`)
+        const moments = yield* momentsBetween({
+          kind: limit.kind,
+          subject,
+          since: timestamp(millis - limit.window),
+          now: timestamp(millis)
+        })
+        return moments.length < limit.max ? 0 : secondsLeft(moments, limit, millis)
+      }),
 
       /** Counts an event. Call it in the transaction of the event. */
       count: ({ kind }: RateLimit, subject: string, millis: number) =>

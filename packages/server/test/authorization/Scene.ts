@@ -48,7 +48,7 @@ const rootEmail = email("root@example.com")
 export const startScenes = async () => {
   const server = await startWatched({ SERVICE_ORG_CREATION: "superadmin", BACKUP_DIR: freshFolder() })
 
-  const write = (change: (repo: AuthRepo, now: string) => ReturnType<AuthRepo["insertUser"]>): Promise<void> =>
+  const write = (change: (repo: AuthRepo, now: string) => ReturnType<AuthRepo["insertSession"]>): Promise<void> =>
     server.run(
       Effect.flatMap(Effect.all([Database, repo]), ([{ transaction }, found]) =>
         transaction(change(found, new Date().toISOString()))
@@ -69,7 +69,7 @@ export const startScenes = async () => {
   /** Somebody who is in no organization. */
   const person = async (address: Email): Promise<Caller> => {
     const id = UserId.make(randomUUID())
-    await write(({ insertUser }, now) => insertUser({ id, email: address, name: "", now }))
+    await write(({ insertUser }, now) => Effect.asVoid(insertUser({ id, email: address, name: "", now })))
     return { id, kind: "user", headers: (await session(id)).headers }
   }
 

@@ -357,7 +357,7 @@ describe("a write of a bundle", () => {
       yield* writeBundle(ada, { set: { A: "same" } })
       const sql = yield* SqlClient.SqlClient
       const [kept] = yield* sql<{ ciphertext: Uint8Array }>`SELECT ciphertext FROM secret_versions`
-      yield* sql`UPDATE secret_versions SET ciphertext = zeroblob(length(ciphertext))`
+      yield* sql`UPDATE secret_versions SET ciphertext = ${new Uint8Array(kept!.ciphertext.length)}`
       assert.strictEqual(yield* outcome(readBundle(ada)), "DecryptionFailed")
       const { data } = yield* writeBundle(ada, { set: { A: "same" } })
       assert.deepStrictEqual(

@@ -10,6 +10,7 @@ import {
   entries,
   envPath,
   invariants,
+  isOnPostgres,
   key,
   listSecrets,
   newProject,
@@ -348,7 +349,7 @@ describe("the limits of an environment", () => {
 })
 
 describe("what is stored", () => {
-  it.effect("holds no value in clear, in any of the database's files", () =>
+  it.effect.skipIf(isOnPostgres())("holds no value in clear, in any of the database's files", () =>
     Effect.gen(function* () {
       const path = yield* DbPath
       const ada = yield* organization()
@@ -373,7 +374,7 @@ describe("what is stored", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("is whole while the server runs, too", () =>
+  it.effect.skipIf(isOnPostgres())("is whole while the server runs, too", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       for (const text of ["one", "two"]) {

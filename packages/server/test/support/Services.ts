@@ -1,14 +1,13 @@
-import { createHmac } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
 import { CurrentActor } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { ApiKeyId, EnvId, OrgId, ProjectId, SecretId, ServiceAccountId, SessionId } from "@coffer/domain/Ids"
+import { ApiKeyId, OrgId, ProjectId, ServiceAccountId, SessionId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import { Email, EnvName, OrgName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/Names"
-import { byteLength, SecretValue } from "@coffer/domain/SecretValues"
+import { SecretValue } from "@coffer/domain/SecretValues"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Authenticator } from "@coffer/server/auth/Authenticator"
@@ -21,9 +20,8 @@ import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { ErasuresLive } from "@coffer/server/database/sqlite/Erasure"
 import { Database } from "@coffer/server/database/Database"
 import { Environments } from "@coffer/server/environments/Environments"
-import { open, type Sealed } from "@coffer/server/keys/Envelope"
 import { InstanceLive } from "@coffer/server/keys/Instance"
-import { Keyring, makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
+import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
 import { WrapBudget } from "@coffer/server/keys/WrapBudget"
 import { Mailer } from "@coffer/server/mail/Mailer"
 import { Organizations } from "@coffer/server/organizations/Organizations"
@@ -34,9 +32,13 @@ import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { inject } from "vitest"
+import { invariantsOf, masterKey } from "./Invariants.js"
+import { freshDatabase, onServer } from "./postgres/Databases.js"
+import { PostgresStatements } from "./postgres/Statements.js"
 import { RawStatements } from "./RawStatements.js"
 
-export const masterKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+export { masterKey }
 
 // As bin/coffer-server.js: SQLite makes some of its files with default modes.
 process.umask(0o077)
@@ -147,36 +149,66 @@ export const configAt = (path: string, environment: Environment = {}) =>
     loadConfig({ SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log", SERVICE_DB_PATH: path, ...environment })
   )
 
-/** The services over the database at a path, composed as `Server.ts` does, without HTTP. */
-export const servicesAt = (path: string, environment: Environment = {}) =>
-  Layer.mergeAll(
-    Organizations.Default,
-    Projects.Default,
-    Environments.Default,
-    Secrets.Default,
-    Bundles.Default,
-    Login.Default,
-    Sessions.Default,
-    Users.Default,
-    Authenticator.Default,
-    AuthRepo.Default
-  ).pipe(
-    Layer.provideMerge(Access.Default),
-    Layer.provideMerge(Layer.merge(AuditLog.Default, MailerDouble)),
-    Layer.provideMerge(Layer.mergeAll(InstanceLive, WrapBudget.Default, ErasuresLive)),
-    Layer.provideMerge(FaultyDatabase),
-    Layer.provideMerge(KeyringLive),
+/** The services, composed as `Server.ts` does, without HTTP and without a database. */
+const services = Layer.mergeAll(
+  Organizations.Default,
+  Projects.Default,
+  Environments.Default,
+  Secrets.Default,
+  Bundles.Default,
+  Login.Default,
+  Sessions.Default,
+  Users.Default,
+  Authenticator.Default,
+  AuthRepo.Default
+).pipe(
+  Layer.provideMerge(Access.Default),
+  Layer.provideMerge(Layer.merge(AuditLog.Default, MailerDouble)),
+  Layer.provideMerge(Layer.mergeAll(InstanceLive, WrapBudget.Default))
+)
+
+/** What the services need beside the database. */
+const surroundings = (path: string, environment: Environment) =>
+  KeyringLive.pipe(
     Layer.provideMerge(configAt(path, environment)),
-    Layer.provideMerge(Layer.sync(Faults, () => ({ at: 0, hit: false }))),
-    Layer.provideMerge(Layer.sync(Outbox, () => [])),
+    Layer.merge(Layer.sync(Faults, () => ({ at: 0, hit: false }))),
+    Layer.merge(Layer.sync(Outbox, () => []))
+  )
+
+/** The services over the SQLite database at a path. */
+export const servicesAt = (path: string, environment: Environment = {}) =>
+  services.pipe(
+    Layer.provideMerge(ErasuresLive),
+    Layer.provideMerge(FaultyDatabase),
+    Layer.provideMerge(surroundings(path, environment)),
     Layer.provideMerge(Layer.succeed(DbPath, path))
+  )
+
+/** The services over a PostgreSQL database. What SQLite alone has is absent: a test that asks for it fails. */
+const servicesOnPostgres = (url: string, path: string, environment: Environment) =>
+  services.pipe(
+    Layer.provideMerge(PostgresStatements(url)),
+    Layer.provideMerge(surroundings(path, environment)),
+    Layer.merge(Layer.succeedContext(Context.unsafeMake<Services>(new Map())))
   )
 
 export type Services = Layer.Layer.Success<ReturnType<typeof servicesAt>>
 
-/** Runs a test on a database of its own; when the services have ended, the file's invariants are checked. */
-export const onDatabase =
-  (environment: Environment = {}) =>
+const onPostgres =
+  (environment: Environment) =>
+  <A, E, R>(test: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const { name, url } = yield* freshDatabase()
+      const path = yield* freshPath
+      const result = yield* Effect.provide(Effect.scoped(test), servicesOnPostgres(url, path, environment))
+      yield* invariantsOf(<Row extends object>(text: string) =>
+        onServer(name, async (client) => (await client.query<Row>(text)).rows)
+      )
+      return result
+    }).pipe(Effect.scoped)
+
+const onSqlite =
+  (environment: Environment) =>
   <A, E, R>(test: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const path = yield* freshPath
@@ -184,6 +216,18 @@ export const onDatabase =
       yield* invariants(path)
       return result
     }).pipe(Effect.scoped)
+
+/** Whether the tests of this project run on PostgreSQL. */
+export const isOnPostgres = (): boolean => inject("postgres") !== undefined
+
+/**
+ * Runs a test on a database of its own, of the engine of the test's project. When the services have ended, the invariants
+ * of the database are checked.
+ */
+export const onDatabase =
+  (environment: Environment = {}) =>
+  <A, E, R>(test: Effect.Effect<A, E, R>) =>
+    isOnPostgres() ? onPostgres(environment)(test) : onSqlite(environment)(test)
 
 /** As `onDatabase`, for a test that damages the database by raw SQL. */
 export const onDamagedDatabase =
@@ -450,201 +494,11 @@ export const outcome = <A, E extends { readonly _tag: string }, R>(effect: Effec
     onSuccess: () => "success"
   })
 
-interface HeadRow {
-  readonly log: string
-  readonly seq: number
-  readonly chain: string
-  readonly created_at: string
-  readonly mac: string
-}
-
-interface AuditRow extends Omit<HeadRow, "mac"> {
-  readonly id: string
-  readonly org_id: string | null
-  readonly actor_type: string
-  readonly actor_id: string | null
-  readonly actor_name: string
-  readonly action: string
-  readonly resource_type: string
-  readonly resource_id: string | null
-  readonly ip_address: string | null
-  readonly metadata: string
-}
-
-interface WrappedRow extends Wrapped {
-  readonly name: string
-}
-
-interface VersionRow extends Sealed {
-  readonly org_id: string
-  readonly project_id: string
-  readonly env_id: string
-  readonly secret_id: string
-  readonly key: string
-  readonly version: number
-  readonly value_bytes: number
-}
-
-/**
- * Everything that holds of every database that the program leaves behind, whatever happened to it. Reads the file alone:
- * the chain and the sums are computed here anew.
- */
+/** The invariants of a database file that no server has open. */
 export const invariants = (path: string, key: string = masterKey) =>
   Effect.gen(function* () {
     const db = yield* rawAt(path, { readonly: true, fileMustExist: true })
-    const all = <Row extends object>(text: string): ReadonlyArray<Row> => db.prepare<[], Row>(text).all()
-    const none = (what: string, text: string) => assert.deepStrictEqual(all(text), [], what)
-
     assert.deepStrictEqual(db.pragma("integrity_check"), [{ integrity_check: "ok" }])
     assert.deepStrictEqual(db.pragma("foreign_key_check"), [])
-
-    none(
-      "a secret without the row of its current version",
-      `SELECT s.id FROM secrets s LEFT JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
-        WHERE v.secret_id IS NULL OR v.destroyed_at IS NOT NULL`
-    )
-    none(
-      "a secret whose versions are not 1 to n",
-      `SELECT s.id, s.version, count(v.version) AS versions FROM secrets s
-        LEFT JOIN secret_versions v ON v.secret_id = s.id GROUP BY s.id
-        HAVING min(v.version) <> 1 OR max(v.version) <> s.version OR count(v.version) <> s.version`
-    )
-    none(
-      "an environment whose counters are not the sums",
-      `SELECT e.id, e.secret_count, e.value_bytes, count(s.id) AS secrets, coalesce(sum(v.value_bytes), 0) AS bytes
-        FROM environments e
-        LEFT JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL
-        LEFT JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
-        GROUP BY e.id HAVING e.secret_count <> secrets OR e.value_bytes <> bytes`
-    )
-    const changes = `
-      SELECT s.env_id, s.id, v.revision, v.created_at AS at, v.created_by AS who
-        FROM secret_versions v JOIN secrets s ON s.id = v.secret_id
-      UNION ALL
-      SELECT env_id, id, removed_revision, removed_at, NULL FROM secrets WHERE removed_at IS NOT NULL`
-    none(
-      "a change with a revision beyond its environment's, or with none",
-      `SELECT c.id FROM (${changes}) c JOIN environments e ON e.id = c.env_id
-        WHERE c.revision IS NULL OR c.revision NOT BETWEEN 1 AND e.revision`
-    )
-    none(
-      "a revision that two change sets share",
-      `SELECT env_id, revision FROM (${changes}) GROUP BY env_id, revision
-        HAVING count(DISTINCT at) > 1 OR count(DISTINCT who) > 1 OR count(DISTINCT id) <> count(*)`
-    )
-    none(
-      "a later version with an earlier revision",
-      `SELECT a.secret_id FROM secret_versions a
-        JOIN secret_versions b ON b.secret_id = a.secret_id AND b.version > a.version AND b.revision <= a.revision`
-    )
-    none(
-      "a removed secret with a version written after its removal",
-      `SELECT s.id FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.revision >= s.removed_revision`
-    )
-    const secretChanges = `
-      SELECT s.env_id, v.revision, s.key, s.id, v.version, iif(v.version = 1, 'created', 'updated') AS change
-        FROM secret_versions v JOIN secrets s ON s.id = v.secret_id
-      UNION ALL
-      SELECT env_id, removed_revision, key, id, version, 'deleted' FROM secrets WHERE removed_at IS NOT NULL`
-    none(
-      "a change of a secret that is not in the history",
-      `${secretChanges} EXCEPT SELECT env_id, revision, key, secret_id, version, change FROM secret_changes`
-    )
-    none(
-      "a history with gaps",
-      `SELECT e.id, e.revision, count(DISTINCT c.revision) AS revisions FROM environments e
-        LEFT JOIN secret_changes c ON c.env_id = e.id WHERE e.removed_at IS NULL
-          AND e.id NOT IN (SELECT env_id FROM secret_changes_since)
-        GROUP BY e.id HAVING revisions <> e.revision OR coalesce(max(c.revision), 0) <> e.revision`
-    )
-    none(
-      "a key whose last change is not what it is",
-      `SELECT c.env_id, c.key FROM secret_changes c LEFT JOIN secrets s ON s.id = c.secret_id AND s.removed_at IS NULL
-        WHERE c.revision = (SELECT max(revision) FROM secret_changes WHERE env_id = c.env_id AND key = c.key)
-          AND (c.change = 'deleted') <> (s.id IS NULL)`
-    )
-    none(
-      "a live organization without an owner",
-      `SELECT id FROM organizations o WHERE removed_at IS NULL AND NOT EXISTS (
-        SELECT 1 FROM members WHERE org_id = o.id AND role = 'owner' AND removed_at IS NULL)`
-    )
-    none(
-      "two pending codes for one e-mail",
-      `SELECT email FROM login_codes WHERE state = 'pending' GROUP BY email HAVING count(*) > 1`
-    )
-    none("a token that is not a hash", `SELECT id FROM sessions WHERE token_hash GLOB '*[^0-9a-f]*'`)
-    none(
-      "an audit counter that is not the count",
-      `SELECT log, actor_id, action, resource_type, entries FROM audit_counters
-        EXCEPT SELECT log, coalesce(actor_id, ''), action, resource_type, count(*) FROM audit_entries GROUP BY 1, 2, 3, 4`
-    )
-    none(
-      "audit entries that are not counted",
-      `SELECT log, coalesce(actor_id, ''), action, resource_type, count(*) FROM audit_entries GROUP BY 1, 2, 3, 4
-        EXCEPT SELECT log, actor_id, action, resource_type, entries FROM audit_counters`
-    )
-    const totals = `SELECT log, '', action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2, 3, 4
-      UNION SELECT '', '', action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2, 3, 4
-      UNION SELECT '', actor_id, action, resource_type, sum(entries) FROM audit_counters WHERE actor_id <> ''
-        GROUP BY 1, 2, 3, 4`
-    none("an audit total that is not the sum", `SELECT * FROM audit_totals EXCEPT SELECT * FROM (${totals})`)
-    none("audit counters that are not summed", `SELECT * FROM (${totals}) EXCEPT SELECT * FROM audit_totals`)
-    none(
-      "an audit entry in another log than its organization's",
-      `SELECT id FROM audit_entries WHERE log <> coalesce(org_id, 'system')`
-    )
-    none(
-      "an audit log with gaps",
-      `SELECT log FROM audit_entries GROUP BY log HAVING min(seq) <> 1 OR max(seq) <> count(*)`
-    )
-    none(
-      "an audit entry that is older than the one before it",
-      `SELECT b.id FROM audit_entries a JOIN audit_entries b ON b.log = a.log AND b.seq = a.seq + 1
-        WHERE b.created_at < a.created_at OR b.position <= a.position`
-    )
-
-    const keyring = yield* makeKeyring(Redacted.make(key))
-    assert.strictEqual(all("SELECT id FROM instance").length, 1)
-    const wrapped = new Map(all<WrappedRow>("SELECT * FROM wrapped_keys").map((row) => [row.name, row]))
-    assert.deepStrictEqual([...wrapped.keys()].sort(), ["audit", "check"])
-    yield* unwrapBytes(keyring, "check", wrapped.get("check")!)
-    const auditKey = yield* unwrapBytes(keyring, "audit", wrapped.get("audit")!)
-    const mac = (...parts: ReadonlyArray<string>) =>
-      parts.reduce((hmac, part) => hmac.update(part), createHmac("sha256", auditKey)).digest("hex")
-
-    const ends = new Map<string, { readonly seq: number; readonly chain: string; readonly created_at: string }>()
-    for (const row of all<AuditRow>("SELECT * FROM audit_entries ORDER BY log, seq")) {
-      const form = JSON.stringify([
-        ...["coffer/audit-entry/1", row.id, row.log, row.seq, row.org_id, row.actor_type, row.actor_id, row.actor_name],
-        ...[row.action, row.resource_type, row.resource_id, row.ip_address, row.metadata, row.created_at]
-      ])
-      const before = ends.get(row.log)?.chain ?? "0".repeat(64)
-      assert.strictEqual(row.chain, mac(before, form), `link ${row.seq} of log ${row.log}`)
-      ends.set(row.log, { seq: row.seq, chain: row.chain, created_at: row.created_at })
-    }
-    const heads = all<HeadRow>("SELECT * FROM audit_heads")
-    assert.deepStrictEqual(
-      heads.map(({ chain, created_at, log, seq }) => [log, { seq, chain, created_at }] as const).sort(),
-      [...ends].sort()
-    )
-    for (const { chain, created_at, log, mac: found, seq } of heads) {
-      assert.strictEqual(found, mac(JSON.stringify(["coffer/audit-head/1", log, seq, chain, created_at])))
-    }
-
-    for (const row of all<VersionRow>(
-      `SELECT v.*, s.key AS key, e.id AS env_id, p.id AS project_id, p.org_id AS org_id FROM secret_versions v
-        JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id JOIN projects p ON p.id = e.project_id
-        WHERE v.destroyed_at IS NULL`
-    )) {
-      const binding = {
-        orgId: OrgId.make(row.org_id),
-        projectId: ProjectId.make(row.project_id),
-        envId: EnvId.make(row.env_id),
-        secretId: SecretId.make(row.secret_id),
-        key: SecretKey.make(row.key),
-        version: row.version
-      }
-      const opened = yield* open(keyring, binding, row)
-      assert.strictEqual(byteLength(Redacted.value(opened)), row.value_bytes)
-    }
+    yield* invariantsOf(<Row extends object>(text: string) => Effect.sync(() => db.prepare<[], Row>(text).all()), key)
   }).pipe(Effect.scoped)

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto"
+import { rowTypes } from "@coffer/server/database/postgres/Connection"
 import { migrate } from "@coffer/server/database/postgres/Migrations"
 import { Effect, Redacted } from "effect"
 import { Client } from "pg"
@@ -14,7 +15,7 @@ export const serverUrl = (): string => {
 /** Runs statements on a connection of its own. */
 export const onServer = <A>(database: string, use: (client: Client) => Promise<A>): Effect.Effect<A> =>
   Effect.promise(async () => {
-    const client = new Client({ connectionString: `${serverUrl()}/${database}` })
+    const client = new Client({ connectionString: `${serverUrl()}/${database}`, types: rowTypes })
     client.on("error", () => undefined)
     await client.connect()
     try {
