@@ -79,6 +79,9 @@ $ coffer secret export --format yaml --except MOTD
 $ printf '{"A": "1", "B": 2}' > bad.json
 $ coffer secret import bad.json
 
+\`secret edit\` opens all secrets of the environment, or the named ones, in \`$VISUAL\`, \`$EDITOR\` or \`vi\`. It shows what would change, by key, and asks; if somebody else has changed the environment meanwhile, it writes nothing and goes on from the newest state. The file has mode 0600 and is in memory (\`$XDG_RUNTIME_DIR\` or \`/dev/shm\`) where the system offers that; it is overwritten and removed when the editor ends. Turn off backups and undo files that your editor keeps elsewhere.
+$ EDITOR="sed -i s/Hello/Goodbye/" coffer secret edit MOTD --yes
+
 # Environments
 \`env\` is short for \`environment\`.
 $ coffer env list

@@ -75,6 +75,7 @@ const scenes: Readonly<Record<string, Scene>> = {
   "secret get": { before: `${secrets("dev")}; ${versions}` },
   "secret set": { before: versions },
   "secret delete": { before: `${secrets("dev")}; ${versions}` },
+  "secret edit": { before: secrets("dev") },
   "secret rename": { before: secrets("dev") },
   "secret copy": { before: secrets("staging") },
   "secret export": { before: `${secrets("dev")}; ${secrets("staging")}` },
@@ -143,7 +144,7 @@ describe("the examples of the help", () => {
     }
     writeFileSync(join(stage.home.folder, "example.sh"), `${stage.here(runnable(example))}\n`)
     const key = example.path === "master-key rotate" ? 'export SERVICE_MASTER_KEY="$(cat /etc/coffer/master.key)"' : ":"
-    const { code, stderr, stdout } = await stage.run(`${key}\nbash -eu example.sh`)
+    const { code, stderr, stdout } = await stage.run(`${key}\nEDITOR=true bash -eu example.sh`)
     assert.strictEqual(code, 0, `${example.line}\n${stdout}${stderr}`)
     if (after !== "") assert.strictEqual((await stage.run(after)).code, 0, after)
   })

@@ -1,5 +1,6 @@
 import { group } from "../../grammar/Command.js"
 import { remove } from "./SecretDelete.js"
+import { edit } from "./SecretEdit.js"
 import { exportSecrets } from "./SecretExport.js"
 import { get } from "./SecretGet.js"
 import { destroy, rollback, undelete, versions } from "./SecretHistory.js"
@@ -11,6 +12,6 @@ import { set } from "./SecretSet.js"
 export const secretCommand = group(
   "secret",
   "Secrets of an environment",
-  [list, get, set, remove, rename, copy, versions, rollback, undelete, destroy, importSecrets, exportSecrets],
+  [list, get, set, edit, remove, rename, copy, versions, rollback, undelete, destroy, importSecrets, exportSecrets],
   "secrets"
 )

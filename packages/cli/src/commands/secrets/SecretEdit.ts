@@ -1,0 +1,125 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import type { SecretKey } from "@coffer/domain/Names"
+import { Effect, Either, Redacted, Schema } from "effect"
+import { changeMany, etagOf, yes } from "../../changes/BulkChange.js"
+import { defined } from "../../Defined.js"
+import { CannotDo } from "../../Failures.js"
+import { type BadFile, type FormatName, formatNames } from "../../formats/Format.js"
+import { readSecrets, type SecretMap, writeSecrets } from "../../formats/Formats.js"
+import { atEnv, type Call } from "../../grammar/Command.js"
+import { option } from "../../grammar/Fields.js"
+import { editText } from "../../terminal/Editor.js"
+import type { Input } from "../../terminal/Input.js"
+import type { Output } from "../../terminal/Output.js"
+import { note } from "../../terminal/Print.js"
+import { ask, canAsk } from "../../terminal/Prompts.js"
+import { applyEdit, type Edit, editOf, isEmpty, overlap } from "./Edits.js"
+import { someKeys } from "./Keys.js"
+
+/** The secrets of an environment at one moment. */
+interface State {
+  readonly secrets: SecretMap
+  readonly etag: string | undefined
+}
+
+const readState = Effect.fnUntraced(function* (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>) {
+  const urlParams = keys.length === 0 ? {} : { keys }
+  const [bundle, response] = yield* call("environments", (api) =>
+    api.bundle({ path, urlParams, headers: {}, withResponse: true })
+  )
+  const secrets = new Map((bundle?.data ?? []).map(({ key, value }) => [key, value] as const))
+  const state: State = { secrets, etag: etagOf(response) }
+  return state
+})
+
+const fileNames: Readonly<Record<FormatName, string>> = {
+  env: "secrets.env",
+  shell: "secrets.sh",
+  docker: "docker.env",
+  json: "secrets.json",
+  yaml: "secrets.yaml"
+}
+
+const headOf = (format: FormatName, path: EnvPath) =>
+  format === "json"
+    ? ""
+    : `# Secrets of ${path.org_name}/${path.project_name}/${path.env_name}. A line that is removed deletes its secret.\n`
+
+const textOf = Effect.fnUntraced(function* (format: FormatName, path: EnvPath, secrets: SecretMap) {
+  const pairs = [...secrets].map(([key, value]) => ({ key, value }))
+  const { text } = yield* writeSecrets(format, pairs, { withHead: false, skip: false })
+  return Redacted.make(headOf(format, path) + Redacted.value(text))
+})
+
+/** Waits for a person before the editor takes the screen again. */
+const again = ask("press Enter to edit again, or ctrl-C to stop ")
+
+type Edited = Effect.Effect<SecretMap, BadFile | CannotDo, Input | Output>
+
+/** Has a person edit a text until it can be read. Where nobody can be asked, a mistake is a failure. */
+const editUntilRead = (format: FormatName, text: Redacted.Redacted): Edited =>
+  Effect.gen(function* () {
+    const name = fileNames[format]
+    const edited = yield* editText(name, text)
+    const reading = yield* Effect.either(readSecrets(format, name, edited))
+    if (Either.isRight(reading)) return reading.right.secrets
+    if (!(yield* canAsk)) return yield* reading.left
+    yield* Effect.forEach(reading.left.lines, note)
+    yield* again
+    return yield* editUntilRead(format, edited)
+  })
+
+export const edit = atEnv("edit", {
+  description:
+    "Change secrets in your editor ($VISUAL, $EDITOR or vi), in a file that is yours alone and removed afterwards",
+  examples: ["coffer secret edit", "coffer secret edit API_KEY DATABASE_URL", "coffer secret edit --format env --yes"],
+  options: {
+    keys: someKeys,
+    format: option(
+      "format",
+      Schema.Literal(...formatNames),
+      "The file's format; yaml, which holds every value, when left out"
+    ),
+    yes
+  },
+  run: (context) => {
+    const { call, options, path } = context
+    const { format = "yaml", keys, yes } = options
+    const place = `${path.project_name}/${path.env_name}`
+
+    const write = (edit: Edit, { etag }: State) =>
+      changeMany({ ...context, options: { dryRun: false, yes } }, path, ({ dryRun }) => {
+        const payload = { set: edit.set, delete: edit.deleted, dry_run: dryRun }
+        const headers = defined({ "if-match": etag })
+        return call("environments", (api) => api.writeBundle({ path, headers, payload, withResponse: true }))
+      })
+
+    /** Goes on from the newest state, with what the person changed, except where somebody else changed that too. */
+    const rebase = Effect.fnUntraced(function* (mine: Edit, before: State) {
+      const message = `${place} was changed by somebody else meanwhile, and nothing was written`
+      if (!(yield* canAsk)) return yield* new CannotDo({ message: `${message}; edit it again` })
+      yield* note(message)
+      const state = yield* readState(call, path, keys)
+      const theirs = overlap(mine, editOf(before.secrets, state.secrets))
+      if (theirs.length > 0) yield* note(`the file will show what they wrote, not what you did: ${theirs.join(", ")}`)
+      yield* again
+      return { state, shown: applyEdit(state.secrets, mine, theirs) }
+    })
+
+    return Effect.gen(function* () {
+      let state = yield* readState(call, path, keys)
+      let shown = state.secrets
+      for (;;) {
+        const edited = yield* editUntilRead(format, yield* textOf(format, path, shown))
+        const mine = editOf(state.secrets, edited)
+        if (isEmpty(mine)) return yield* note(`nothing was changed in ${place}`)
+        const written = yield* Effect.either(write(mine, state))
+        if (Either.isRight(written)) return
+        if (written.left._tag !== "Conflict") return yield* written.left
+        const next = yield* rebase(mine, state)
+        state = next.state
+        shown = next.shown
+      }
+    })
+  }
+})

@@ -1,0 +1,126 @@
+import { variable, Variables } from "@coffer/domain/client/Settings"
+import { Array, Effect, Option, Redacted } from "effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { CannotDo } from "../Failures.js"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The person's editor, as a command of the shell. */
+const editorOf = (env: Environment): string => variable(env, "VISUAL") ?? variable(env, "EDITOR") ?? "vi"
+
+const makeFolderIn = Option.liftThrowable((parent: string) => mkdtempSync(join(parent, "coffer-edit-")))
+
+/** Makes a folder for this user alone: in memory where the system offers that, so that no disk holds the values. */
+const makeFolder = (env: Environment): string | undefined => {
+  const runtime = variable(env, "XDG_RUNTIME_DIR")
+  const parents = [...(runtime?.startsWith("/") === true ? [runtime] : []), "/dev/shm", tmpdir()]
+  return Option.getOrUndefined(Array.findFirst(parents, (parent) => makeFolderIn(parent)))
+}
+
+/** Overwrites a file with zeros. */
+const overwrite = Option.liftThrowable((path: string) => {
+  const zeros = Buffer.alloc(statSync(path).size)
+  writeFileSync(path, zeros, { flag: "r+", flush: true })
+})
+
+const namesIn = Option.liftThrowable((folder: string) => readdirSync(folder))
+const removeAll = Option.liftThrowable((folder: string) => rmSync(folder, { recursive: true, force: true }))
+
+/** Overwrites and removes a folder's files, also those that the editor made beside the file. */
+const removeFolder = (folder: string) => {
+  const names = Option.getOrElse(namesIn(folder), (): ReadonlyArray<string> => [])
+  for (const name of names) overwrite(join(folder, name))
+  removeAll(folder)
+}
+
+const guarded = ["SIGINT", "SIGQUIT", "SIGHUP"] as const
+const ignore = () => {}
+
+/** Ignores what would end this process before the file is removed: ctrl-C is a key of the editor, and reaches both. */
+const guardSignals = () => {
+  const saved = guarded.map((signal) => ({ signal, listeners: process.listeners(signal) }))
+  for (const { signal } of saved) process.removeAllListeners(signal).on(signal, ignore)
+  return () => {
+    for (const { listeners, signal } of saved) {
+      process.off(signal, ignore)
+      for (const listener of listeners) process.on(signal, listener)
+    }
+  }
+}
+
+/** Starts the editor in place of the shell, so that a signal reaches it, unless the command is more than a program with options. */
+const start = (command: string, path: string) => {
+  if (process.platform === "win32") return spawn(`${command} "${path}"`, { stdio: "inherit", shell: true })
+  const exec = /[=;&|()<>]/.test(command) ? "" : "exec "
+  return spawn("/bin/sh", ["-c", `${exec}${command} "$@"`, command, path], { stdio: "inherit" })
+}
+
+/** Runs the editor. SIGHUP, and an interruption by SIGTERM, end it. */
+const runEditor = (command: string, path: string): Effect.Effect<void, CannotDo> =>
+  Effect.async((resume) => {
+    const child = start(command, path)
+    const fail = (how: string) => {
+      const message = `the editor ${command} ${how}, and nothing was written; VISUAL or EDITOR can name another one`
+      resume(Effect.fail(new CannotDo({ message })))
+    }
+    const hangUp = () => resume(Effect.interrupt)
+    process.on("SIGHUP", hangUp)
+    child.once("error", () => fail("does not start"))
+    child.once("close", (code, signal) => {
+      if (code === 0) resume(Effect.void)
+      else fail(signal === null ? `ended with exit code ${String(code)}` : `was ended by ${signal}`)
+    })
+    return Effect.sync(() => {
+      process.off("SIGHUP", hangUp)
+      child.kill()
+    })
+  })
+
+const notMade = new CannotDo({
+  message: "no temporary folder can be made; set XDG_RUNTIME_DIR or TMPDIR to a folder of yours"
+})
+
+/**
+ * Has a person edit a text, which is in a file for as long as the editor runs. The file is overwritten and removed however
+ * that ends.
+ *
+ * @param name the file's name, by which editors know its format.
+ */
+export const editText = (name: string, text: Redacted.Redacted): Effect.Effect<Redacted.Redacted, CannotDo> =>
+  Effect.flatMap(Variables, (env) =>
+    Effect.acquireUseRelease(
+      Effect.suspend(() => {
+        const restore = guardSignals()
+        const folder = makeFolder(env)
+        const remove = () => {
+          if (folder !== undefined) removeFolder(folder)
+        }
+        // The process may end without ending this effect.
+        process.once("exit", remove)
+        return Effect.succeed({ folder, remove, restore })
+      }),
+      ({ folder }) =>
+        Effect.gen(function* () {
+          if (folder === undefined) return yield* notMade
+          const path = join(folder, name)
+          yield* Effect.try({
+            try: () => writeFileSync(path, Redacted.value(text), { mode: 0o600, flag: "wx" }),
+            catch: () => new CannotDo({ message: "the file to edit cannot be written; is the disk full?" })
+          })
+          yield* runEditor(editorOf(env), path)
+          return yield* Effect.try({
+            try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path))),
+            catch: () => new CannotDo({ message: "the edited file is no UTF-8 text, and nothing was written" })
+          })
+        }),
+      ({ remove, restore }) =>
+        Effect.sync(() => {
+          process.off("exit", remove)
+          remove()
+          restore()
+        })
+    )
+  )
