@@ -26,6 +26,9 @@ const fast = {
   listen_addresses: "127.0.0.1"
 }
 
+/** Runs a server until standard input ends, also by the death of the tests, and then removes its folder. */
+const supervised = '"$@" & server=$!; cat > /dev/null; kill -QUIT $server; wait $server; rm -rf "$PWD"/*'
+
 export interface Cluster {
   /** The URL of the server, without a database. */
   readonly url: string
@@ -63,10 +66,11 @@ export const startCluster = async (settings: Readonly<Record<string, string>> = 
       { ...options, stdio: ["ignore", "ignore", "pipe"] }
     )
     const port = await freePort()
+    const command = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
     const server = spawn(
-      join(bin, "postgres"),
-      ["-D", data, "-p", `${port}`, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
-      { ...options, stdio: ["ignore", "ignore", "pipe"] }
+      "/bin/sh",
+      ["-c", supervised, "sh", join(bin, "postgres"), "-D", data, "-p", `${port}`, ...command],
+      { ...options, env: { ...options.env, PATH: "/usr/bin:/bin" }, stdio: ["pipe", "ignore", "pipe"] }
     )
     const said: Array<string> = []
     server.stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -76,15 +80,9 @@ export const startCluster = async (settings: Readonly<Record<string, string>> = 
     const ended = once(server, "exit")
     /** Ends all sessions at once. The data folder is removed, so nothing has to be flushed. */
     const end = () => {
-      server.kill("SIGQUIT")
+      server.stdin.end()
     }
-    const abandon = () => {
-      end()
-      remove()
-    }
-    process.once("exit", abandon)
     const stop = async () => {
-      process.off("exit", abandon)
       end()
       await ended
       remove()
