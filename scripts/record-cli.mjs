@@ -51,6 +51,7 @@ $ coffer secret delete COOKIE_SECRET --yes
 Everything after \`run\` and its options is the command. It gets the secrets as environment variables.
 $ coffer run -- sh -c 'echo "the key is $API_KEY"'
 $ coffer run --only API_KEY -- printenv DATABASE_URL
+$ coffer run acme/webshop/dev -- printenv API_KEY
 
 # History
 $ coffer secret versions API_KEY

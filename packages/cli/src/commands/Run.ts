@@ -8,7 +8,7 @@ export const runCommand: Leaf = {
   type: "command",
   name: "run",
   description: "Run a command that sees the secrets as its environment variables",
-  examples: ["coffer run --env prod -- npm start"],
+  examples: ["coffer run --env prod -- npm start", "coffer run acme/webshop/prod -- npm start"],
   ...runSyntax,
   start: () => Effect.fail(new WrongUsage({ message: "write run first: coffer run [OPTIONS] -- COMMAND" }))
 }

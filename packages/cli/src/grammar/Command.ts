@@ -16,12 +16,13 @@ import {
   type MissingSettings,
   type Settings
 } from "@coffer/domain/client/Settings"
-import { Effect, Option, type Scope } from "effect"
+import { Effect, Either, Option, type Scope } from "effect"
 import { type Failure, WrongUsage } from "../Failures.js"
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
 import { printView, type View } from "../terminal/View.js"
 import { Version } from "../Version.js"
+import { splitPaths } from "./PlacePath.js"
 import { placeOptions, type Syntax } from "./Data.js"
 import { type ArgumentField, type Fields, flag, type OptionField, textOption } from "./Fields.js"
 
@@ -131,6 +132,10 @@ const syntaxOf = (fields: ReadonlyArray<OptionField<unknown> | ArgumentField<unk
 const refuse = (problem: string | undefined) =>
   problem === undefined ? Effect.void : Effect.fail(new WrongUsage({ message: problem }))
 
+/** The settings that a command line gives, each by itself. */
+export const placeGiven = (given: Given): Either.Either<Given, WrongUsage> =>
+  Either.mapLeft(splitPaths(given), (message) => new WrongUsage({ message }))
+
 const config = CliConfig.make({ isCaseSensitive: true, showBuiltIns: false })
 
 /** Parses the words of a command line and runs the command with their values. */
@@ -185,7 +190,7 @@ const commandsAt =
         Effect.gen(function* () {
           yield* refuse(check?.(options))
           const { env, json, org, project, serverUrl } = at
-          const given = { serverUrl, org, project, env, ...place?.(options) }
+          const given = yield* placeGiven({ serverUrl, org, project, env, ...place?.(options) })
           const settings = yield* loadSettings(given)
           const path = yield* pathOf(settings, at)
           const server = yield* settings.server

@@ -1,3 +1,5 @@
+import { pathForms } from "./PlacePath.js"
+
 /** What the parser, the help, the messages and the completions know about an option. */
 export interface OptionData {
   readonly kind: "option"
@@ -38,6 +40,6 @@ const text = (name: string, description: string): OptionData => ({ kind: "option
 export const placeOptions = {
   serverUrl: text("server-url", "The server's address (SERVICE_SERVER_URL, server_url)"),
   org: text("org", "The organization (SERVICE_ORG, org)"),
-  project: text("project", "The project (SERVICE_PROJECT, project)"),
-  env: text("env", "The environment (SERVICE_ENV, env)")
+  project: text("project", `The project, or ${pathForms.project} (SERVICE_PROJECT, project)`),
+  env: text("env", `The environment, or ${pathForms.env} (SERVICE_ENV, env)`)
 } as const

@@ -5,7 +5,7 @@ import type { OptionData, Syntax } from "./Data.js"
 /** An argument as it was given. */
 export interface Word {
   readonly text: string
-  /** Whether it stood after `--`, where a hyphen has no meaning. */
+  /** Whether it stood after the `--` of this command line, where a hyphen has no meaning. */
   readonly isVerbatim: boolean
 }
 
@@ -128,12 +128,9 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
     if (problem !== undefined) return { type: "wrong", message: problem }
     options.set(option.name, [...(values ?? []), ...(value === undefined ? [] : [value])])
   }
-  const rest = argv.slice(end?.kind === "option-terminator" ? limit + 1 : limit)
-  return {
-    type: "words",
-    options,
-    arguments: [...found, ...rest.map((text) => ({ text, isVerbatim: true }))]
-  }
+  const isVerbatim = end?.kind === "option-terminator"
+  const rest = argv.slice(isVerbatim ? limit + 1 : limit)
+  return { type: "words", options, arguments: [...found, ...rest.map((text) => ({ text, isVerbatim }))] }
 }
 
 /** What is missing, or too much, in a sentence. */

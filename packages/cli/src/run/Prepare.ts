@@ -1,6 +1,7 @@
 import type { BundleSecret } from "@coffer/domain/client/BundleClient"
 import { Variables } from "@coffer/domain/client/Settings"
 import { Effect, Option, Redacted } from "effect"
+import { isPlacePath } from "../grammar/PlacePath.js"
 import { note } from "../terminal/Print.js"
 import { childEnvironment } from "./ChildEnvironment.js"
 import { findExecutable } from "./Executable.js"
@@ -37,21 +38,29 @@ const commandEnvironment = Effect.fnUntraced(function* (
   return env
 })
 
-const locate = (command: string, path: string | undefined) => {
+/** What to do about a place that was taken for a command. */
+const placeHint = ({ args, command }: RunCommand) => {
+  if (isPlacePath(command)) return `; to name a place, write -- behind it: coffer run ${command} -- COMMAND`
+  return args[0] === "--" ? `; to name the environment, write: coffer run --env ${command} -- COMMAND` : ""
+}
+
+const locate = (runCommand: RunCommand, path: string | undefined) => {
+  const { command } = runCommand
   const lookup = findExecutable(command, path)
   if (lookup.type === "found") return Effect.succeed(lookup)
   return lookup.type === "not_found"
-    ? Effect.fail(new NotStarted({ code: 127, message: `${command}: there is no such command` }))
+    ? Effect.fail(new NotStarted({ code: 127, message: `${command}: there is no such command${placeHint(runCommand)}` }))
     : Effect.fail(new NotStarted({ code: 126, message: `${command} cannot be executed: ${lookup.problem}` }))
 }
 
 /** The program to start: the command, found in the PATH of its own environment, with that environment. */
 export const prepare = Effect.fnUntraced(function* (
-  { args, command, options }: RunCommand,
+  runCommand: RunCommand,
   secrets: ReadonlyArray<BundleSecret>
 ) {
+  const { args, command, options } = runCommand
   const env = yield* commandEnvironment(secrets, options.allowEnv)
-  const { forShell, path, sure } = yield* locate(command, env["PATH"])
+  const { forShell, path, sure } = yield* locate(runCommand, env["PATH"])
   yield* refuse(sizeProblem([command, ...args], env, totalLimit()))
   const program: Program = { path, command, args, env, forShell, sure }
   return program

@@ -1,10 +1,11 @@
 import { constants } from "node:os"
-import { readWords, type Words } from "../grammar/Words.js"
+import { isPlacePath } from "../grammar/PlacePath.js"
+import { readWords, type Word, type Words } from "../grammar/Words.js"
 import { runSyntax } from "./RunOptions.js"
 
 /**
- * The command line of `coffer run`. The first argument that is not an option of `run` starts the command; nothing after it
- * is parsed. Imports little, so that `run` starts fast.
+ * The command line of `coffer run`. The first argument that is not an option of `run` starts the command, unless it is a
+ * place before `--`; nothing after it is parsed. Imports little, so that `run` starts fast.
  */
 export type RunArgv =
   | {
@@ -95,6 +96,13 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
   }
 }
 
+/** Takes the place off the words, which is one only where `--` comes next: the first word would start the command. */
+const splitPlace = (words: ReadonlyArray<Word>): readonly [place: string | undefined, words: ReadonlyArray<Word>] => {
+  const [first, second] = words
+  const isPlace = first?.isVerbatim === false && second?.text === "--" && isPlacePath(first.text)
+  return isPlace ? [first.text, words.slice(2)] : [undefined, words]
+}
+
 /** @param argv the arguments after `run`. */
 export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
   const wrong = (message: string): RunArgv => ({ type: "wrong", message })
@@ -106,8 +114,12 @@ export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
   }
   const options = readOptions(reading.options)
   if (typeof options === "string") return wrong(options)
-  const [command, ...args] = reading.arguments.map(({ text }) => text)
+  const [place, words] = splitPlace(reading.arguments)
+  if (place !== undefined && options.env !== undefined) {
+    return wrong(`--env ${options.env} and ${place} both name the environment: leave one of them out`)
+  }
+  const [command, ...args] = words.map(({ text }) => text)
   return command === undefined
     ? wrong("no command is given: write it behind the options, as in: coffer run -- npm start")
-    : { type: "run", options, command, args }
+    : { type: "run", options: { ...options, env: place ?? options.env }, command, args }
 }

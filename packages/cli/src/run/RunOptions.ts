@@ -1,3 +1,4 @@
+import { pathForms } from "../grammar/PlacePath.js"
 import { type OptionData, placeOptions, type Syntax } from "../grammar/Data.js"
 
 const valued = (name: string, value: string, description: string): OptionData => ({
@@ -34,6 +35,13 @@ export const runSyntax: Syntax = {
     valued("offline-max-age", "time", "How old the copy of --offline-fallback may be (24h)")
   ],
   arguments: [
+    {
+      kind: "argument",
+      name: "PLACE --",
+      description: `The place, ${pathForms.env} with at least one slash; only before --, as in: acme/webshop/prod -- npm start`,
+      least: 0,
+      most: 1
+    },
     {
       kind: "argument",
       name: "COMMAND",

@@ -8,7 +8,8 @@ import { credentialFor } from "@coffer/domain/client/Credentials"
 import { warnOfClearText } from "@coffer/domain/client/ServerUrl"
 import { loadSettings } from "@coffer/domain/client/Settings"
 import { secretKeyForm } from "@coffer/domain/NameForms"
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
+import { splitPaths } from "../grammar/PlacePath.js"
 import { describe, type Failure, WrongUsage } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { Version } from "../Version.js"
@@ -26,7 +27,9 @@ const maxKeysLength = 7_000
 
 /** The request for the secrets: server, place and credential, from options, variables, `service.yml` and the session. */
 export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
-  const settings = yield* loadSettings(options)
+  const given = splitPaths(options)
+  if (Either.isLeft(given)) return yield* new WrongUsage({ message: given.left })
+  const settings = yield* loadSettings(given.right)
   const path = yield* settings.envPath
   const server = yield* settings.server
   const keys = options.only

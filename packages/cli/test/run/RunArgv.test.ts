@@ -31,6 +31,26 @@ describe("splitRunArgv", () => {
     }
   })
 
+  it("takes a place for one only where -- comes next", () => {
+    const cases = [
+      [["acme/webshop/prod", "--", "ls", "-l"], { ...none, env: "acme/webshop/prod" }, "ls", ["-l"]],
+      [["--org", "acme", "webshop/prod", "--", "ls"], { ...none, org: "acme", env: "webshop/prod" }, "ls", []],
+      [["bin/start", "--port", "--", "x"], none, "bin/start", ["--port", "--", "x"]],
+      [["--", "bin/start", "--", "x"], none, "bin/start", ["--", "x"]],
+      [["./start", "--", "x"], none, "./start", ["--", "x"]],
+      [["a/b/c/d", "--", "x"], none, "a/b/c/d", ["--", "x"]],
+      [["echo", "--", "x"], none, "echo", ["--", "x"]]
+    ] as const
+    for (const [argv, options, command, args] of cases) {
+      assert.deepStrictEqual<unknown>(splitRunArgv(argv), { type: "run", options, command, args })
+    }
+    assert.deepStrictEqual(splitRunArgv(["--env", "dev", "webshop/prod", "--", "ls"]), {
+      type: "wrong",
+      message: "--env dev and webshop/prod both name the environment: leave one of them out"
+    })
+    assert.strictEqual(splitRunArgv(["acme/webshop/prod", "--"]).type, "wrong")
+  })
+
   it("gives help, but not in the command's place", () => {
     assert.strictEqual(splitRunArgv(["--help"]).type, "help")
     assert.strictEqual(splitRunArgv(["--env", "prod", "-h"]).type, "help")

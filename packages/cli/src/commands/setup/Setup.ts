@@ -7,7 +7,7 @@ import { Effect, Either, Schema } from "effect"
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { CannotDo } from "../../Failures.js"
-import { command, env, org, project, serverUrl } from "../../grammar/Command.js"
+import { command, env, org, placeGiven, project, serverUrl } from "../../grammar/Command.js"
 import { argument, flag } from "../../grammar/Fields.js"
 import { printLine } from "../../terminal/Print.js"
 import { ask, canAsk } from "../../terminal/Prompts.js"
@@ -63,13 +63,14 @@ const init = command("init", {
       const path = resolve(serviceFileName)
       // Before any question is asked.
       if (!options.force && existsSync(path)) return yield* alreadyThere(path)
+      const place = yield* placeGiven(options)
       const variables = yield* Variables
       const given = options.serverUrl ?? variable(variables, "SERVICE_SERVER_URL")
       const server = yield* address(given ?? defaultServerUrl)
       const names = {
-        org: yield* settle("org", options.org, "SERVICE_ORG", OrgName),
-        project: yield* settle("project", options.project, "SERVICE_PROJECT", ProjectName),
-        env: yield* settle("env", options.env, "SERVICE_ENV", EnvName)
+        org: yield* settle("org", place.org, "SERVICE_ORG", OrgName),
+        project: yield* settle("project", place.project, "SERVICE_PROJECT", ProjectName),
+        env: yield* settle("env", place.env, "SERVICE_ENV", EnvName)
       }
       yield* checkNames(server, names)
       const lines = Object.entries({ server_url: server.base, ...names }).flatMap(([key, text]) =>

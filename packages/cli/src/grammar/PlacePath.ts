@@ -1,0 +1,40 @@
+import type { Given } from "@coffer/domain/client/Settings"
+import { Either } from "effect"
+
+/** The ways to name a place in one word. */
+export const pathForms = { env: "[[ORG/]PROJECT/]ENV", project: "[ORG/]PROJECT" } as const
+
+/** Whether a word names a place by more than the environment: `webshop/prod` or `acme/webshop/prod`. */
+export const isPlacePath = (word: string): boolean => /^(?:[a-z0-9-]+\/){1,2}[a-z0-9-]+$/.test(word)
+
+const words = { org: "organizations", project: "projects" } as const
+
+/** Joins what a path says with what an option says. */
+const join = (key: keyof typeof words, path: string, part: string | undefined, option: string | undefined) =>
+  part === undefined || option === undefined || part === option
+    ? Either.right(part ?? option)
+    : Either.left(`--${key} ${option} and ${path} name two different ${words[key]}: leave one of them out`)
+
+const partsOf = (path: string, most: number) => {
+  const parts = path.split("/")
+  return parts.length <= most && parts.every((part) => part !== "") ? parts : undefined
+}
+
+/** Takes `ORG/PROJECT/ENV` in place of an environment apart, and `ORG/PROJECT` in place of a project. Fails with a sentence. */
+export const splitPaths = (given: Given): Either.Either<Given, string> =>
+  Either.gen(function* () {
+    const { env = "", org, project = "" } = given
+    const envParts = env.includes("/") ? partsOf(env, 3) : [env]
+    if (envParts === undefined) return yield* Either.left(`--env takes ${pathForms.env}`)
+    const projectParts = project.includes("/") ? partsOf(project, 2) : [project]
+    if (projectParts === undefined) return yield* Either.left(`--project takes ${pathForms.project}`)
+    const [envName, projectOfEnv, orgOfEnv] = envParts.reverse()
+    const [projectName, orgOfProject] = projectParts.reverse()
+    const known = yield* join("org", project, orgOfProject, org)
+    return {
+      ...given,
+      org: yield* join("org", env, orgOfEnv, known),
+      project: yield* join("project", env, projectOfEnv, projectName || undefined),
+      env: envName || undefined
+    }
+  })
