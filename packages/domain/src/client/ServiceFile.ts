@@ -8,8 +8,13 @@ export const serviceFileName = "service.yml"
 export const serviceFileKeys = ["server_url", "org", "project", "env"] as const
 export type ServiceFileKey = (typeof serviceFileKeys)[number]
 
+/** The names of variables that `coffer run` may pass on although they make other programs run code. */
+export const allowEnvKey = "allow_env"
+
 /** The settings in `service.yml`, each with its line number. */
-export type ServiceFile = Partial<Record<ServiceFileKey, { readonly text: string; readonly line: number }>>
+export interface ServiceFile extends Partial<Record<ServiceFileKey, { readonly text: string; readonly line: number }>> {
+  [allowEnvKey]?: { readonly names: ReadonlyArray<string>; readonly line: number }
+}
 
 class Absent extends Data.TaggedError("Absent") {}
 
@@ -18,11 +23,26 @@ export class BadServiceFile extends Data.TaggedError("BadServiceFile")<{ readonl
 
 export const isServiceFileKey = (text: unknown): text is ServiceFileKey => serviceFileKeys.some((key) => key === text)
 
+/** Whether a text can be the name of a variable. */
+export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
+
+/** Parses `allow_env: [PATH, "IFS"]`. */
+const parseAllowEnv = (line: string): ReadonlyArray<string> | undefined => {
+  const [, list] = /^allow_env: \[([A-Za-z0-9_," ]+)\]$/.exec(line) ?? []
+  const names = list?.split(", ").map((item) => /^"([^"]*)"$/.exec(item)?.[1] ?? item)
+  return names?.every(isVariableName) === true ? names : undefined
+}
+
 /** Parses a `service.yml` of lines such as `org: acme` or `org: "acme"`, as `coffer init` writes. Returns none for other YAML. */
 export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFile> => {
   const found: ServiceFile = {}
   for (const [index, line] of source.split("\n").entries()) {
     if (/^(#[\x20-\x7e]*)?$/.test(line)) continue
+    const names = parseAllowEnv(line)
+    if (names !== undefined && found[allowEnvKey] === undefined) {
+      found[allowEnvKey] = { names, line: index + 1 }
+      continue
+    }
     const [, key, quoted, bare] =
       /^([a-z_]+): (?:"([a-zA-Z0-9:/._-]+)"|([a-z0-9](?:[a-z0-9:/._-]*[a-z0-9])?))$/.exec(line) ?? []
     const text = quoted ?? bare
@@ -70,6 +90,8 @@ export interface FoundServiceFile {
   /** The path from the directory, for messages. */
   readonly name: string
   readonly settings: ServiceFile
+  /** The absolute path and the content; none if there is no file. */
+  readonly file: { readonly path: string; readonly source: string } | undefined
 }
 
 /** Reads the nearest `service.yml` of a directory and its parents in the same repository. */
@@ -80,7 +102,8 @@ export const readServiceFile = Effect.fnUntraced(function* (
     const path = join(folder, serviceFileName)
     const source = yield* read(path)
     if (Option.isNone(source)) continue
-    return { name: relative(directory, path), settings: yield* parse(path, source.value) }
+    const settings = yield* parse(path, source.value)
+    return { name: relative(directory, path), settings, file: { path, source: source.value } }
   }
-  return { name: serviceFileName, settings: {} }
+  return { name: serviceFileName, settings: {}, file: undefined }
 })

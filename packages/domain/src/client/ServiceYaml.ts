@@ -1,10 +1,24 @@
 import { Either } from "effect"
-import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml"
-import { isServiceFileKey, type ServiceFile, serviceFileKeys, serviceFileName } from "./ServiceFile.js"
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml"
+import {
+  allowEnvKey,
+  isServiceFileKey,
+  isVariableName,
+  type ServiceFile,
+  serviceFileKeys,
+  serviceFileName
+} from "./ServiceFile.js"
 
 export interface YamlProblem {
   readonly line: number
   readonly problem: string
+}
+
+/** The names of a list. None if it is no list of names of variables. */
+const namesIn = (list: unknown): ReadonlyArray<string> | undefined => {
+  if (!isSeq(list)) return undefined
+  const names = list.items.map((item) => (isScalar(item) && typeof item.value === "string" ? item.value : ""))
+  return names.every(isVariableName) ? names : undefined
 }
 
 /** Parses a `service.yml`. Every scalar is a string, so that an organization may be called `123` or `null`. */
@@ -22,9 +36,19 @@ export const parseServiceYaml = (source: string): Either.Either<ServiceFile, Yam
   for (const { key, value } of root.items) {
     const offset = isNode(key) ? key.range[0] : start
     const name = isScalar(key) ? key.value : undefined
+    if (name === allowEnvKey) {
+      const names = namesIn(value)
+      if (names === undefined)
+        return refuse(offset, `${name} must be a list of names of variables, as in [NODE_OPTIONS]`)
+      found[allowEnvKey] = { names, line: lines.linePos(offset).line }
+      continue
+    }
     if (!isServiceFileKey(name)) {
       const shown = typeof name === "string" ? JSON.stringify(name) : "this"
-      return refuse(offset, `${shown} is not a key of ${serviceFileName}; the keys are ${serviceFileKeys.join(", ")}`)
+      return refuse(
+        offset,
+        `${shown} is not a key of ${serviceFileName}; the keys are ${[...serviceFileKeys, allowEnvKey].join(", ")}`
+      )
     }
     if (!isScalar(value) || typeof value.value !== "string" || value.value === "") {
       return refuse(offset, `${name} must have a text as its value`)

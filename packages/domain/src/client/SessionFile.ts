@@ -19,10 +19,10 @@ const decode = (text: string): Option.Option<Sessions> =>
 const encode = (sessions: Sessions) =>
   JSON.stringify(Object.fromEntries([...sessions].map(([origin, token]) => [origin, Redacted.value(token)])), null, 2)
 
-const path = privatePath("session")
+export const sessionPath = privatePath("session")
 
 const read = Effect.gen(function* () {
-  const file = yield* path
+  const file = yield* sessionPath
   const text = yield* readPrivate(file)
   const none: Sessions = new Map()
   if (Option.isNone(text)) return none
@@ -34,7 +34,7 @@ const read = Effect.gen(function* () {
 })
 
 const write = Effect.fnUntraced(function* (sessions: Sessions) {
-  const file = yield* path
+  const file = yield* sessionPath
   if (sessions.size === 0) return yield* removePrivate(file)
   yield* writePrivate(file, `${encode(sessions)}\n`)
 })

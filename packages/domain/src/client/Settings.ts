@@ -39,10 +39,11 @@ const variables = {
   env: "SERVICE_ENV"
 } as const
 
-interface Found {
+/** A setting as it was found. */
+export interface Found {
   readonly text: string
   readonly source: Source
-  /** Where the setting was found, for error messages. */
+  /** Where the setting was found, for people. */
   readonly where: string
 }
 
@@ -74,9 +75,15 @@ export const loadSettings = Effect.fnUntraced(function* (
     return { text: fromFile.text, source: "file", where: `${file.name}, line ${fromFile.line}, ${key}` }
   }
 
+  const findServer = (): Found =>
+    find("server_url", "server-url", given.serverUrl) ?? {
+      text: defaultServerUrl,
+      source: "default",
+      where: "the default"
+    }
+
   const server: Effect.Effect<ServerUrl, BadSetting> = Effect.suspend(() => {
-    const found = find("server_url", "server-url", given.serverUrl)
-    const { source, text, where } = found ?? { text: defaultServerUrl, source: "default", where: "the default" }
+    const { source, text, where } = findServer()
     return Either.mapLeft(
       parseServerUrl(text, source),
       ({ message }) => new BadSetting({ message: `the server's address (${where}) ${message}` })
@@ -103,6 +110,11 @@ export const loadSettings = Effect.fnUntraced(function* (
   const environment = name("env", forms.env)
 
   return {
+    /** The `service.yml` that applies. */
+    file,
+    /** Where a name was found; none if it is not given. */
+    find: (key: SettingName) => find(key, key, given[key]),
+    findServer,
     server,
     org,
     project,

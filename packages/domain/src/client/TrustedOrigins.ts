@@ -1,23 +1,29 @@
 import { Effect, Option } from "effect"
 import { privatePath, readPrivate, type PrivateFileError, writePrivate } from "./PrivateFile.js"
 
-const path = privatePath("trusted")
+/** The path of the file that holds what is trusted: a line for each origin, and for each file. */
+export const trustedPath = privatePath("trusted")
 
-const read = Effect.gen(function* () {
-  const text = yield* readPrivate(yield* path)
+/** The lines of the file. */
+export const readTrusted = Effect.gen(function* () {
+  const text = yield* readPrivate(yield* trustedPath)
   return Option.match(text, {
     onNone: (): ReadonlyArray<string> => [],
     onSome: (lines) => lines.split("\n").filter((line) => line !== "")
   })
 })
 
+/** Adds a line, in place of those that it replaces. */
+export const trustLine = Effect.fnUntraced(function* (added: string, replaces: (line: string) => boolean) {
+  const lines = yield* readTrusted
+  if (lines.includes(added)) return
+  const left = lines.filter((line) => !replaces(line))
+  yield* writePrivate(yield* trustedPath, [...left, added].map((line) => `${line}\n`).join(""))
+})
+
 /** Whether API keys may be sent to this origin if it comes from `service.yml`. */
 export const isTrusted = (origin: string): Effect.Effect<boolean, PrivateFileError> =>
-  Effect.map(read, (origins) => origins.includes(origin))
+  Effect.map(readTrusted, (lines) => lines.includes(origin))
 
 /** Stores that API keys may be sent to this origin. */
-export const trustOrigin = Effect.fnUntraced(function* (origin: string) {
-  const origins = yield* read
-  if (origins.includes(origin)) return
-  yield* writePrivate(yield* path, [...origins, origin].map((line) => `${line}\n`).join(""))
-})
+export const trustOrigin = (origin: string): Effect.Effect<void, PrivateFileError> => trustLine(origin, () => false)

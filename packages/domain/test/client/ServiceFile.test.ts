@@ -27,7 +27,17 @@ const value = fc.oneof(
   bare.map((text) => `"${text}"`),
   bare.map((text) => `'${text}'`)
 )
+const names = fc.constantFrom("PATH", '"IFS"', "a", "_x1", "A B", '""', "1A", "#", "[A]", "'Q'", "yes", "")
+const allowed = fc
+  .tuple(
+    fc.constantFrom("allow_env: [", "allow_env:[", "allow_env:  ["),
+    fc.array(names, { maxLength: 3 }),
+    fc.constantFrom(", ", ",", " , "),
+    fc.constantFrom("]", " ]", "] # why", "")
+  )
+  .map(([start, items, comma, end]) => start + items.join(comma) + end)
 const line = fc.oneof(
+  { weight: 3, arbitrary: allowed },
   {
     weight: 8,
     arbitrary: fc.tuple(key, fc.constantFrom(": ", ":", ":  ", " : "), value).map((parts) => parts.join(""))
@@ -49,6 +59,27 @@ describe("a service.yml", () => {
       { numRuns: 20_000 }
     )
     assert.isAbove(simple, 200)
+  })
+
+  it("has a list of variables in each form that YAML has for it", () => {
+    const found = { allow_env: { names: ["PATH", "IFS"], line: 1 } }
+    assert.deepStrictEqual(parseSimpleServiceFile('allow_env: [PATH, "IFS"]'), Option.some(found))
+    for (const source of ["allow_env: [PATH, 'IFS']", "allow_env:\n  - PATH\n  - IFS", "allow_env:\n- PATH\n- IFS\n"]) {
+      assert.deepStrictEqual(Either.getOrThrow(parseServiceYaml(source)), found, source)
+    }
+    for (const source of [
+      "allow_env: PATH",
+      "allow_env: [A-B]",
+      "allow_env: [[A]]",
+      "allow_env: {A: B}",
+      "allow_env:"
+    ]) {
+      const { line, problem } = Either.getOrThrow(Either.flip(parseServiceYaml(source)))
+      assert.deepStrictEqual(
+        [line, problem],
+        [1, "allow_env must be a list of names of variables, as in [NODE_OPTIONS]"]
+      )
+    }
   })
 
   it("as `coffer init` writes it is simple enough", () => {
