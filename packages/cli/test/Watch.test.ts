@@ -153,7 +153,10 @@ describe.concurrent("run --watch", () => {
     await scene.saying(1, "green")
     const { code } = await scene.ended()
     assert.strictEqual(code, 7)
-    assert.match(scene.stderr, /^coffer: the environment has changed: the command is started again$/m)
+    assert.match(
+      scene.stderr,
+      /^coffer: the environment has changed \(changed COLOUR\): the command is started again$/m
+    )
   })
 
   inScene("starts it again when a secret is deleted", async (scene) => {

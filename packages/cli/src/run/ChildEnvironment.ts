@@ -16,13 +16,22 @@ export interface ChildEnvironment {
   readonly dangerous: ReadonlyArray<string>
   /** Keys with a NUL byte in the value. */
   readonly withNul: ReadonlyArray<string>
+  /** Keys whose inherited variable has another value, which the command keeps. */
+  readonly kept: ReadonlyArray<string>
 }
 
-/** The environment of the command: the inherited variables, overridden by the secrets. */
+interface Rules {
+  /** Keys that are passed on although they make other programs run code. */
+  readonly allowed: ReadonlySet<string>
+  /** Whether secrets go before inherited variables. */
+  readonly isOverriding: boolean
+}
+
+/** The environment of the command: the inherited variables and the secrets. */
 export const childEnvironment = (
   inherited: Readonly<Record<string, string | undefined>>,
   secrets: ReadonlyArray<PlainSecret>,
-  allowed: ReadonlySet<string>
+  { allowed, isOverriding }: Rules
 ): ChildEnvironment => {
   // Not an object: a variable may have the name `__proto__`.
   const env = new Map<string, string>()
@@ -30,11 +39,13 @@ export const childEnvironment = (
     if (value !== undefined && !own.has(name)) env.set(name, value)
   }
   const leftOut = { unnameable: Array.of<string>(), dangerous: Array.of<string>(), withNul: Array.of<string>() }
+  const kept: Array<string> = []
   for (const { key, value } of secrets) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) leftOut.unnameable.push(key)
     else if ((isDangerous(key) || own.has(key)) && !allowed.has(key)) leftOut.dangerous.push(key)
     else if (value.includes("\0")) leftOut.withNul.push(key)
-    else env.set(key, value)
+    else if (isOverriding || !env.has(key)) env.set(key, value)
+    else if (env.get(key) !== value) kept.push(key)
   }
-  return { env: Object.fromEntries(env), ...leftOut }
+  return { env: Object.fromEntries(env), ...leftOut, kept }
 }

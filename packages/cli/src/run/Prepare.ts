@@ -5,8 +5,9 @@ import { isPlacePath } from "../grammar/PlacePath.js"
 import { note } from "../terminal/Print.js"
 import { childEnvironment } from "./ChildEnvironment.js"
 import { findExecutable } from "./Executable.js"
+import { allowanceProblem, type FileAllowance } from "./FileAllowance.js"
 import { sizeProblem, totalLimit } from "./Limits.js"
-import type { RunArgv } from "./RunArgv.js"
+import type { RunArgv, RunOptions } from "./RunArgv.js"
 import { NotStarted, type Program } from "./Start.js"
 
 export type RunCommand = Extract<RunArgv, { type: "run" }>
@@ -20,10 +21,13 @@ export const refuse = (problem: Option.Option<string>): Effect.Effect<void, NotS
 
 const commandEnvironment = Effect.fnUntraced(function* (
   secrets: ReadonlyArray<BundleSecret>,
-  allowed: ReadonlyArray<string>
+  { allowEnv, isOverriding }: RunOptions,
+  allowance: FileAllowance | undefined
 ) {
   const plain = secrets.map(({ key, value }) => ({ key, value: Redacted.value(value) }))
-  const { dangerous, env, unnameable, withNul } = childEnvironment(yield* Variables, plain, new Set(allowed))
+  const allowed = new Set([...allowEnv, ...(allowance?.trust === "trusted" ? allowance.keys : [])])
+  const rules = { allowed, isOverriding }
+  const { dangerous, env, kept, unnameable, withNul } = childEnvironment(yield* Variables, plain, rules)
   if (withNul.length > 0) {
     return yield* new NotStarted({
       code: 125,
@@ -31,9 +35,12 @@ const commandEnvironment = Effect.fnUntraced(function* (
     })
   }
   if (unnameable.length > 0) yield* note(`left out ${unnameable.join(", ")}: no environment variable can be called so`)
+  if (kept.length > 0) yield* note(`kept the inherited ${kept.join(", ")}, as --no-override says`)
   if (dangerous.length > 0) {
     const flags = dangerous.map((key) => `--allow-env ${key}`).join(" ")
     yield* note(`left out ${dangerous.join(", ")}, which can make other programs run code; to pass it on: ${flags}`)
+    const keys = allowance?.keys.filter((key) => dangerous.includes(key)) ?? []
+    if (allowance !== undefined && keys.length > 0) yield* note(allowanceProblem({ ...allowance, keys }))
   }
   return env
 })
@@ -49,19 +56,33 @@ const locate = (runCommand: RunCommand, path: string | undefined) => {
   const lookup = findExecutable(command, path)
   if (lookup.type === "found") return Effect.succeed(lookup)
   return lookup.type === "not_found"
-    ? Effect.fail(new NotStarted({ code: 127, message: `${command}: there is no such command${placeHint(runCommand)}` }))
+    ? Effect.fail(
+        new NotStarted({ code: 127, message: `${command}: there is no such command${placeHint(runCommand)}` })
+      )
     : Effect.fail(new NotStarted({ code: 126, message: `${command} cannot be executed: ${lookup.problem}` }))
 }
+
+/** Loaded lazily: most runs mask nothing. */
+const maskFor = Effect.fnUntraced(function* (secrets: ReadonlyArray<BundleSecret>) {
+  const { maskOf } = yield* Effect.promise(() => import("./MaskedOutput.js"))
+  const mask = maskOf(secrets)
+  if (mask.short.length > 0) {
+    yield* note(`not masked, because the value is shorter than 4 characters: ${mask.short.join(", ")}`)
+  }
+  return mask
+})
 
 /** The program to start: the command, found in the PATH of its own environment, with that environment. */
 export const prepare = Effect.fnUntraced(function* (
   runCommand: RunCommand,
-  secrets: ReadonlyArray<BundleSecret>
+  secrets: ReadonlyArray<BundleSecret>,
+  allowance: FileAllowance | undefined
 ) {
   const { args, command, options } = runCommand
-  const env = yield* commandEnvironment(secrets, options.allowEnv)
+  const env = yield* commandEnvironment(secrets, options, allowance)
   const { forShell, path, sure } = yield* locate(runCommand, env["PATH"])
   yield* refuse(sizeProblem([command, ...args], env, totalLimit()))
-  const program: Program = { path, command, args, env, forShell, sure }
+  const mask = options.isMasking ? yield* maskFor(secrets) : undefined
+  const program: Program = { path, command, args, env, forShell, sure, mask }
   return program
 })

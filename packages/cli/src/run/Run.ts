@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { descriptors } from "../terminal/Output.js"
+import { descriptors, silent } from "../terminal/Output.js"
 import { note, noteDefect, warnings } from "../terminal/Print.js"
 import { mangled } from "./Mangled.js"
 import { prepare, refuse, type RunCommand } from "./Prepare.js"
@@ -11,21 +11,22 @@ import { Version } from "../Version.js"
 const runCommand = Effect.fnUntraced(function* (command: RunCommand, signals: Signals) {
   const { args, options } = command
   yield* refuse(mangled(args.length + 1))
-  const request = yield* Effect.mapError(bundleRequest(options), beforeStart)
+  const { allowance, request } = yield* Effect.mapError(bundleRequest(options), beforeStart)
   const fetched = yield* Effect.mapError(fetchSecrets(request, options), (failure) =>
     failure._tag === "NotStarted" ? failure : beforeStart(failure)
   )
-  const program = yield* prepare(command, fetched.secrets)
+  const program = yield* prepare(command, fetched.secrets, allowance)
   if (options.watch === undefined) return yield* start(program, signals)
   const { watch } = yield* Effect.promise(() => import("./Watch.js"))
-  return yield* watch({ command, request, signals, options: options.watch, first: { ...fetched, program } })
+  return yield* watch({ command, request, allowance, signals, options: options.watch, first: { ...fetched, program } })
 })
 
 /** Runs a command that sees the secrets of an environment as its variables; answers how it ended. */
 export const run = (command: RunCommand, version: string, signals: Signals): Effect.Effect<Outcome> =>
   runCommand(command, signals).pipe(
+    Effect.provide(Layer.provideMerge(warnings, command.options.isQuiet ? silent : descriptors)),
     Effect.catchAll(({ code, message }) => Effect.as(note(message), { type: "exit", code } as const)),
     Effect.catchAllCause((cause) => Effect.as(noteDefect(cause), { type: "exit", code: 125 } as const)),
-    Effect.provide(Layer.provideMerge(warnings, descriptors)),
+    Effect.provide(descriptors),
     Effect.provideService(Version, version)
   )

@@ -25,6 +25,12 @@ export interface RunOptions {
   readonly env: string | undefined
   readonly only: ReadonlyArray<string>
   readonly allowEnv: ReadonlyArray<string>
+  /** Whether secrets go before inherited variables. */
+  readonly isOverriding: boolean
+  /** Whether the values are masked in the command's output. */
+  readonly isMasking: boolean
+  /** Whether nothing is written but why the command did not start. */
+  readonly isQuiet: boolean
   /** Follow changes of the environment. */
   readonly watch: WatchOptions | undefined
   /** Keep a copy of the secrets, and use it if the server is unreachable. */
@@ -91,6 +97,9 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
     env: one("env"),
     only: list("only"),
     allowEnv: list("allow-env"),
+    isOverriding: !found.has("no-override"),
+    isMasking: found.has("mask"),
+    isQuiet: found.has("quiet"),
     watch: found.has("watch") ? { interval, stopSignal, stopTimeout, signal } : undefined,
     offline: found.has("offline-fallback") ? { maxAge } : undefined
   }

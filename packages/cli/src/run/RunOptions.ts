@@ -26,6 +26,12 @@ export const runSyntax: Syntax = {
       ),
       isRepeatable: true
     },
+    flag("no-override", "Let inherited variables win over secrets of the same name; without it, secrets win"),
+    flag("mask", "Mask the values in the command's output, which then is a pipe and no terminal"),
+    flag(
+      "quiet",
+      "Write no notes, such as the keys that are left out; why the command did not start is always written"
+    ),
     flag("watch", "Start the command again when the environment has changed"),
     valued("watch-interval", "time", "How often --watch asks for changes (5s)"),
     valued("stop-signal", "signal", "What --watch ends the command with (TERM)"),

@@ -13,6 +13,7 @@ import { splitPaths } from "../grammar/PlacePath.js"
 import { describe, type Failure, WrongUsage } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { Version } from "../Version.js"
+import { fileAllowance } from "./FileAllowance.js"
 import type { RunOptions } from "./RunArgv.js"
 import { NotStarted } from "./Start.js"
 
@@ -25,7 +26,10 @@ export interface Fetched {
 /** The longest list of keys in a request's address, in characters: servers and proxies take 8 KiB at least. */
 const maxKeysLength = 7_000
 
-/** The request for the secrets: server, place and credential, from options, variables, `service.yml` and the session. */
+/**
+ * The request for the secrets: server, place and credential, from options, variables, `service.yml` and the session. And
+ * what `service.yml` allows the command to see.
+ */
 export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   const given = splitPaths(options)
   if (Either.isLeft(given)) return yield* new WrongUsage({ message: given.left })
@@ -42,7 +46,7 @@ export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   const credential = yield* credentialFor(server)
   yield* warnOfClearText(server)
   const request: BundleRequest = { server, credential, path, keys, version: yield* Version }
-  return request
+  return { request, allowance: yield* fileAllowance(settings.file) }
 })
 
 /** A failure before the command starts has its own exit code, unlike any of the command. */

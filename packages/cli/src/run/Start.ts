@@ -1,6 +1,8 @@
 import { Data, Deferred, Effect, Predicate } from "effect"
-import { missingInterpreter, shell } from "./Executable.js"
 import * as nodeModule from "node:module"
+import type { Readable } from "node:stream"
+import { missingInterpreter, shell } from "./Executable.js"
+import type { Mask } from "./MaskedOutput.js"
 import type { Signals } from "./Signals.js"
 import { inForeground } from "./TerminalGroup.js"
 
@@ -21,6 +23,8 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>
   readonly forShell: boolean
   readonly sure: boolean
+  /** What is masked in the output; none where the command has the streams of this process. */
+  readonly mask: Mask | undefined
 }
 
 /** What the kernel is asked for: a file that says nothing about what it is goes to the shell. */
@@ -50,7 +54,7 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
   Effect.gen(function* () {
     // Not in the type definitions of the oldest Node that is supported.
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
-    if (!program.sure || typeof execve !== "function") return
+    if (!program.sure || program.mask !== undefined || typeof execve !== "function") return
     const { argv, file } = invocation(program)
     storeCompiledCode()
     yield* Effect.async<void>((resume) => {
@@ -85,6 +89,13 @@ const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
   return new NotStarted({ code: 126, message: `${command} cannot be executed (${String(code)})` })
 }
 
+/** Resolves when the whole output is written, with its secrets masked. */
+const copyMasked = ({ mask }: Program, from: Readable | null, descriptor: 1 | 2) =>
+  new Promise<void>((resolve) => {
+    if (mask === undefined || from === null) resolve()
+    else mask.copy(from, descriptor === 1 ? process.stdout : process.stderr, resolve)
+  })
+
 /** A command that runs beside this process. */
 export interface Child {
   /** Sends it a signal; nothing where it has ended. */
@@ -92,7 +103,7 @@ export interface Child {
   readonly ended: Effect.Effect<Outcome, NotStarted>
 }
 
-/** Starts the command beside this process, on the same streams. */
+/** Starts the command beside this process, on the same streams unless its output is masked. */
 export const startBeside = Effect.fnUntraced(function* (program: Program) {
   const end = yield* Deferred.make<Outcome, NotStarted>()
   const running = yield* Effect.try({
@@ -101,14 +112,16 @@ export const startBeside = Effect.fnUntraced(function* (program: Program) {
       const [argv0 = file, ...args] = argv
       // Not imported: a client that becomes the command has no use for it.
       const { spawn } = process.getBuiltinModule("node:child_process")
-      return spawn(file, args, { argv0, env: program.env, stdio: "inherit" })
+      const output = program.mask === undefined ? "inherit" : "pipe"
+      return spawn(file, args, { argv0, env: program.env, stdio: ["inherit", output, output] })
     },
     catch: (cause) => failure(program, cause)
   })
   running.once("error", (cause) => Deferred.unsafeDone(end, Effect.fail(failure(program, cause))))
+  const copied = [copyMasked(program, running.stdout, 1), copyMasked(program, running.stderr, 2)]
   running.once("exit", (code, signal) => {
     const outcome: Outcome = signal === null ? { type: "exit", code: code ?? 1 } : { type: "signal", signal }
-    Deferred.unsafeDone(end, Effect.succeed(outcome))
+    void Promise.all(copied).then(() => Deferred.unsafeDone(end, Effect.succeed(outcome)))
   })
   const child: Child = { kill: (signal) => void running.kill(signal), ended: Deferred.await(end) }
   return child

@@ -2,13 +2,14 @@ import {
   type BundleAnswer,
   type BundleFailure,
   type BundleRequest,
-  type BundleSecret,
   pollBundle
 } from "@coffer/domain/client/BundleClient"
-import { type Clock, Duration, Effect, Option, Random, Redacted } from "effect"
+import { type Clock, Duration, Effect, Option, Random } from "effect"
 import { describe } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
+import { changedKeys } from "./ChangedKeys.js"
+import type { FileAllowance } from "./FileAllowance.js"
 import { dropWhenRefused, keepCopy } from "./Offline.js"
 import { prepare, type RunCommand } from "./Prepare.js"
 import type { WatchOptions } from "./RunArgv.js"
@@ -24,6 +25,7 @@ interface Current extends Fetched {
 interface Watching {
   readonly command: RunCommand
   readonly request: BundleRequest
+  readonly allowance: FileAllowance | undefined
   readonly signals: Signals
   readonly options: WatchOptions
   readonly first: Current
@@ -34,13 +36,6 @@ const rarest = 60_000
 
 /** Before the command is started again, nothing may have changed for so long. */
 const calm = 1000
-
-const isSame = (one: ReadonlyArray<BundleSecret>, other: ReadonlyArray<BundleSecret>) =>
-  one.length === other.length &&
-  one.every(({ key, value }, at) => {
-    const match = other[at]
-    return match?.key === key && Redacted.value(match.value) === Redacted.value(value)
-  })
 
 const pause = (milliseconds: number) =>
   Effect.flatMap(Random.nextRange(0.8, 1.2), (factor) => Effect.sleep(Duration.millis(milliseconds * factor)))
@@ -69,7 +64,7 @@ const describeTrouble = (failure: BundleFailure) => {
 
 /** Waits for a change that the command can be started with. */
 const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Current) {
-  const { command, options, request } = watching
+  const { allowance, command, options, request } = watching
   let known: Fetched = current
   let wait = options.interval
   let trouble: string | undefined
@@ -90,10 +85,11 @@ const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Cur
     if (Option.isNone(asked.right)) continue
     known = asked.right.value
     // Another secret of the environment may have changed, or one may have got the value that it has.
-    if (isSame(known.secrets, current.secrets)) continue
-    const program = yield* Effect.either(prepare(command, known.secrets))
-    if (program._tag === "Right") return { ...known, program: program.right }
-    yield* note(`the environment has changed, and the command goes on as it was: ${program.left.message}`)
+    const keys = changedKeys(current.secrets, known.secrets)
+    if (keys === "") continue
+    const program = yield* Effect.either(prepare(command, known.secrets, allowance))
+    if (program._tag === "Right") return { ...known, program: program.right, keys }
+    yield* note(`the environment has changed (${keys}), and the command goes on as it was: ${program.left.message}`)
   }
 })
 
@@ -156,9 +152,10 @@ const follow = Effect.fnUntraced(function* (
   for (;;) {
     const event = yield* change(current)
     if (event.type === "ended") return event
+    const changed = `the environment has changed (${event.next.keys})`
     current = event.next
     if (options.signal !== undefined) {
-      yield* note(`the environment has changed: the command is sent ${options.signal}`)
+      yield* note(`${changed}: the command is sent ${options.signal}`)
       child.kill(options.signal)
       continue
     }
@@ -167,7 +164,7 @@ const follow = Effect.fnUntraced(function* (
       const outcome = yield* Effect.timeoutOption(child.ended, Duration.millis(options.stopTimeout))
       if (Option.isSome(outcome)) return { type: "ended", outcome: outcome.value } as const
     }
-    yield* note("the environment has changed: the command is started again")
+    yield* note(`${changed}: the command is started again`)
     receiver.restarts()
     const outcome = yield* stop(child, options)
     return receiver.asked() ? ({ type: "ended", outcome } as const) : ({ type: "changed", next: current } as const)

@@ -53,3 +53,8 @@ export const descriptors = Layer.sync(Output, () => ({
       })
     )
 }))
+
+/** The streams of a command that writes no notes. */
+export const silent = Layer.map(descriptors, (context) =>
+  Context.make(Output, { ...Context.get(context, Output), writeError: () => undefined })
+)

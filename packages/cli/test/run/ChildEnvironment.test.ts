@@ -4,13 +4,22 @@ import { readFileSync } from "node:fs"
 import { childEnvironment } from "../../src/run/ChildEnvironment.js"
 import { dangerousVariables } from "../../src/run/DangerousVariables.js"
 
-const nothing = new Set<string>()
+const nothing = { allowed: new Set<string>(), isOverriding: true }
 
 describe("childEnvironment", () => {
   it("lets the store win, and takes the client's own credential away", () => {
     const inherited = { A: "outer", B: "outer", SERVICE_API_KEY: "k", SERVICE_API_KEY_FILE: "f", UNSET: undefined }
     const { env } = childEnvironment(inherited, [{ key: "A", value: "" }], nothing)
     assert.deepStrictEqual(env, { A: "", B: "outer" })
+  })
+
+  it("lets an inherited variable win when told to, and says which one differs", () => {
+    const secrets = ["A", "B", "C", "SERVICE_API_KEY"].map((key) => ({ key, value: "store" }))
+    const inherited = { A: "outer", B: "store", SERVICE_API_KEY: "k" }
+    const rules = { allowed: new Set(["SERVICE_API_KEY"]), isOverriding: false }
+    const { env, kept } = childEnvironment(inherited, secrets, rules)
+    assert.deepStrictEqual(env, { A: "outer", B: "store", C: "store", SERVICE_API_KEY: "store" })
+    assert.deepStrictEqual(kept, ["A"])
   })
 
   it("leaves out what makes other programs run code, unless it is allowed by name", () => {
@@ -20,7 +29,7 @@ describe("childEnvironment", () => {
       ...["SERVICE_API_KEY", "SERVICE_API_KEY_FILE"]
     ]
     const secrets = [...keys, "MY_PATH", "path", "ENVIRONMENT", "LD"].map((key) => ({ key, value: "x" }))
-    const found = childEnvironment({ PATH: "/bin" }, secrets, new Set(["ENV"]))
+    const found = childEnvironment({ PATH: "/bin" }, secrets, { ...nothing, allowed: new Set(["ENV"]) })
     assert.deepStrictEqual(
       found.dangerous,
       keys.filter((key) => key !== "ENV")

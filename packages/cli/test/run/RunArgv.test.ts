@@ -8,6 +8,9 @@ const none = {
   env: undefined,
   only: [],
   allowEnv: [],
+  isOverriding: true,
+  isMasking: false,
+  isQuiet: false,
   watch: undefined,
   offline: undefined
 }
@@ -23,6 +26,8 @@ describe("splitRunArgv", () => {
       [["--only", "A,B", "--only=C", "x"], { ...none, only: ["A", "B", "C"] }, "x", []],
       [["--allow-env", "PATH", "--allow-env", "IFS", "x"], { ...none, allowEnv: ["PATH", "IFS"] }, "x", []],
       [["--project=--env", "x"], { ...none, project: "--env" }, "x", []],
+      [["--no-override", "--quiet", "x"], { ...none, isOverriding: false, isQuiet: true }, "x", []],
+      [["--mask", "x"], { ...none, isMasking: true }, "x", []],
       [["-", "-h"], none, "-", ["-h"]],
       [["--", ""], none, "", []]
     ] as const

@@ -1,6 +1,7 @@
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
-import { serviceFileName } from "@coffer/domain/client/ServiceFile"
+import { allowEnvKey, isVariableName, readServiceFile, serviceFileName } from "@coffer/domain/client/ServiceFile"
 import { BadSetting, defaultServerUrl, variable, Variables } from "@coffer/domain/client/Settings"
+import { trustFile } from "@coffer/domain/client/TrustedFiles"
 import { trustOrigin } from "@coffer/domain/client/TrustedOrigins"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect, Either, Schema } from "effect"
@@ -8,7 +9,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { CannotDo } from "../../Failures.js"
 import { command, env, org, placeGiven, project, serverUrl } from "../../grammar/Command.js"
-import { argument, flag } from "../../grammar/Fields.js"
+import { commas, flag, option, optionalArgument } from "../../grammar/Fields.js"
 import { printLine } from "../../terminal/Print.js"
 import { ask, canAsk } from "../../terminal/Prompts.js"
 import { checkNames } from "./NameCheck.js"
@@ -54,10 +55,26 @@ const writeNew = (path: string, text: string, force: boolean) =>
 const alreadyThere = (path: string) =>
   new CannotDo({ message: `${path} is there already; to overwrite it, add --force` })
 
+/** Stores that the file is trusted as it is, and says what follows. */
+const trustServiceFile = Effect.fnUntraced(function* (path: string, source: string, keys: ReadonlyArray<string>) {
+  yield* trustFile({ path, source })
+  yield* printLine(`${path} is trusted as it is now: coffer run passes on ${keys.join(", ")} there`)
+})
+
+const allowEnv = option(
+  "allow-env",
+  commas(Schema.Array(Schema.String.pipe(Schema.filter(isVariableName))), "names of variables"),
+  "Keys that coffer run passes on here although their names make other programs run code, separated by commas"
+)
+
 const init = command("init", {
   description: `Write ${serviceFileName} here, with the settings of this directory`,
-  examples: ["coffer init --org acme --project webshop --env dev", "coffer init --org acme --force"],
-  options: { serverUrl, org, project, env, force: flag("force", `Overwrite an existing ${serviceFileName}`) },
+  examples: [
+    "coffer init --org acme --project webshop --env dev",
+    "coffer init --org acme --force",
+    "coffer init --env acme/webshop/dev --allow-env NODE_OPTIONS,PYTHONPATH --force"
+  ],
+  options: { serverUrl, org, project, env, allowEnv, force: flag("force", `Overwrite an existing ${serviceFileName}`) },
   run: (options) =>
     Effect.gen(function* () {
       const path = resolve(serviceFileName)
@@ -77,18 +94,36 @@ const init = command("init", {
         // Quoted, so that every reader of YAML takes a name such as 123 or null for a text.
         text === undefined ? [] : [`${key}: ${JSON.stringify(text)}\n`]
       )
-      yield* writeNew(path, lines.join(""), options.force)
+      const keys = options.allowEnv ?? []
+      if (keys.length > 0) lines.push(`${allowEnvKey}: [${keys.map((key) => JSON.stringify(key)).join(", ")}]\n`)
+      const source = lines.join("")
+      yield* writeNew(path, source, options.force)
       yield* trustOrigin(server.origin)
       yield* printLine(`wrote ${path}`)
+      if (keys.length > 0) yield* trustServiceFile(path, source, keys)
     })
 })
 
+/** Trusts the `service.yml` that applies here. */
+const trustHere = Effect.gen(function* () {
+  const { file, settings } = yield* readServiceFile(process.cwd())
+  if (file === undefined) {
+    return yield* new CannotDo({ message: `there is no ${serviceFileName} here; coffer init writes one` })
+  }
+  const keys = settings[allowEnvKey]?.names ?? []
+  if (keys.length > 0) return yield* trustServiceFile(file.path, file.source, keys)
+  return yield* new CannotDo({
+    message: `${file.path} has no ${allowEnvKey}, so there is nothing to trust in it; to trust a server, give its address`
+  })
+})
+
 const trust = command("trust", {
-  description: `Let API keys go to a server that only ${serviceFileName} names`,
-  examples: ["coffer trust https://coffer.example.com"],
-  options: { url: argument("URL", Schema.NonEmptyString, "The server's address") },
+  description: `Let API keys go to a server that only ${serviceFileName} names; without an address, let coffer run pass on what allow_env of the ${serviceFileName} here lists, until the file changes`,
+  examples: ["coffer trust https://coffer.example.com", "coffer trust"],
+  options: { url: optionalArgument("URL", Schema.NonEmptyString, "The server's address") },
   run: ({ url }) =>
     Effect.gen(function* () {
+      if (url === undefined) return yield* trustHere
       const { origin } = yield* address(url)
       yield* trustOrigin(origin)
       yield* printLine(`${origin} is trusted: API keys go there even when only ${serviceFileName} names it`)

@@ -1,0 +1,25 @@
+import type { BundleSecret } from "@coffer/domain/client/BundleClient"
+import { Redacted } from "effect"
+
+/** More keys than these are counted. */
+const most = 10
+
+const list = (what: string, keys: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (keys.length === 0) return []
+  const shown = keys.slice(0, most).join(", ")
+  return [`${what} ${keys.length > most ? `${shown} and ${keys.length - most} more` : shown}`]
+}
+
+/** What has changed between two states of the secrets: the keys, for people. Empty if nothing has. */
+export const changedKeys = (before: ReadonlyArray<BundleSecret>, after: ReadonlyArray<BundleSecret>): string => {
+  const old = new Map(before.map(({ key, value }) => [key, Redacted.value(value)]))
+  const left = new Set(after.map(({ key }) => key))
+  const added = after.filter(({ key }) => !old.has(key))
+  const changed = after.filter(({ key, value }) => old.has(key) && old.get(key) !== Redacted.value(value))
+  const keysOf = (secrets: ReadonlyArray<BundleSecret>) => secrets.map(({ key }) => key)
+  return [
+    ...list("added", keysOf(added)),
+    ...list("changed", keysOf(changed)),
+    ...list("removed", keysOf(before.filter(({ key }) => !left.has(key))))
+  ].join("; ")
+}

@@ -1,0 +1,32 @@
+import type { PrivateFileError } from "@coffer/domain/client/PrivateFile"
+import { allowEnvKey, type FoundServiceFile } from "@coffer/domain/client/ServiceFile"
+import { type FileTrust, fileTrust } from "@coffer/domain/client/TrustedFiles"
+import { Effect } from "effect"
+
+/** The keys that `service.yml` would pass on, and whether that file is trusted. */
+export interface FileAllowance {
+  /** The path of the file, for messages. */
+  readonly name: string
+  readonly keys: ReadonlyArray<string>
+  readonly trust: FileTrust
+}
+
+/** Reads what `service.yml` allows. None if it allows nothing. */
+export const fileAllowance = ({
+  file,
+  name,
+  settings
+}: FoundServiceFile): Effect.Effect<FileAllowance | undefined, PrivateFileError> => {
+  const allowed = settings[allowEnvKey]
+  return file === undefined || allowed === undefined
+    ? Effect.succeed(undefined)
+    : Effect.map(fileTrust(file), (trust) => ({ name, keys: allowed.names, trust }))
+}
+
+const remedy = "read it, then run: coffer trust"
+
+/** Why keys that the file allows are left out, and what to do. */
+export const allowanceProblem = ({ keys, name, trust }: FileAllowance): string => {
+  const why = trust === "changed" ? "has changed since it was trusted" : "is not trusted"
+  return `${keys.join(", ")}: ${name} allows that, but ${why}; ${remedy}`
+}
