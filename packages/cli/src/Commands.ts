@@ -3,6 +3,7 @@ import { auditCommand } from "./commands/audit/Audit.js"
 import { authCommands } from "./commands/auth/Auth.js"
 import { backupCommand } from "./commands/backups/Backups.js"
 import { completionsCommand } from "./commands/Completions.js"
+import { doctorCommand } from "./commands/doctor/Doctor.js"
 import { environmentCommand } from "./commands/environments/Environments.js"
 import { helpCommands } from "./commands/Help.js"
 import { masterKeyCommand } from "./commands/master-key/MasterKey.js"
@@ -23,6 +24,7 @@ export const tree: Tree = {
   nodes: [
     ...authCommands,
     ...setupCommands,
+    doctorCommand,
     sessionCommand,
     orgCommand,
     memberCommand,

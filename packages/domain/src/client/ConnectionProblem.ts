@@ -34,7 +34,7 @@ const code = (error: unknown): string => {
 }
 
 /** Returns a message for people about a failed connection. */
-const reasonOf = (error: unknown): string => {
+export const reasonOf = (error: unknown): string => {
   const name = code(error)
   if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
   if (name.startsWith("HPE_")) return "its response is not HTTP; check the port"

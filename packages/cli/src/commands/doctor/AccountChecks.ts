@@ -1,0 +1,58 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import { credentialFor, hasApiKey, sessionFor } from "@coffer/domain/client/Credentials"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { Variables } from "@coffer/domain/client/Settings"
+import type { Identity } from "@coffer/domain/User"
+import { Effect, Option } from "effect"
+import { type Call, clientWith } from "../../grammar/Command.js"
+import { failed, type Finding, ok, problem, warning } from "./Finding.js"
+
+const nameOf = (identity: Identity) =>
+  identity.type === "user" ? identity.email : `the service account ${identity.name} of ${identity.org}`
+
+/** Which credential is used, and by what it is given. */
+const kindOf = (server: ServerUrl) =>
+  Effect.gen(function* () {
+    if (!(yield* hasApiKey)) return "a session"
+    const variables = yield* Variables
+    const source = (variables["SERVICE_API_KEY"] ?? "") === "" ? "SERVICE_API_KEY_FILE" : "SERVICE_API_KEY"
+    const session = yield* sessionFor(server)
+    return `an API key (${source}${Option.isSome(session) ? ", which goes before your session" : ""})`
+  })
+
+const subjectOf = (identity: Identity) =>
+  identity.type === "user"
+    ? ({ subject_type: "user", email: identity.email } as const)
+    : ({ subject_type: "service_account", subject_id: identity.id } as const)
+
+/** What the caller may do at the place. */
+const checkRights = (call: Call, identity: Identity, { env_name, org_name, project_name }: EnvPath) => {
+  const place = `${org_name}/${project_name}/${env_name}`
+  const urlParams = { ...subjectOf(identity), project: project_name, env: env_name }
+  return Effect.match(
+    call("acl", (api) => api.explain({ path: { org_name }, urlParams })),
+    {
+      onFailure: (failure) => failed("rights", failure),
+      onSuccess: ({ allowed }) =>
+        allowed.length > 0
+          ? ok("rights", `${allowed.join(", ")} in ${place}`)
+          : problem("rights", `none in ${place}; ask an administrator of ${org_name} for coffer acl grant`)
+    }
+  )
+}
+
+/** Whether the server takes the credential, whose it is, and what that may do at the place. */
+export const checkAccount = (server: ServerUrl, path: Option.Option<EnvPath>) =>
+  Effect.gen(function* () {
+    const credential = yield* credentialFor(server)
+    const kind = yield* kindOf(server)
+    const { call } = yield* clientWith(server, Option.some(credential))
+    const identity = yield* call("auth", (api) => api.me({}))
+    const account = ok("credential", `${kind} of ${nameOf(identity)}`)
+    const rights = Option.match(path, {
+      onNone: () => Effect.succeed(warning("rights", "not asked for: the place is not complete, see above")),
+      onSome: (place) => checkRights(call, identity, place)
+    })
+    const findings: ReadonlyArray<Finding> = [account, yield* rights]
+    return findings
+  }).pipe(Effect.catchAll((failure) => Effect.succeed([failed("credential", failure)])))

@@ -1,0 +1,57 @@
+import { loadSettings, type Settings } from "@coffer/domain/client/Settings"
+import { Effect, Either } from "effect"
+import { CannotDo } from "../../Failures.js"
+import { command, env, json, org, placeGiven, project, serverUrl } from "../../grammar/Command.js"
+import { printTable } from "../../terminal/Print.js"
+import { printView, type View } from "../../terminal/View.js"
+import { checkAccount } from "./AccountChecks.js"
+import { checkCertificate } from "./Certificate.js"
+import { failed, type Finding } from "./Finding.js"
+import { checkClient, checkFiles, checkProxy, checkServiceFile, checkSettings } from "./LocalChecks.js"
+import { checkServer } from "./ServerChecks.js"
+
+/** The checks that need a server. Without a connection, the others say nothing. */
+const checkRemote = Effect.fnUntraced(function* (settings: Settings) {
+  const server = yield* Effect.either(settings.server)
+  if (Either.isLeft(server)) return []
+  const url = server.right
+  const before = yield* Effect.all([checkProxy(url), checkCertificate(url)])
+  const found = yield* Effect.either(checkServer(url))
+  if (Either.isLeft(found)) return [...before, failed("connection", found.left)]
+  const path = yield* Effect.option(settings.envPath)
+  return [...before, ...found.right, ...(yield* checkAccount(url, path))]
+})
+
+const view = (findings: ReadonlyArray<Finding>): View => ({
+  json: { data: findings },
+  text: printTable(
+    ["state", "check", "finding"],
+    findings.map(({ check, message, state }) => [state, check, message])
+  )
+})
+
+export const doctorCommand = command("doctor", {
+  description:
+    "Check everything that the client needs: settings and where each comes from, server, clock, credential, rights",
+  examples: ["coffer doctor", "coffer doctor --env acme/webshop/prod", "coffer doctor --json"],
+  options: { serverUrl, org, project, env, json },
+  run: (options) =>
+    Effect.gen(function* () {
+      const given = yield* placeGiven(options)
+      const loaded = yield* Effect.either(loadSettings(given))
+      const local = [yield* checkClient, ...(yield* checkFiles)]
+      const rest = Either.isLeft(loaded)
+        ? [failed("service.yml", loaded.left)]
+        : [
+            yield* checkServiceFile(loaded.right),
+            ...(yield* checkSettings(loaded.right)),
+            ...(yield* checkRemote(loaded.right))
+          ]
+      const findings = [...local, ...rest]
+      yield* printView(view(findings), options.json)
+      const problems = findings.filter(({ state }) => state === "problem").length
+      if (problems > 0) {
+        return yield* new CannotDo({ message: `doctor found ${problems === 1 ? "a problem" : `${problems} problems`}` })
+      }
+    })
+})

@@ -1,0 +1,101 @@
+import { readPrivate, type PrivateFileError } from "@coffer/domain/client/PrivateFile"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { allowEnvKey } from "@coffer/domain/client/ServiceFile"
+import { sessionPath } from "@coffer/domain/client/SessionFile"
+import {
+  type BadSetting,
+  type MissingSettings,
+  type SettingName,
+  type Settings,
+  variable,
+  Variables
+} from "@coffer/domain/client/Settings"
+import { fileTrust } from "@coffer/domain/client/TrustedFiles"
+import { trustedPath } from "@coffer/domain/client/TrustedOrigins"
+import { Effect, Either, Option } from "effect"
+import { Version } from "../../Version.js"
+import { allowanceProblem } from "../../run/FileAllowance.js"
+import { failed, type Finding, ok, problem, warning } from "./Finding.js"
+
+/** The versions of the client and of Node. */
+export const checkClient = Effect.map(Version, (version) =>
+  ok("client", `coffer ${version} on Node ${process.version}`)
+)
+
+/** Whether a file that must be private is. */
+const checkFile = (check: string, path: Effect.Effect<string, PrivateFileError>) =>
+  Effect.gen(function* () {
+    const file = yield* path
+    return Option.match(yield* readPrivate(file), {
+      onNone: () => ok(check, `${file} is not there`),
+      onSome: () => ok(check, `${file} can be read by you alone`)
+    })
+  }).pipe(Effect.catchAll((failure) => Effect.succeed(failed(check, failure))))
+
+export const checkFiles = Effect.all([checkFile("session file", sessionPath), checkFile("trusted file", trustedPath)])
+
+/** Which `service.yml` applies, and whether its `allow_env` does. */
+export const checkServiceFile = ({ file: { file, name, settings } }: Settings): Effect.Effect<Finding> => {
+  const check = "service.yml"
+  if (file === undefined) return Effect.succeed(ok(check, "there is none here"))
+  const allowed = settings[allowEnvKey]
+  if (allowed === undefined) return Effect.succeed(ok(check, file.path))
+  const keys = allowed.names
+  return fileTrust(file).pipe(
+    Effect.map((trust) =>
+      trust === "trusted"
+        ? ok(check, `${file.path}, which is trusted with ${allowEnvKey}: ${keys.join(", ")}`)
+        : warning(check, allowanceProblem({ name, keys, trust }))
+    ),
+    Effect.catchAll((failure) => Effect.succeed(failed(check, failure)))
+  )
+}
+
+/** Each setting with where it comes from. */
+export const checkSettings = (settings: Settings): Effect.Effect<ReadonlyArray<Finding>> => {
+  const server = Effect.match(settings.server, {
+    onFailure: (failure) => failed("server_url", failure),
+    // Not the text: a wrong one may hold a password.
+    onSuccess: ({ base }) => ok("server_url", `${base} (${settings.findServer().where})`)
+  })
+  const read: Readonly<Record<SettingName, Effect.Effect<string, BadSetting | MissingSettings>>> = settings
+  const name = (key: SettingName) =>
+    Effect.match(read[key], {
+      onFailure: (failure) =>
+        failure._tag === "MissingSettings" ? warning(key, failure.message) : failed(key, failure),
+      onSuccess: (text) => ok(key, `${text} (${settings.find(key)?.where ?? "the default"})`)
+    })
+  return Effect.all([server, name("org"), name("project"), name("env")])
+}
+
+/** Whether Node obeys the proxy variables: from 22.21 and 24.5. */
+const obeysProxy = ({ node }: { readonly node: string }) => {
+  const [major = 0, minor = 0] = node.split(".").map(Number)
+  return (major === 22 && minor >= 21) || (major === 24 && minor >= 5) || major > 24
+}
+
+const hostOf = (url: string) =>
+  Either.getOrElse(
+    Either.try(() => new URL(url).host),
+    () => undefined
+  )
+
+/** Which proxy is used. Its address may hold a password: only the host is shown. */
+export const checkProxy = ({ local, secure }: ServerUrl) =>
+  Effect.map(Variables, (variables): Finding => {
+    const check = "proxy"
+    const names = secure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy", "HTTP_PROXY"]
+    const name = names.find((each) => variable(variables, each) !== undefined)
+    if (name === undefined) return ok(check, "none is set")
+    if (local) return ok(check, `${name} is not used for a server on this machine`)
+    const host = hostOf(variable(variables, name) ?? "")
+    if (host === undefined) return problem(check, `${name} is not a URL; set it to one such as http://proxy:3128`)
+    if (!obeysProxy(process.versions)) {
+      return warning(
+        check,
+        `${name} is set, but Node ${process.version} does not use it; Node 22.21, 24.5 or later does`
+      )
+    }
+    const except = (variables["no_proxy"] ?? variables["NO_PROXY"] ?? "") === "" ? "" : ", except as NO_PROXY says"
+    return ok(check, `${host} (${name})${except}`)
+  })

@@ -1,0 +1,72 @@
+import { UnexpectedResponse } from "@coffer/domain/client/ClientErrors"
+import { noAnswerWithin, serverUnreachable } from "@coffer/domain/client/ConnectionProblem"
+import { makeSend } from "@coffer/domain/client/NodeRequest"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { Clock, Effect, Option, Predicate } from "effect"
+import { clientWith } from "../../grammar/Command.js"
+import { Version } from "../../Version.js"
+import { failed, type Finding, ok, warning } from "./Finding.js"
+
+/** Seconds. A Date header has whole seconds, and requests take a while. */
+const tolerance = 10
+
+const checkClock = (date: string | undefined, begun: number, ended: number): Finding => {
+  const time = Date.parse(date ?? "")
+  if (Number.isNaN(time)) return warning("clock", "the server's response has no date; compare the clocks yourself")
+  const seconds = Math.round((time + 500 - (begun + ended) / 2) / 1000)
+  if (Math.abs(seconds) <= tolerance) return ok("clock", "the same as the server's")
+  const off = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the server's`
+  return warning(
+    "clock",
+    `this machine's clock is ${off}; set the wrong one: times of sessions and of the log depend on it`
+  )
+}
+
+/** Asks the server for its health. Returns the connection's finding and the clock's. */
+const checkHealth = (server: ServerUrl) =>
+  Effect.gen(function* () {
+    const send = yield* makeSend(server)
+    const begun = yield* Clock.currentTimeMillis
+    const url = new URL(`${server.base}/health`)
+    const answer = yield* send({ url, method: "GET", headers: {} }).pipe(
+      Effect.mapError((failure) => serverUnreachable(server.base, failure)),
+      Effect.timeoutFail({ duration: "15 seconds", onTimeout: () => noAnswerWithin(server.base, 15) })
+    )
+    const ended = yield* Clock.currentTimeMillis
+    if (answer.status !== 200) return yield* new UnexpectedResponse({ url: server.base, status: answer.status })
+    return [
+      ok("connection", `${server.base} answers in ${ended - begun} ms`),
+      checkClock(answer.headers.date, begun, ended)
+    ] as const
+  })
+
+const versionOf = (document: unknown) =>
+  Predicate.hasProperty(document, "info") && Predicate.hasProperty(document.info, "version")
+    ? String(document.info.version)
+    : undefined
+
+/** The version of the server, from its document. */
+const checkVersion = Effect.fnUntraced(function* (server: ServerUrl) {
+  const own = yield* Version
+  const { call } = yield* clientWith(server, Option.none())
+  return yield* Effect.match(
+    call("system", (api) => api.openApi({})),
+    {
+      onFailure: (failure) => failed("server", failure),
+      onSuccess: (document) => {
+        const version = versionOf(document)
+        if (version === undefined) return warning("server", "it does not tell its version; check the address")
+        return version === own
+          ? ok("server", `coffer ${version}`)
+          : warning("server", `coffer ${version}, and this client is ${own}; update the older one`)
+      }
+    }
+  )
+})
+
+/** What the server tells to everyone. Fails with the connection's problem. */
+export const checkServer = (server: ServerUrl) =>
+  Effect.zipWith(checkHealth(server), checkVersion(server), (health, version): ReadonlyArray<Finding> => [
+    ...health,
+    version
+  ])
