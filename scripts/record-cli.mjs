@@ -27,6 +27,8 @@ $ coffer project create webshop --org acme
 $ coffer init --org acme --project webshop --env dev
 $ cat service.yml
 The commands below take organization, project and environment from \`service.yml\`.
+\`coffer doctor\` checks all that the client needs, and names the next step where something is wrong. It shows where each setting comes from, and no secret. With a problem, it ends with exit code 1.
+$ coffer doctor
 
 # Secrets
 $ coffer secret set API_KEY first
@@ -232,6 +234,8 @@ const normalise = (text) =>
     .replace(/svc_sa_[A-Za-z0-9]+/g, "svc_sa_EXAMPLE")
     .replace(/…[A-Za-z0-9]{4}\b/g, "…XMPL")
     .replace(/\b[0-9a-f]{64}\b/g, "0123456789abcdef".repeat(4))
+    .replace(/Node v[\d.]+/g, "Node v24.0.0")
+    .replace(/answers in \d+ ms/g, "answers in 5 ms")
     .replace(/[ \t]+$/gm, "")
 
 const record = async () => {

@@ -14,12 +14,22 @@ describe("a place in one word", () => {
     assert.strictEqual((await prints("env", "list", "--project", "acme/shop")).split("\n").length, 4)
     const run = await place.home.coffer(["run", "acme/shop/staging", "--", "printenv", "GREETING"], elsewhere)
     assert.deepStrictEqual([run.code, run.stdout], [0, "hello\n"], run.stderr)
-    const option = await place.home.coffer(["run", "--org", "acme", "--env=shop/staging", "printenv", "GREETING"], elsewhere)
+    const option = await place.home.coffer(
+      ["run", "--org", "acme", "--env=shop/staging", "printenv", "GREETING"],
+      elsewhere
+    )
     assert.deepStrictEqual([option.code, option.stdout], [0, "hello\n"], option.stderr)
   })
 
   it("must not contradict the options", async () => {
-    const { code, stderr, stdout } = await place.home.coffer(["secret", "list", "--env", "webshop/dev", "--project", "shop"])
+    const { code, stderr, stdout } = await place.home.coffer([
+      "secret",
+      "list",
+      "--env",
+      "webshop/dev",
+      "--project",
+      "shop"
+    ])
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.include(stderr, "--project shop and webshop/dev name two different projects: leave one of them out")
     const run = await place.home.coffer(["run", "--org", "globex", "acme/webshop/dev", "--", "true"])

@@ -5,7 +5,7 @@ import { createServer as createHttp, request, type RequestListener, type Server 
 import { createServer as createHttps } from "node:https"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
-import { type RunOptions } from "../support/Programs.js"
+import type { RunOptions } from "../support/Programs.js"
 import { workplace } from "../support/Workplace.js"
 
 const place = workplace()

@@ -52,6 +52,7 @@ const scenes: Readonly<Record<string, Scene>> = {
     before: `node -p 'Object.values(JSON.parse(fs.readFileSync(process.env.HOME + "/.config/coffer/session")))[0]' > token.txt`
   },
   init: { before: "rm -f service.yml", after: init },
+  trust: { before: `${init} --allow-env NODE_OPTIONS`, after: init },
   "org create": { before: "coffer org delete --org acme --yes", after: webshop },
   "org rename": { after: "coffer org rename acme --org acme-inc" },
   "project create": { before: "coffer project delete webshop --yes" },

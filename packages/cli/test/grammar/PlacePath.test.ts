@@ -19,7 +19,10 @@ describe("a place in one word", () => {
       { org: "acme", project: "webshop", env: "acme/webshop/prod" },
       { org: "acme", project: "webshop", env: "prod" }
     ],
-    [{ serverUrl: "http://a/b", org: "acme" }, { serverUrl: "http://a/b", org: "acme" }]
+    [
+      { serverUrl: "http://a/b", org: "acme" },
+      { serverUrl: "http://a/b", org: "acme" }
+    ]
   ])("%j is %j", (given, expected) => {
     assert.deepStrictEqual(Either.getOrThrow(splitPaths(given)), { ...none, ...expected })
   })

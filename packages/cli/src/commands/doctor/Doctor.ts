@@ -31,8 +31,7 @@ const view = (findings: ReadonlyArray<Finding>): View => ({
 })
 
 export const doctorCommand = command("doctor", {
-  description:
-    "Check everything that the client needs: settings and where each comes from, server, clock, credential, rights",
+  description: "Check settings, server, clock, credential and rights, and say where each setting comes from",
   examples: ["coffer doctor", "coffer doctor --env acme/webshop/prod", "coffer doctor --json"],
   options: { serverUrl, org, project, env, json },
   run: (options) =>

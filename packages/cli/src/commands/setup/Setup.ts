@@ -118,9 +118,11 @@ const trustHere = Effect.gen(function* () {
 })
 
 const trust = command("trust", {
-  description: `Let API keys go to a server that only ${serviceFileName} names; without an address, let coffer run pass on what allow_env of the ${serviceFileName} here lists, until the file changes`,
+  description: `Trust a server that only ${serviceFileName} names; without an address, the ${allowEnvKey} of the ${serviceFileName} here, until it changes`,
   examples: ["coffer trust https://coffer.example.com", "coffer trust"],
-  options: { url: optionalArgument("URL", Schema.NonEmptyString, "The server's address") },
+  options: {
+    url: optionalArgument("URL", Schema.NonEmptyString, "The server's address; API keys go there from now on")
+  },
   run: ({ url }) =>
     Effect.gen(function* () {
       if (url === undefined) return yield* trustHere
