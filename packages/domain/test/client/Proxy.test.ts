@@ -23,12 +23,11 @@ const failuresAt = (url: string) =>
     Effect.gen(function* () {
       const server = serverAt(url)
       const client = yield* makeClient({ server, credential: Option.some(credential), program: "cli", version: "1" })
-      const calls = [
-        client.call("environments", (api) => api.bundle({ path, urlParams: {}, headers: {} })),
-        pollBundle({ server, credential, version: "1", path, keys: [] }, undefined)
-      ]
-      const outcomes = yield* Effect.forEach(calls, (call) => Effect.either(Effect.asVoid(call)))
-      return outcomes.filter(Either.isLeft).length
+      const failed = yield* Effect.all([
+        Effect.isFailure(client.call("environments", (api) => api.bundle({ path, urlParams: {}, headers: {} }))),
+        Effect.isFailure(pollBundle({ server, credential, version: "1", path, keys: [] }, undefined))
+      ])
+      return failed.filter((each) => each).length
     })
   )
 
