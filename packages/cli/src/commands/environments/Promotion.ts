@@ -1,14 +1,14 @@
 import { EnvName } from "@coffer/domain/Names"
-import { SecretKeys } from "@coffer/domain/SecretValues"
 import { Effect } from "effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"
 import { atProject } from "../../grammar/Command.js"
-import { argument, commas, flag, option } from "../../grammar/Fields.js"
+import { argument, flag } from "../../grammar/Fields.js"
 import { note, printJson, printTable } from "../../terminal/Print.js"
+import { keysOption } from "../secrets/Keys.js"
 
-const only = option("only", commas(SecretKeys, "secret keys"), "Only these keys, separated by commas")
+const only = keysOption("only", "Only these keys, separated by commas")
 
 const from = argument("FROM", EnvName, "The environment that the values come from")
 const to = argument("TO", EnvName, "The environment that they are written to")
