@@ -97,7 +97,13 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     const insert = Effect.fnUntraced(function* (entries: ReadonlyArray<LinkedEntry>) {
       const rows = yield* insertRows(entries.map(({ chain, entry, stamp }) => ({ ...entry, ...stamp, chain })))
       const positions = new Map(rows.map(({ position, seq }) => [seq, position]))
-      return entries.map((linked): StoredEntry => ({ ...linked, position: positions.get(linked.stamp.seq) ?? 0 }))
+      const stored = entries.flatMap((linked): ReadonlyArray<StoredEntry> => {
+        const position = positions.get(linked.stamp.seq)
+        return position === undefined ? [] : [{ ...linked, position }]
+      })
+      if (stored.length < entries.length)
+        return yield* Effect.dieMessage("an audit entry was stored without a position")
+      return stored
     })
 
     const byKind = (drafts: ReadonlyArray<Draft>) =>
