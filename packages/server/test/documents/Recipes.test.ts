@@ -43,9 +43,8 @@ function pathsIn(text: string): ReadonlyArray<string> {
   return [...text.matchAll(/`((?:packages|scripts|docs)\/[^`]+)`/g)].map(([, path = ""]) => path)
 }
 
-/** The files that a path of a recipe stands for. A part in angle brackets is any name; the engine may be in a folder. */
-const matches = (path: string) =>
-  picomatch(path.replace(/<[A-Za-z]+>/g, "*").replace(/\/database\/(sqlite\/)?/, "/database/{,sqlite/}"))
+/** The files that a path of a recipe stands for. A part in angle brackets is any name. */
+const matches = (path: string) => picomatch(path.replace(/<[A-Za-z]+>/g, "*"))
 
 const steps = (title: string): ReadonlyArray<Step> => {
   const found = recipes.get(title)
