@@ -19,14 +19,14 @@ const bundle = async (name, { cached, ...own }) => {
   const { version } = JSON.parse(await readFile(new URL("package.json", folder), "utf8"))
   const external = [...optional, ...(own.external ?? []), ...Object.keys(cached).map((module) => `./${module}.js`)]
   const options = { ...settings(version), ...own, external }
-  const outputs = await Promise.all([
+  const made = await Promise.all([
     ...("main" in cached ? [] : [bundleMain(source("main"), outdir, options)]),
     ...Object.entries(cached).map(([module, names]) =>
       bundleCached(source(module), join(outdir, `${module}.js`), names, options)
     )
   ])
   // Remove old files last, so that a program that starts meanwhile finds its chunks.
-  const current = new Set(outputs.flat().map((path) => resolve(fileURLToPath(root), path)))
+  const current = new Set(made.flatMap(({ outputs }) => outputs).map((path) => resolve(fileURLToPath(root), path)))
   const files = await readdir(outdir, { recursive: true, withFileTypes: true })
   const old = files.filter((file) => file.isFile()).map((file) => join(file.parentPath ?? file.path, file.name))
   await Promise.all(old.filter((file) => !current.has(file)).map((file) => rm(file)))
@@ -34,7 +34,7 @@ const bundle = async (name, { cached, ...own }) => {
 
 const bundleMain = async (source, outdir, options) => {
   const { outputs } = await bundleModules({ main: source }, outdir, options)
-  return Object.keys(outputs)
+  return { outputs: Object.keys(outputs) }
 }
 
 const folder = await mkdtemp(join(tmpdir(), "coffer-build-"))
@@ -89,7 +89,7 @@ const warm = async (program, ...args) => {
 }
 
 await Promise.all([
-  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"] }, ...client }),
+  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"], "completion/main": ["start"] }, ...client }),
   bundle("mcp", { cached: { main: [], Calls: ["startCalls"] }, ...client }),
   bundle("server", {
     cached: { main: [], "keys/Rotation": ["opensDatabase", "rotate"], "backups/DrillWorker": [] },
@@ -105,6 +105,7 @@ const documents = import("./documents.mjs")
 await Promise.all([
   warm("cli/bin/coffer.js", "secret", "list"),
   warm("cli/bin/coffer.js", "run", "--", "true"),
+  warm("cli/bin/coffer.js", "__complete", "key", "0", ""),
   warm("mcp/bin/coffer-mcp.js"),
   warm("server/bin/coffer-server.js"),
   warm("server/dist/bundle/backups/DrillWorker.js")

@@ -110,10 +110,12 @@ export const bundleScript = async (source, outfile, options) => {
 }
 
 /**
- * Bundles a program's entry module as a script with a V8 code cache: see start-cached.mjs. Node's own compile cache needs
- * Node 22, and a folder that the program may write to.
+ * Bundles a program's entry module as a script that starts with V8's compiled code.
+ *
+ * @param names the exports of the module
+ * @param start the loader: start-cached.mjs has the code beside the script, start-kept.mjs keeps it in the user's cache
  */
-export const bundleCached = async (source, outfile, names, options) => {
+export const bundleCached = async (source, outfile, names, options, start = "start-cached.mjs") => {
   // V8 checks only the length of a script against its cache. The name of the cache identifies the script.
   const named = { ...options, entryNames: "[name]-[hash]" }
   const script = await bundleScript(source, outfile.replace(/js$/, "cjs"), named)
@@ -124,7 +126,7 @@ export const bundleCached = async (source, outfile, names, options) => {
   const loader = await build({
     absWorkingDir: options.absWorkingDir,
     stdin: {
-      contents: `import { exports } from "./start-cached.mjs"; export const { ${names.join(", ")} } = exports`,
+      contents: `import { exports } from "./${start}"; export const { ${names.join(", ")} } = exports`,
       resolveDir: fileURLToPath(new URL("scripts/", root))
     },
     outfile,
@@ -136,5 +138,8 @@ export const bundleCached = async (source, outfile, names, options) => {
     metafile: true,
     define: { "process.env.COFFER_SCRIPT": JSON.stringify(basename(path)) }
   })
-  return [...Object.keys(loader.metafile.outputs), path, cache]
+  return {
+    inputs: Object.keys(script.inputs),
+    outputs: [...Object.keys(loader.metafile.outputs), path, cache]
+  }
 }

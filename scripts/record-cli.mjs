@@ -26,7 +26,7 @@ $ coffer org create acme
 $ coffer project create webshop --org acme
 $ coffer init --org acme --project webshop --env dev
 $ cat service.yml
-The commands below take organization, project and environment from \`service.yml\`.
+At a terminal, \`coffer init\` lists what there is to choose from, and offers to create what is missing. The commands below take organization, project and environment from \`service.yml\`.
 \`coffer doctor\` checks all that the client needs, and names the next step where something is wrong. It shows where each setting comes from, and no secret. With a problem, it ends with exit code 1.
 $ coffer doctor
 

@@ -1,20 +1,47 @@
 /** The npm package of the client and the tool server. Everything that they need is bundled. */
 import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bundleModules, client, root, settings } from "../bundling.mjs"
+import { bundleCached, bundleModules, client, optional, root, settings } from "../bundling.mjs"
 import { ownLicence, thirdParty } from "./licences.mjs"
 import { filesOf } from "./staging.mjs"
 
-const compiled = fileURLToPath(new URL("scripts/compiled.mjs", root))
 const source = (path) => fileURLToPath(new URL(`packages/${path}`, root))
+
+/** The scripts of each program, with their exports. `main` of the client is a module: it loads little. */
+const scripts = {
+  cli: { Cli: ["start"], "run/main": ["start"], "completion/main": ["start"] },
+  mcp: { main: [], Calls: ["startCalls"] }
+}
+
+/** Bundles the programs. Returns the paths of what they contain. */
+const bundlePrograms = async (folder, version) => {
+  const options = { ...settings(version), ...client }
+  const made = await Promise.all(
+    Object.entries(scripts).flatMap(([program, modules]) => {
+      const external = [...optional, ...Object.keys(modules).map((module) => `./${module}.js`)]
+      const outdir = join(folder, program, "dist/bundle")
+      const own = { ...options, external }
+      return [
+        ...("main" in modules ? [] : [bundleModules({ main: source(`${program}/src/main.ts`) }, outdir, own)]),
+        ...Object.entries(modules).map(([module, names]) =>
+          bundleCached(
+            source(`${program}/src/${module}.ts`),
+            join(outdir, `${module}.js`),
+            names,
+            own,
+            "start-kept.mjs"
+          )
+        )
+      ]
+    })
+  )
+  return made.flatMap(({ inputs }) => (Array.isArray(inputs) ? inputs : Object.keys(inputs)))
+}
 
 /** Returns the package's files by path. */
 export const clientPackage = async ({ folder, man, manifest }) => {
-  const { inputs } = await bundleModules(
-    { "cli/dist/bundle/main": source("cli/src/main.ts"), "mcp/dist/bundle/main": source("mcp/src/main.ts") },
-    folder,
-    { ...settings(manifest.version), chunkNames: "chunks/[hash]", inject: [...client.inject, compiled] }
-  )
+  const inputs = await bundlePrograms(folder, manifest.version)
   const bins = { coffer: "cli/bin/coffer.js", "coffer-mcp": "mcp/bin/coffer-mcp.js" }
   const programs = await Promise.all(
     Object.values(bins).map(async (path) => [path, { content: await readFile(source(path)), executable: true }])
@@ -34,6 +61,6 @@ export const clientPackage = async ({ folder, man, manifest }) => {
     ...Object.fromEntries(programs),
     "package.json": `${JSON.stringify(described, null, 2)}\n`,
     LICENSE: await ownLicence(),
-    "THIRD-PARTY-LICENCES.txt": await thirdParty(Object.keys(inputs))
+    "THIRD-PARTY-LICENCES.txt": await thirdParty(inputs)
   }
 }

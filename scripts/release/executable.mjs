@@ -106,6 +106,7 @@ const warm = async (node, folder) => {
   }
   await run([], "cli", "secret", "list")
   await run([], "cli", "run", "--", "true")
+  await run([], "cli", "__complete", "key", "0", "")
   await run(messages, "mcp")
   await promisify(execFile)(join(node, "bin/node"), ["-e", isTaken, ...assets.map((name) => join(folder, name))])
 }

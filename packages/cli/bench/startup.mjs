@@ -94,6 +94,7 @@ try {
     ["coffer --version", [coffer, "--version"], 2.5],
     ["coffer run -- true (100 secrets)", [coffer, "run", "--", "true"], 4],
     ["coffer secret get KEY_1", [coffer, "secret", "get", "KEY_1"], 5],
+    ["the tab key: keys, from the cache", [coffer, "__complete", "key", "0", ""], undefined],
     ...(dotenvx === undefined
       ? []
       : [["dotenvx run -- true (100 secrets)", [dotenvx, "run", "--quiet", "--", "true"], undefined]])

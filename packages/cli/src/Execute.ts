@@ -14,6 +14,7 @@ import { commandHelp, groupHelp, withBoldTitles } from "./grammar/Help.js"
 import { locate } from "./grammar/Tree.js"
 import { markWords } from "./grammar/Verbatim.js"
 import { countProblem, readWords } from "./grammar/Words.js"
+import { ReaderGone } from "./terminal/Output.js"
 import { colours, note, noteDefect, show, warnings, write } from "./terminal/Print.js"
 
 /** The server does not say which credential it refused. */
@@ -83,8 +84,10 @@ const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeT
 export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, never, Terminal> =>
   runCommandLine(argv).pipe(
     Effect.catchAll((failure) => explain(failure, [])),
-    Effect.catchAllCause((cause) =>
-      Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : Effect.as(noteDefect(cause), exitCodes.failed)
-    ),
+    Effect.catchAllCause((cause) => {
+      if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
+      if (Cause.squash(cause) instanceof ReaderGone) return Effect.succeed(exitCodes.readerGone)
+      return Effect.as(noteDefect(cause), exitCodes.failed)
+    }),
     Effect.provide(Layer.merge(parserContext, warnings))
   )

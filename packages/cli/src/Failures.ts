@@ -29,8 +29,8 @@ export type Failure =
   | NotThere
   | WrongUsage
 
-/** The exit codes of the client. */
-export const exitCodes = { done: 0, failed: 1, usage: 2, notAuthenticated: 3, notFound: 4 } as const
+/** The exit codes of the client. That of a reader that is gone is the code of a death by SIGPIPE. */
+export const exitCodes = { done: 0, failed: 1, usage: 2, notAuthenticated: 3, notFound: 4, readerGone: 141 } as const
 
 interface Kind {
   readonly exit: keyof typeof exitCodes
@@ -65,6 +65,11 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   BackupsDisabled: { exit: "failed" },
   NotReady: { exit: "failed", next: "try again in a moment" },
   Overloaded: { exit: "failed" },
+  DatabaseUnavailable: { exit: "failed", next: "try again in a moment" },
+  OutcomeUnknown: {
+    exit: "failed",
+    next: "look whether the change is there; secret set with --if-version can simply be run again"
+  },
   // From the connection.
   InvalidRequest: { exit: "usage" },
   ServerUnreachable: { exit: "failed", next: `see whether the server runs there, and ${checkAddress}` },

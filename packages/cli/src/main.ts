@@ -5,10 +5,8 @@ import { catchSignals } from "./run/Signals.js"
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
 
-/** Starts every command but `run`. Each of the two is a bundle with V8's code cache: see scripts/bundle.mjs. */
+/** Starts every command but `run`. Each of these is a bundle with V8's code cache: see scripts/bundle.mjs. */
 const startCli = async () => {
-  // A reader such as `head` may stop early. That is no error: the exit code is that of a death by SIGPIPE.
-  process.stdout.on("error", () => process.exit(141))
   const { start } = await import("./Cli.js")
   start(argv, version)
 }
@@ -26,10 +24,27 @@ const startRun = async (rest: ReadonlyArray<string>) => {
   await start(command, version, signals)
 }
 
+/** Starts the command that the completion scripts call. */
+const startCompletion = async (rest: ReadonlyArray<string>) => {
+  const { start } = await import("./completion/main.js")
+  await start(rest, version)
+}
+
+/** Prints the version without loading anything. Broken output ends it as `Output.ts` ends other commands. */
+const printVersion = () => {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(141)
+    writeSync(2, "coffer: standard output cannot be written to\n")
+    process.exit(1)
+  })
+  process.stdout.write(`${version}\n`)
+}
+
 /** No top-level `await`: the single executable runs this module as CommonJS. */
 const start = async () => {
-  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "version")) process.stdout.write(`${version}\n`)
+  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "version")) printVersion()
   else if (argv[0] === "run") await startRun(argv.slice(1))
+  else if (argv[0] === "__complete") await startCompletion(argv.slice(1))
   else await startCli()
 }
 

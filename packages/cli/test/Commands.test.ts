@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { TestHome, finish, node, until } from "./support/Programs.js"
+import { TestHome, node, until } from "./support/Programs.js"
 import { workplace } from "./support/Workplace.js"
 
 const place = workplace()
@@ -224,15 +224,4 @@ describe("a session", () => {
     assert.strictEqual((await other.coffer(["login", "--email", "eve@example.com", "--code", "000000"])).code, 3)
     other.remove()
   })
-})
-
-it("is quiet when its reader goes away", async () => {
-  const { stderr, stdout } = await finish(
-    place.home.spawn("/bin/sh", [
-      "-c",
-      `{ ${node} ${join(import.meta.dirname, "../bin/coffer.js")} env list; echo code $? >&2; } | true`
-    ])
-  )
-  assert.strictEqual(stdout, "")
-  assert.match(stderr, /^code (0|141)\n$/)
 })

@@ -129,6 +129,23 @@ export class NotReady extends ApiError<NotReady>()("NotReady", {
   example: "the database does not answer"
 }) {}
 
+/** Raised before the request has any effect, or after its transaction was rolled back. */
+export class DatabaseUnavailable extends ApiError<DatabaseUnavailable>()("DatabaseUnavailable", {
+  code: "DATABASE_UNAVAILABLE",
+  status: 503,
+  description: "The server cannot reach its database; nothing was changed: retry after `Retry-After` seconds",
+  example: "the server cannot reach its database, and nothing was changed: try again in 2 seconds"
+}) {}
+
+export class OutcomeUnknown extends ApiError<OutcomeUnknown>()("OutcomeUnknown", {
+  code: "OUTCOME_UNKNOWN",
+  status: 503,
+  description:
+    "The server lost its database while it committed the change, which may have been made: read before you retry. A write with `expected_version` can simply be retried",
+  example:
+    "the connection to the database was lost during the commit: read whether the change was made before you try again"
+}) {}
+
 /** Raised before the request has any effect, so that any request may be retried. */
 export class Overloaded extends ApiError<Overloaded>()("Overloaded", {
   code: "OVERLOADED",
@@ -157,7 +174,9 @@ export const errors = [
   BackupFailed,
   BackupsDisabled,
   NotReady,
-  Overloaded
+  Overloaded,
+  DatabaseUnavailable,
+  OutcomeUnknown
 ] as const
 
 export type AnyApiError = InstanceType<(typeof errors)[number]>

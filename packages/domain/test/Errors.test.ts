@@ -23,7 +23,9 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["BACKUP_FAILED", 502, "BackupFailed"],
   ["BACKUPS_DISABLED", 503, "BackupsDisabled"],
   ["NOT_READY", 503, "NotReady"],
-  ["OVERLOADED", 503, "Overloaded"]
+  ["OVERLOADED", 503, "Overloaded"],
+  ["DATABASE_UNAVAILABLE", 503, "DatabaseUnavailable"],
+  ["OUTCOME_UNKNOWN", 503, "OutcomeUnknown"]
 ]
 
 const classes: ReadonlyArray<(typeof Errors.errors)[number]> = Errors.errors

@@ -63,7 +63,9 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   BACKUP_FAILED: operator,
   BACKUPS_DISABLED: operator,
   NOT_READY: wait,
-  OVERLOADED: wait
+  OVERLOADED: wait,
+  DATABASE_UNAVAILABLE: wait,
+  OUTCOME_UNKNOWN: "read whether the change was made before you call again"
 }
 
 interface ErrorText {

@@ -8,6 +8,8 @@ export interface McpSettings {
   readonly pin: boolean
   /** Offer the extra tools too. */
   readonly extra: boolean
+  /** The credential is a service account's key. */
+  readonly account: boolean
   /** The documentation that the configured server hands out. */
   readonly website: string | undefined
 }
@@ -42,5 +44,6 @@ export const mcpSettings = (
   if (reveal === undefined) return { problem: "SERVICE_MCP_REVEAL must be 0 or 1" }
   if (pin === undefined) return { problem: "SERVICE_MCP_PIN must be 0 or 1" }
   if (extra === undefined) return { problem: "SERVICE_MCP_EXTRA must be 0 or 1" }
-  return { readOnly, reveal, pin, extra, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
+  const account = !!env.SERVICE_API_KEY || !!env.SERVICE_API_KEY_FILE
+  return { readOnly, reveal, pin, extra, account, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
 }

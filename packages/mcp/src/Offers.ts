@@ -1,3 +1,4 @@
+import { type Action, type Need, needs } from "@coffer/domain/Permissions"
 import type { McpSettings } from "./McpSettings.js"
 
 /** The hints of a tool: hosts decide by them whether an agent may use it. */
@@ -13,10 +14,20 @@ export interface Offer {
   readonly annotations: Hints
   /**
    * The settings that it is for: a tool with `reveal` replaces the one of the same name with the other setting, and a tool
-   * with `extra` is offered only on request.
+   * with `extra` is offered only on request. One with `person` is not listed for a service account, which can never use it.
    */
-  readonly when: { readonly reveal?: boolean; readonly extra?: true }
+  readonly when: { readonly reveal?: boolean; readonly extra?: true; readonly person?: true }
 }
+
+/** Whether only people can do an action: by a role in the organization, which a service account never has. */
+export const isForPeople = (action: Action): boolean => {
+  const need: Need = needs[action]
+  return "role" in need && !("permission" in need) && need.account === undefined
+}
+
+/** The tools that are listed for the credential. An unlisted one may still be called: the server refuses it. */
+export const listedOf = <T extends Offer>(tools: ReadonlyArray<T>, settings: McpSettings): ReadonlyArray<T> =>
+  offersOf(tools, settings).offered.filter(({ when }) => when.person !== true || !settings.account)
 
 /** Splits the tools of the settings into those offered and those withheld because they change something. */
 export const offersOf = <T extends Offer>(tools: ReadonlyArray<T>, { extra, readOnly, reveal }: McpSettings) => {

@@ -1,13 +1,14 @@
 import type { ClientError } from "@coffer/domain/client/ClientErrors"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { isOwnMessage } from "@coffer/domain/Message"
+import type { Action } from "@coffer/domain/Permissions"
 import { Array, Effect, Either, type Option, ParseResult, Schema } from "effect"
 import type { Confirm } from "./Confirmation.js"
 import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure } from "./Failures.js"
 import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
 import { cleaned } from "./Cleaned.js"
-import type { Hints, Offer } from "./Offers.js"
+import { type Hints, isForPeople, type Offer } from "./Offers.js"
 import { type FindSettings, namesIn, type Paths, pathsOf, type Scope, placeParameters } from "./Places.js"
 
 /** What a tool needs to run. */
@@ -69,6 +70,8 @@ export const tool = <
   readonly description: string
   readonly hints: Hints
   readonly when?: Offer["when"]
+  /** The action that the server requires a right for, if only people can have it. */
+  readonly action?: Action
   readonly parameters: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }
   /** The scope of the tool: the names that a call needs. */
   readonly at: Depth
@@ -81,7 +84,9 @@ export const tool = <
   readonly output: Schema.Schema<A, I>
   readonly run: (call: Call, path: Paths[Depth], parameters: P) => Effect.Effect<A, AnyApiError | ClientError>
 }): Tool => {
-  const { at, credential = true, description, hints, name, output, title, when = {} } = definition
+  const { at, credential = true, description, hints, name, output, title } = definition
+  const { action } = definition
+  const when = { ...definition.when, ...(action !== undefined && isForPeople(action) && { person: true as const }) }
   const decode = decoder(definition.parameters)
   const encode = Schema.encodeUnknown(output)
 

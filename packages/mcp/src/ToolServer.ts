@@ -16,7 +16,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js"
 import type { ListedTool } from "./Listing.js"
 import type { McpSettings } from "./McpSettings.js"
-import { offersOf } from "./Offers.js"
+import { listedOf } from "./Offers.js"
 import { note } from "./Stderr.js"
 import type { Host, Use } from "./ToolResult.js"
 
@@ -77,7 +77,7 @@ export const serve = async (
   })
   server.setRequestHandler(ListToolsRequestSchema, () => {
     setImmediate(() => void calls())
-    return { tools: offersOf(tools, settings).offered.map(({ when: _, ...tool }) => tool) }
+    return { tools: listedOf(tools, settings).map(({ when: _, ...tool }) => tool) }
   })
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendRequest, signal }) => {
     const use = await calls()

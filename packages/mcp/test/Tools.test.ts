@@ -63,6 +63,16 @@ describe("the tools, with no server and no credential", () => {
     )
   })
 
+  it("that only people can use are not listed with a service account's key, and the server refuses a call", async () => {
+    const agent = await Agent.start({ SERVICE_API_KEY: `svc_sa_${"a".repeat(49)}` })
+    const { tools } = await agent.client.listTools()
+    assert.sameMembers(
+      names.filter((name) => !tools.some((tool) => tool.name === name)),
+      ["project_create", "project_delete", "env_create", "env_delete", "org_members_list", "audit_list"]
+    )
+    await agent.refused("project_create", { name: "shop" }, "MISSING_SETTINGS")
+  })
+
   it("each say what they are, what they return, when to use them, and all four hints", async () => {
     const { tools } = await free.client.listTools()
     for (const { annotations, description, name, title } of tools) {

@@ -5,7 +5,7 @@ import { Pattern } from "@coffer/domain/Pattern"
 import { Effect } from "effect"
 import { NotThere } from "../Failures.js"
 import { atEnv, atOrg, type Call, group, yes } from "../grammar/Command.js"
-import { option, optionalArgument, requiredOption } from "../grammar/Fields.js"
+import { completedBy, option, optionalArgument, requiredOption } from "../grammar/Fields.js"
 import { email, serviceAccount, type Subject, subjectOf } from "../subjects/Subjects.js"
 import { note, printLine } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
@@ -44,7 +44,7 @@ const grant = atOrg("grant", {
   options: {
     email,
     serviceAccount,
-    projectPattern: requiredOption("project-pattern", Pattern, about("projects")),
+    projectPattern: completedBy("project", requiredOption("project-pattern", Pattern, about("projects"))),
     envPattern: requiredOption("env-pattern", Pattern, about("environments")),
     permission: requiredOption("permission", Permission, "read values, write them too, or admin: manage rules too")
   },
@@ -97,7 +97,7 @@ const revoke = atOrg("revoke", {
     ruleId: optionalArgument("RULE_ID", RuleId, "The rule's id, as coffer acl list shows it"),
     email,
     serviceAccount,
-    projectPattern: option("project-pattern", Pattern, about("projects")),
+    projectPattern: completedBy("project", option("project-pattern", Pattern, about("projects"))),
     envPattern: option("env-pattern", Pattern, about("environments")),
     yes
   },

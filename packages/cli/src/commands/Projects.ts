@@ -3,7 +3,7 @@ import type { Project } from "@coffer/domain/Project"
 import { Effect } from "effect"
 import { defined } from "../Defined.js"
 import { atOrg, atProject, group, yes } from "../grammar/Command.js"
-import { argument, argumentsOf, optionalArgument } from "../grammar/Fields.js"
+import { argument, argumentsOf, completedBy, optionalArgument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
 
@@ -35,7 +35,10 @@ const create = atOrg("create", {
 })
 
 /** The project, where it is not the configured one. */
-const name = optionalArgument("NAME", ProjectName, "The project's name, where it is not the configured one")
+const name = completedBy(
+  "project",
+  optionalArgument("NAME", ProjectName, "The project's name, where it is not the configured one")
+)
 
 const placeOf = ({ name }: { readonly name: ProjectName | undefined }) => defined({ project: name })
 
@@ -51,11 +54,14 @@ const get = atProject("get", {
     )
 })
 
-const names = argumentsOf(
-  "NAME",
-  ProjectName,
-  { least: 1, most: 2 },
-  "The project's name, where it is not the configured one, and the new name"
+const names = completedBy(
+  "project",
+  argumentsOf(
+    "NAME",
+    ProjectName,
+    { least: 1, most: 2 },
+    "The project's name, where it is not the configured one, and the new name"
+  )
 )
 
 const rename = atProject("rename", {

@@ -4,7 +4,7 @@ import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/Servi
 import { Effect, Redacted } from "effect"
 import { defined } from "../Defined.js"
 import { atOrg, group, yes } from "../grammar/Command.js"
-import { argument, flag, option } from "../grammar/Fields.js"
+import { completedBy, argument, flag, option } from "../grammar/Fields.js"
 import { accountId, NameOrId } from "../subjects/Subjects.js"
 import { note, printJson, write } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
@@ -48,10 +48,13 @@ const create = atOrg("create", {
   options: {
     name: argument("NAME", ServiceAccountName, "The service account's name"),
     // Not the shared option: the project of `service.yml` must not scope an account.
-    project: option(
+    project: completedBy(
       "project",
-      ProjectName,
-      "Bind it to this project; left out, it can be given access to all of the organization"
+      option(
+        "project",
+        ProjectName,
+        "Bind it to this project; left out, it can be given access to all of the organization"
+      )
     ),
     noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
     expiresInDays: option("expires-in-days", Days)

@@ -1,4 +1,5 @@
 import type { Group, Leaf } from "./Command.js"
+import { encodeSyntax } from "./CompletionSyntax.js"
 import { namesOf, type Tree } from "./Tree.js"
 
 /** A word that can be completed, and its meaning. */
@@ -20,20 +21,26 @@ export interface CompletionContext {
   /** Commands, or the values of a choice. If empty, files are completed. */
   readonly words: ReadonlyArray<Offer>
   readonly options: ReadonlyArray<OfferedOption>
+  /** The syntax of a command that names of the server complete. */
+  readonly syntax?: string
 }
 
 const helpOption: OfferedOption = { word: "--help", text: "Show the help", choices: [] }
 const versionOption: Offer = { word: "--version", text: "Show the version" }
 
-const leafContext = (leaf: Leaf, first: string, second: string | undefined): CompletionContext => ({
-  first,
-  second,
-  words: (leaf.arguments[0]?.choices ?? []).map((word) => ({ word, text: "" })),
-  options: [
-    ...leaf.options.map(({ choices = [], description, name }) => ({ word: `--${name}`, text: description, choices })),
-    helpOption
-  ]
-})
+const leafContext = (leaf: Leaf, first: string, second: string | undefined): CompletionContext => {
+  const syntax = encodeSyntax(leaf)
+  return {
+    first,
+    second,
+    words: (leaf.arguments[0]?.choices ?? []).map((word) => ({ word, text: "" })),
+    options: [
+      ...leaf.options.map(({ choices = [], description, name }) => ({ word: `--${name}`, text: description, choices })),
+      helpOption
+    ],
+    ...(syntax === undefined ? {} : { syntax })
+  }
+}
 
 const offer = (word: string, { description }: Group | Leaf): Offer => ({ word, text: description })
 

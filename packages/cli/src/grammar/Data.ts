@@ -1,5 +1,12 @@
 import { pathForms } from "./PlacePath.js"
 
+/**
+ * A kind of name that the completions ask the server for. `project-path`, `env-path` and `place` may stand with the names
+ * above them, as `PlacePath.ts` reads them; `place` needs a slash. `keys` are separated by commas.
+ */
+export const nameKinds = ["org", "project", "env", "project-path", "env-path", "place", "key", "keys"] as const
+export type NameKind = (typeof nameKinds)[number]
+
 /** What the parser, the help, the messages and the completions know about an option. */
 export interface OptionData {
   readonly kind: "option"
@@ -14,6 +21,8 @@ export interface OptionData {
   readonly choices?: ReadonlyArray<string>
   readonly isRequired?: boolean
   readonly isRepeatable?: boolean
+  /** The names that complete its value. */
+  readonly names?: NameKind
 }
 
 export interface ArgumentData {
@@ -26,6 +35,8 @@ export interface ArgumentData {
   readonly most: number
   /** Whether it may be a secret value: no message shows it, and it may begin with a hyphen. */
   readonly isSecret?: boolean
+  /** The names that complete it. */
+  readonly names?: NameKind
 }
 
 /** The options and arguments of a command. */
@@ -36,10 +47,15 @@ export interface Syntax {
 
 const text = (name: string, description: string): OptionData => ({ kind: "option", name, description, value: "text" })
 
+const named = (names: NameKind, name: string, description: string): OptionData => ({
+  ...text(name, description),
+  names
+})
+
 /** The options that name the server and the place. */
 export const placeOptions = {
   serverUrl: text("server-url", "The server's address (SERVICE_SERVER_URL, server_url)"),
-  org: text("org", "The organization (SERVICE_ORG, org)"),
-  project: text("project", `The project, or ${pathForms.project} (SERVICE_PROJECT, project)`),
-  env: text("env", `The environment, or ${pathForms.env} (SERVICE_ENV, env)`)
+  org: named("org", "org", "The organization (SERVICE_ORG, org)"),
+  project: named("project-path", "project", `The project, or ${pathForms.project} (SERVICE_PROJECT, project)`),
+  env: named("env-path", "env", `The environment, or ${pathForms.env} (SERVICE_ENV, env)`)
 } as const

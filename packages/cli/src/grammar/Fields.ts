@@ -4,7 +4,7 @@ import * as Options from "@effect/cli/Options"
 import { invalidValue } from "@effect/cli/ValidationError"
 import { isOwnMessage } from "@coffer/domain/Message"
 import { Either, Option, ParseResult, Redacted, Schema, SchemaAST } from "effect"
-import type { ArgumentData, OptionData } from "./Data.js"
+import type { ArgumentData, NameKind, OptionData } from "./Data.js"
 import { unmark } from "./Verbatim.js"
 import { choiceProblem, type Word } from "./Words.js"
 
@@ -210,6 +210,10 @@ export const argumentsOf = <A, I>(
   const parser = Args.between(argumentParser(name, used), count.least, count.most)
   return Object.assign(parser, { data: argumentData(name, used, description, count.least, count.most) })
 }
+
+/** The same option or argument, completed with names of this kind. */
+export const completedBy = <F extends OptionField<unknown> | ArgumentField<unknown>>(names: NameKind, field: F): F =>
+  Object.assign(field, { data: { ...field.data, names } })
 
 /** An optional argument that may be a secret value. It is any text, also one that begins with a hyphen. */
 export const secretArgument = (

@@ -17,7 +17,11 @@ export const runSyntax: Syntax = {
     placeOptions.org,
     placeOptions.project,
     placeOptions.env,
-    { ...valued("only", "keys", "Only these keys, separated by commas; may be given again"), isRepeatable: true },
+    {
+      ...valued("only", "keys", "Only these keys, separated by commas; may be given again"),
+      isRepeatable: true,
+      names: "keys"
+    },
     {
       ...valued(
         "allow-env",
@@ -46,7 +50,8 @@ export const runSyntax: Syntax = {
       name: "PLACE --",
       description: `The place, ${pathForms.env} with at least one slash; only before --, as in: acme/webshop/prod -- npm start`,
       least: 0,
-      most: 1
+      most: 1,
+      names: "place"
     },
     {
       kind: "argument",

@@ -1,5 +1,4 @@
 import { Data, Deferred, Effect, Predicate } from "effect"
-import * as nodeModule from "node:module"
 import type { Readable } from "node:stream"
 import { missingInterpreter, shell } from "./Executable.js"
 import type { Mask } from "./MaskedOutput.js"
@@ -41,13 +40,8 @@ const afterTurns = (turns: number, callback: () => void): void => {
   setImmediate(() => (turns > 1 ? afterTurns(turns - 1, callback) : callback()))
 }
 
-/** Stores compiled code where Node keeps it. Node does that when it exits, but `execve` is no exit. Since Node 22.10. */
-const storeCompiledCode = () => {
-  const flush: unknown = Predicate.hasProperty(nodeModule, "flushCompileCache")
-    ? nodeModule.flushCompileCache
-    : undefined
-  if (typeof flush === "function") Reflect.apply(flush, nodeModule, [])
-}
+/** Has the compiled code stored, as an exit does, which `execve` is not: see scripts/start-kept.mjs. */
+const storeCompiledCode = () => process.emit("exit", 0)
 
 /** Becomes the command. Comes back only where Node cannot do that (before 22.15) or will not. */
 const become = (program: Program, signals: Signals): Effect.Effect<void> =>

@@ -1,6 +1,8 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { codeOf, hasCode } from "@coffer/domain/client/FileError"
+import { Context, Data, Effect, Layer, Option } from "effect"
 import { writeSync } from "node:fs"
 import { CannotDo } from "../Failures.js"
+import { type CannotWrite, isOutputLost as isLost, writeFlushed } from "./Descriptor.js"
 
 /** Standard output and standard error. */
 export class Output extends Context.Tag("@coffer/cli/Output")<
@@ -10,8 +12,12 @@ export class Output extends Context.Tag("@coffer/cli/Output")<
     readonly isTerminal: boolean
     /** Whether standard error is a terminal. */
     readonly isErrorTerminal: boolean
-    /** Writes to standard output. Returns after the write. */
+    /** Writes to standard output. Returns after the write. Dies with `ReaderGone` if nobody reads any more. */
     readonly write: (content: string | Uint8Array) => Effect.Effect<void, CannotDo>
+    /** Writes to standard output and flushes it. Fails also where nobody reads any more. */
+    readonly writeFlushed: (text: string) => Effect.Effect<void, CannotWrite>
+    /** Whether what is written to standard output is lost. */
+    readonly isLost: Effect.Effect<boolean>
     /** Writes to standard error, in one write. A failure is ignored. */
     readonly writeError: (text: string) => void
   }
@@ -19,38 +25,45 @@ export class Output extends Context.Tag("@coffer/cli/Output")<
 
 const isTerminal = (descriptor: number) => process.getBuiltinModule("node:tty").isatty(descriptor)
 
-const notWritten = new CannotDo({ message: "standard output cannot be written to" })
+/** The reader of standard output, such as `head`, has stopped. No error, but the end of the program. */
+export class ReaderGone extends Data.TaggedError("ReaderGone") {}
+
+const notWritten = (cause: unknown): Effect.Effect<never, CannotDo> =>
+  hasCode(cause, "EPIPE")
+    ? Effect.die(new ReaderGone())
+    : Effect.fail(
+        new CannotDo({ message: `standard output cannot be written to (${codeOf(cause)}), and may be incomplete` })
+      )
 
 const tryWriteError = Option.liftThrowable((text: string) => writeSync(2, text))
 const writeError = (text: string) => void tryWriteError(text)
 
+const common = () => ({ isTerminal: isTerminal(1), isErrorTerminal: isTerminal(2), writeError, writeFlushed, isLost })
+
+const writeToStream = (content: string | Uint8Array): Effect.Effect<void, CannotDo> =>
+  Effect.async((resume) => {
+    process.stdout.write(content, (error) =>
+      resume(error === null || error === undefined ? Effect.void : notWritten(error))
+    )
+  })
+
 /** The streams of this process. */
-export const streams = Layer.sync(Output, () => ({
-  isTerminal: isTerminal(1),
-  isErrorTerminal: isTerminal(2),
-  writeError,
-  write: (content) =>
-    Effect.async((resume) => {
-      process.stdout.write(content, (error) =>
-        resume(error === null || error === undefined ? Effect.void : Effect.fail(notWritten))
-      )
-    })
-}))
+export const streams = Layer.sync(Output, () => {
+  // Each write reports its own error. Without a listener, Node ends the process for it.
+  process.stdout.on("error", () => {})
+  return { ...common(), write: writeToStream }
+})
 
 /**
  * The descriptors of this process, without Node's streams: these make a pipe non-blocking when they are first used, for
  * every process that shares the pipe. The command of `run` does.
  */
 export const descriptors = Layer.sync(Output, () => ({
-  isTerminal: isTerminal(1),
-  isErrorTerminal: isTerminal(2),
-  writeError,
+  ...common(),
   write: (content) =>
-    Effect.asVoid(
-      Effect.try({
-        try: () => (typeof content === "string" ? writeSync(1, content) : writeSync(1, content)),
-        catch: () => notWritten
-      })
+    Effect.catchAll(
+      Effect.try(() => (typeof content === "string" ? writeSync(1, content) : writeSync(1, content))),
+      ({ error }) => notWritten(error)
     )
 }))
 

@@ -13,6 +13,10 @@ export const ask = (question: string): Effect.Effect<string, never, Input> =>
 export const askHidden = (question: string): Effect.Effect<Redacted.Redacted, never, Input> =>
   Effect.flatMap(Input, (input) => input.askHidden(question))
 
+/** Asks a question that is answered by yes or no. */
+export const agrees = (question: string): Effect.Effect<boolean, never, Input> =>
+  Effect.map(ask(`${plain(question)} [y/N] `), (answer) => /^y(es)?$/i.test(answer))
+
 /** Asks for confirmation of a destructive command. Without a terminal, fails unless `yes` is set. */
 export const confirm = (question: string, yes: boolean): Effect.Effect<void, CannotDo | WrongUsage, Input> =>
   Effect.gen(function* () {
@@ -20,6 +24,5 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<void, Can
     if (!(yield* canAsk)) {
       return yield* new WrongUsage({ message: "nobody can be asked here: add --yes to go on without a question" })
     }
-    const answer = yield* ask(`${plain(question)} [y/N] `)
-    if (!/^y(es)?$/i.test(answer)) return yield* new CannotDo({ message: "nothing was changed" })
+    if (!(yield* agrees(question))) return yield* new CannotDo({ message: "nothing was changed" })
   })

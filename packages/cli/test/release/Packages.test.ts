@@ -1,9 +1,21 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { freePort } from "../../../server/test/support/Port.js"
 import { tree } from "../../src/Commands.js"
 import { root } from "../support/Documents.js"
@@ -146,6 +158,76 @@ describe("the package of the client", () => {
     assert.strictEqual(code, 1)
     assert.include(stderr, "run it where the server is installed")
     home.remove()
+  })
+})
+
+describe("the compiled code of the client", () => {
+  let home: TestHome
+
+  const code = () => join(home.folder, ".cache/coffer/compiled")
+  const start = async (...args: ReadonlyArray<string>) => finish(home.spawn(bin("coffer"), args))
+  /** A file that is written again is another one. */
+  const kept = () => readdirSync(code()).map((name) => `${name} ${statSync(join(code(), name)).ino}`)
+
+  beforeEach(async () => {
+    home = new TestHome("http://127.0.0.1:9")
+    assert.strictEqual((await start("org", "list")).code, 3)
+  })
+  afterEach(() => home.remove())
+
+  it("is kept where only its user can change it, and used from then on", async () => {
+    const [first = "", ...others] = kept()
+    assert.match(first, /^Cli-[A-Z0-9]{8}-[0-9.]+\S*-\w+ \d+$/)
+    assert.lengthOf(others, 0)
+    assert.strictEqual(statSync(code()).mode & 0o777, 0o700)
+    assert.strictEqual(statSync(join(code(), first.split(" ")[0] ?? "")).mode & 0o777, 0o600)
+    assert.strictEqual((await start("org", "list")).code, 3)
+    assert.deepStrictEqual(kept(), [first])
+  })
+
+  it.each<readonly [string, (file: string) => void]>([
+    ["cut off", (file) => truncateSync(file, 1000)],
+    ["something else", (file) => writeFileSync(file, "something else")],
+    ["empty", (file) => truncateSync(file)],
+    ["open to others", (file) => chmodSync(file, 0o622)]
+  ])("is not used if it is %s, and made again", async (_, change) => {
+    const [before = ""] = kept()
+    change(join(code(), before.split(" ")[0] ?? ""))
+    assert.strictEqual((await start("org", "list")).code, 3)
+    const [after = ""] = kept()
+    assert.notStrictEqual(after, before)
+    assert.strictEqual((await start("org", "list")).code, 3)
+    assert.deepStrictEqual(kept(), [after])
+  })
+
+  it("is kept by run too", async () => {
+    const env = {
+      SERVICE_API_KEY: `svc_sa_${"x".repeat(49)}`,
+      SERVICE_ORG: "acme",
+      SERVICE_PROJECT: "webshop",
+      SERVICE_ENV: "dev"
+    }
+    await finish(home.spawn(bin("coffer"), ["run", "--", "true"], { env }))
+    assert.lengthOf(
+      kept().filter((name) => name.startsWith("main-")),
+      1
+    )
+  })
+
+  it("is not looked for in the folder of somebody else, and not written to it", async () => {
+    if (process.geteuid?.() !== 0) return
+    rmSync(join(home.folder, ".cache"), { recursive: true })
+    chownSync(home.folder, 65_534, 65_534)
+    assert.strictEqual((await start("org", "list")).code, 3)
+    assert.isFalse(existsSync(join(home.folder, ".cache")))
+  })
+
+  it("is done without where it cannot be kept", async () => {
+    rmSync(join(home.folder, ".cache"), { recursive: true })
+    writeFileSync(join(home.folder, ".cache"), "")
+    const { code, stderr } = await start("org", "list")
+    assert.strictEqual(code, 3)
+    assert.match(stderr, /^coffer: there is no session [^\n]+\n$/)
   })
 })
 

@@ -36,6 +36,11 @@ export const runInProcess = (
         Effect.sync(() => {
           stdout += content.toString()
         }),
+      writeFlushed: (text) =>
+        Effect.sync(() => {
+          stdout += text
+        }),
+      isLost: Effect.succeed(false),
       writeError: (text) => {
         stderr += text
       }

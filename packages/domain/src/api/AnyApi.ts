@@ -1,8 +1,10 @@
 import { HttpApi } from "@effect/platform"
 import {
+  DatabaseUnavailable,
   InternalError,
   MethodNotAllowed,
   NotFound,
+  OutcomeUnknown,
   Overloaded,
   PayloadTooLarge,
   UnsupportedMediaType,
@@ -18,3 +20,5 @@ export const AnyApi = HttpApi.make("coffer")
   .addError(UnsupportedMediaType)
   .addError(InternalError)
   .addError(Overloaded)
+  .addError(DatabaseUnavailable)
+  .addError(OutcomeUnknown)

@@ -4,6 +4,7 @@ import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from
 import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
 import { makeSend } from "./NodeRequest.js"
+import { requestHeaders } from "./RequestHeaders.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
 /**
@@ -57,9 +58,6 @@ const decodeSecrets = (body: string): Option.Option<ReadonlyArray<BundleSecret>>
       : Option.none()
   )
 
-const authorization = ({ secret, type }: Credential): Readonly<Record<string, string>> =>
-  type === "session" ? { authorization: `Bearer ${Redacted.value(secret)}` } : { "x-api-key": Redacted.value(secret) }
-
 const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string | undefined) {
   const { credential, keys, path, server, version } = request
   const { base } = server
@@ -70,9 +68,7 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
     url,
     method: "GET",
     headers: {
-      "user-agent": `coffer/${version}`,
-      "x-coffer-client": "cli",
-      ...authorization(credential),
+      ...requestHeaders(credential, version),
       ...(etag === undefined ? {} : { "if-none-match": etag })
     }
   }).pipe(

@@ -37,6 +37,9 @@ export const privatePath = (name: string) => ownPath("XDG_CONFIG_HOME", ".config
 /** Returns the path of a state file: `$XDG_STATE_HOME/coffer/NAME`, or `~/.local/state/coffer/NAME`. */
 export const statePath = (name: string) => ownPath("XDG_STATE_HOME", ".local/state", name)
 
+/** Returns the path of a file that can be lost: `$XDG_CACHE_HOME/coffer/NAME`, or `~/.cache/coffer/NAME`. */
+export const cachePath = (name: string) => ownPath("XDG_CACHE_HOME", ".cache", name)
+
 class Absent extends Data.TaggedError("Absent") {}
 
 const open = (path: string): Effect.Effect<Option.Option<number>, PrivateFileError> =>
@@ -105,6 +108,14 @@ export const writePrivate = (path: string, text: string): Effect.Effect<void, Pr
         })
     }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
   })
+
+/** Files that the effect makes are accessible to their owner only. The umask is that of the whole process. */
+export const withPrivateUmask = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => process.umask(0o077)),
+    () => effect,
+    (umask) => Effect.sync(() => process.umask(umask))
+  )
 
 /** Removes a file, if it exists. */
 export const removePrivate = (path: string): Effect.Effect<void, PrivateFileError> =>

@@ -20,6 +20,7 @@ const entriesOfPage = 10
 
 export const auditList = tool({
   name: "audit_list",
+  action: "audit.read",
   title: "Read the audit log",
   description:
     "Returns entries of an organization's audit log, newest first: who did what (such as secret.read), when and from where, never a value. " +

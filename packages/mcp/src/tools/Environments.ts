@@ -8,6 +8,7 @@ import { removed } from "./Removed.js"
 
 export const envCreate = tool({
   name: "env_create",
+  action: "env.create",
   title: "Create an environment",
   description:
     "Creates an environment in a project, without secrets. Returns the environment. " +
@@ -43,6 +44,7 @@ export const envList = tool({
 
 export const envDelete = tool({
   name: "env_delete",
+  action: "env.delete",
   title: "Delete an environment",
   description:
     "Removes an environment with all its secrets, at once and out of an agent's power to undo. Returns what was removed. " +

@@ -36,6 +36,7 @@ const members = pages({
 
 export const orgMembersList = tool({
   name: "org_members_list",
+  action: "member.list",
   title: "List an organization's members",
   description:
     "Returns the people of an organization: e-mail address, name and role. " +

@@ -8,6 +8,7 @@ import { removed } from "./Removed.js"
 
 export const projectCreate = tool({
   name: "project_create",
+  action: "project.create",
   title: "Create a project",
   description:
     "Creates a project with the environments dev, staging and prod. Returns the project. " +
@@ -42,6 +43,7 @@ export const projectList = tool({
 
 export const projectDelete = tool({
   name: "project_delete",
+  action: "project.delete",
   title: "Delete a project",
   description:
     "Removes a project with all its environments and secrets, at once and out of an agent's power to undo. Returns what was removed. " +

@@ -4,14 +4,14 @@ import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"
 import { atProject } from "../../grammar/Command.js"
-import { argument, flag } from "../../grammar/Fields.js"
+import { argument, completedBy, flag } from "../../grammar/Fields.js"
 import { note, printJson, printTable } from "../../terminal/Print.js"
 import { keysOption } from "../secrets/Keys.js"
 
 const only = keysOption("only", "Only these keys, separated by commas")
 
-const from = argument("FROM", EnvName, "The environment that the values come from")
-const to = argument("TO", EnvName, "The environment that they are written to")
+const from = completedBy("env", argument("FROM", EnvName, "The environment that the values come from"))
+const to = completedBy("env", argument("TO", EnvName, "The environment that they are written to"))
 
 export const copy = atProject("copy", {
   description: "Write one environment's values to another, without showing them",
@@ -30,8 +30,8 @@ export const copy = atProject("copy", {
   }
 })
 
-const here = argument("A", EnvName, "An environment")
-const there = argument("B", EnvName, "The environment to compare it with")
+const here = completedBy("env", argument("A", EnvName, "An environment"))
+const there = completedBy("env", argument("B", EnvName, "The environment to compare it with"))
 
 const exitCode = flag("exit-code", "Exit with 1 when they differ")
 

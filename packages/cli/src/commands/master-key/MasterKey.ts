@@ -1,10 +1,13 @@
+import { withPrivateUmask } from "@coffer/domain/client/PrivateFile"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { existsSync } from "node:fs"
 import { CannotDo } from "../../Failures.js"
 import { command, group } from "../../grammar/Command.js"
-import { flag, option, requiredOption } from "../../grammar/Fields.js"
+import { flag, option } from "../../grammar/Fields.js"
+import { Output } from "../../terminal/Output.js"
 import { note } from "../../terminal/Print.js"
 import { withProgress } from "../../terminal/Progress.js"
+import { databaseOf } from "./DatabaseName.js"
 import { keyInFile, newMasterKey, oldMasterKey } from "./MasterKeys.js"
 import { removeKeyFile, showKey, writeKeyFile } from "./MasterKeyOutput.js"
 
@@ -26,26 +29,26 @@ const stopped = ({ message }: { readonly message: string }) => new CannotDo({ me
  * Whether the key in FILE is in force already while the configured one is not: a rotation was interrupted before its key
  * was installed, and is done. Every other file is refused, because it may be the only copy of a key.
  */
-const isFinished = (rotation: Rotation, file: string, dbPath: string, oldKey: Redacted.Redacted) =>
+const isFinished = (rotation: Rotation, file: string, db: string, oldKey: Redacted.Redacted) =>
   Effect.gen(function* () {
     if (!existsSync(file)) return false
     const key = keyInFile(file)
     if (Option.isNone(key)) {
       return yield* new CannotDo({ message: `${file} is there already: name a new file. Nothing was changed` })
     }
-    if (yield* rotation.opensDatabase(dbPath, oldKey)) {
+    if (yield* rotation.opensDatabase(db, oldKey)) {
       return yield* new CannotDo({
-        message: (yield* rotation.opensDatabase(dbPath, key.value))
+        message: (yield* rotation.opensDatabase(db, key.value))
           ? `${file} is there already, and holds the key that is in force: move it to where you keep keys. Nothing was changed`
           : `${file} is there already, and the key in it is not in force: remove it, or name a new file. Nothing was changed`
       })
     }
-    return yield* rotation.opensDatabase(dbPath, key.value)
+    return yield* rotation.opensDatabase(db, key.value)
   })
 
 /** After a failure: removes the new key's file when the database is under the old key, else keeps it and says so. */
-const withdraw = (rotation: Rotation, file: string, dbPath: string, oldKey: Redacted.Redacted) =>
-  rotation.opensDatabase(dbPath, oldKey).pipe(
+const withdraw = (rotation: Rotation, file: string, db: string, oldKey: Redacted.Redacted) =>
+  rotation.opensDatabase(db, oldKey).pipe(
     Effect.flatMap((isOld) =>
       isOld
         ? Effect.zipRight(removeKeyFile(file), note(`${file} is removed again: the key in it never was in force`))
@@ -59,31 +62,28 @@ const withdraw = (rotation: Rotation, file: string, dbPath: string, oldKey: Reda
   )
 
 interface RotateOptions {
-  readonly db: string
+  readonly db: string | undefined
   readonly generate: boolean
   readonly out: string | undefined
 }
 
 const rotateKey = (options: RotateOptions) =>
   Effect.gen(function* () {
-    // SQLite makes some of its files with default modes: nothing that is made here is for others.
-    yield* Effect.sync(() => process.umask(0o077))
     const rotation = yield* server
     const oldKey = yield* oldMasterKey
+    const db = yield* databaseOf(options.db)
     const file = options.out ?? null
-    if (
-      file !== null &&
-      (yield* Effect.catchTag(isFinished(rotation, file, options.db, oldKey), "StartupError", stopped))
-    ) {
+    if (file !== null && (yield* Effect.catchTag(isFinished(rotation, file, db, oldKey), "StartupError", stopped))) {
       return yield* note(
         `the key in ${file} is in force already, by a rotation that was interrupted afterwards: set SERVICE_MASTER_KEY to it, then start the server`
       )
     }
     const newKey = yield* newMasterKey(options.generate, file !== null)
+    const output = yield* Output
     let isPublished = false
     const publish = (key: string) =>
       file === null
-        ? showKey(key)
+        ? Effect.provideService(showKey(key), Output, output)
         : Effect.zipLeft(
             writeKeyFile(file, key),
             Effect.sync(() => {
@@ -92,16 +92,14 @@ const rotateKey = (options: RotateOptions) =>
           )
     const rotated = yield* withProgress((progress) =>
       rotation.rotate({
-        dbPath: options.db,
+        db,
         oldKey,
         newKey,
         publish: (key) => Effect.zipRight(progress.clear, publish(Redacted.value(key))),
         progress: (done, total) => progress.step(done / total, "encrypting data keys anew")
       })
     ).pipe(
-      Effect.onError(() =>
-        file === null || !isPublished ? Effect.void : withdraw(rotation, file, options.db, oldKey)
-      ),
+      Effect.onError(() => (file === null || !isPublished ? Effect.void : withdraw(rotation, file, db, oldKey))),
       Effect.catchTag("StartupError", stopped)
     )
 
@@ -125,11 +123,16 @@ const rotate = command("rotate", {
     "Encrypt every data key anew under a new master key, offline. The old key is SERVICE_MASTER_KEY; the new one is SERVICE_NEW_MASTER_KEY, else what comes on standard input. It is printed, or written to a new file with --out, before anything is committed",
   examples: ["coffer master-key rotate --db service.db --generate --out new.key"],
   options: {
-    db: requiredOption("db", Schema.String, "The server's database file; stop the server first"),
+    db: option(
+      "db",
+      Schema.String,
+      "The server's database: a file, postgres://…, or env:NAME for a variable that holds the URL; by default SERVICE_DATABASE_URL. Stop all servers first"
+    ),
     generate: flag("generate", "Make the new key"),
     out: option("out", Schema.String, "Write the new key to this new file (0600) and not to standard output")
   },
-  run: rotateKey
+  // SQLite makes some of its files with default modes: nothing that is made here is for others.
+  run: (options) => withPrivateUmask(rotateKey(options))
 })
 
 export const masterKeyCommand = group("master-key", "The key that protects everything on a server", [rotate])

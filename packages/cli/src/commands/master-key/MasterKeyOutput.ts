@@ -1,52 +1,21 @@
-import { codeOf } from "@coffer/domain/client/FileError"
-import { Data, Effect, Schedule } from "effect"
-import { closeSync, fstatSync, fsyncSync, openSync, rmSync, statSync, writeSync } from "node:fs"
+import { Effect } from "effect"
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
 import { CannotDo } from "../../Failures.js"
-
-const standardOutput = 1
-
-class CannotWrite extends Data.TaggedError("CannotWrite")<{ readonly code: string }> {}
-
-const attempt = <A>(work: () => A) =>
-  Effect.try({ try: work, catch: (error) => new CannotWrite({ code: codeOf(error) }) })
-
-/** Writes all of it, however long a reader takes. */
-const writeAll = (bytes: Uint8Array): Effect.Effect<void, CannotWrite> =>
-  attempt(() => writeSync(standardOutput, bytes)).pipe(
-    Effect.retry({ while: ({ code }) => code === "EAGAIN", schedule: Schedule.spaced("50 millis") }),
-    Effect.flatMap((written) => (written < bytes.length ? writeAll(bytes.subarray(written)) : Effect.void))
-  )
-
-/** A pipe or a terminal has nothing to flush. */
-const flush = Effect.catchIf(
-  attempt(() => {
-    fsyncSync(standardOutput)
-  }),
-  ({ code }) => ["EINVAL", "ENOTSUP", "EROFS"].includes(code),
-  () => Effect.void
-)
+import { attempt, CannotWrite } from "../../terminal/Descriptor.js"
+import { Output } from "../../terminal/Output.js"
 
 /**
  * Writes the new master key to standard output, alone, and flushes it: nothing is to be committed before somebody can
- * have it. Not by Node's own stream, whose errors end the client without a word.
+ * have it.
  */
-export const showKey = (key: string): Effect.Effect<void, CannotDo> =>
-  Effect.zipRight(writeAll(Buffer.from(`${key}\n`)), flush).pipe(
+export const showKey = (key: string): Effect.Effect<void, CannotDo, Output> =>
+  Effect.flatMap(Output, ({ writeFlushed }) => writeFlushed(`${key}\n`)).pipe(
     Effect.mapError(
       ({ code }) =>
         new CannotDo({ message: `the new key cannot be written to standard output (${code}): nothing was changed` })
     )
   )
-
-/** Whether what goes to standard output is lost; also when it was closed, which Node replaces so. */
-export const isOutputLost: Effect.Effect<boolean> = Effect.orElseSucceed(
-  attempt(() => {
-    const output = fstatSync(standardOutput)
-    return output.isCharacterDevice() && output.rdev === statSync("/dev/null").rdev
-  }),
-  () => false
-)
 
 const closing = (descriptor: number) =>
   Effect.sync(() => {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { WrongUsage } from "../../Failures.js"
 import { readBytes, standardInput } from "../../terminal/Bytes.js"
 import { askHidden, canAsk } from "../../terminal/Prompts.js"
-import { isOutputLost } from "./MasterKeyOutput.js"
+import { Output } from "../../terminal/Output.js"
 
 const rule = "a master key is 64 hexadecimal digits, as openssl rand -hex 32 makes them"
 
@@ -81,7 +81,7 @@ export const newMasterKey = Effect.fnUntraced(function* (generate: boolean, toFi
   if (variable(env, name) !== undefined || variable(env, `${name}_FILE`) !== undefined) {
     return yield* new WrongUsage({ message: `--generate makes a new key, and ${name} gives one: choose one of them` })
   }
-  if (!toFile && (yield* isOutputLost)) {
+  if (!toFile && (yield* (yield* Output).isLost)) {
     return yield* new WrongUsage({
       message: "standard output is closed or /dev/null, where the new key would be lost: name a file for it with --out"
     })

@@ -9,7 +9,7 @@ import { commas, option, requiredOption, versionNumber } from "../../grammar/Fie
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
-import { key } from "./Keys.js"
+import { absentKey, key } from "./Keys.js"
 
 const columns = {
   version: (version: SecretVersion) => version.version,
@@ -61,7 +61,7 @@ export const rollback = atEnv("rollback", {
 export const undelete = atEnv("undelete", {
   description: "Bring a deleted secret back, with its versions",
   examples: ["coffer secret undelete API_KEY"],
-  options: { key },
+  options: { key: absentKey },
   run: ({ call, options, path }) =>
     Effect.map(
       call("secrets", (api) => api.undelete({ path: { ...path, key: options.key } })),

@@ -4,7 +4,7 @@ import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkCha
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"
 import { atEnv } from "../../grammar/Command.js"
-import { argument, requiredOption } from "../../grammar/Fields.js"
+import { argument, completedBy, requiredOption } from "../../grammar/Fields.js"
 import { doneView } from "../../terminal/View.js"
 import { severalKeys } from "./Keys.js"
 
@@ -16,7 +16,7 @@ export const copy = atEnv("copy", {
   ],
   options: {
     keys: severalKeys,
-    to: requiredOption("to", EnvName, "The environment that they are written to"),
+    to: completedBy("env", requiredOption("to", EnvName, "The environment that they are written to")),
     dryRun,
     yes
   },
@@ -39,7 +39,7 @@ export const rename = atEnv("rename", {
     "Store a secret under a new key and delete the old one, which keeps its versions: undelete brings it back",
   examples: ["coffer secret rename API_KEY PAYMENT_API_KEY"],
   options: {
-    from: argument("OLD", SecretKey, "The secret's key"),
+    from: completedBy("key", argument("OLD", SecretKey, "The secret's key")),
     to: argument("NEW", SecretKey, "The new key, which must not be there yet")
   },
   check: ({ from, to }) => (from === to ? `${from} is its own name already: give another one` : undefined),

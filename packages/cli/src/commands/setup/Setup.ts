@@ -11,31 +11,14 @@ import { CannotDo } from "../../Failures.js"
 import { command, env, org, placeGiven, project, serverUrl } from "../../grammar/Command.js"
 import { commas, flag, option, optionalArgument } from "../../grammar/Fields.js"
 import { printLine } from "../../terminal/Print.js"
-import { ask, canAsk } from "../../terminal/Prompts.js"
-import { checkNames } from "./NameCheck.js"
+import { openCatalog } from "./Catalog.js"
+import { chooseName } from "./NameChoice.js"
 
 const address = (text: string) =>
   Either.mapLeft(
     parseServerUrl(text, "flag"),
     ({ message }) => new BadSetting({ message: `the server's address ${message}` })
   )
-
-/** The name for a key: the option, else the variable, else what a person answers. */
-const settle = Effect.fnUntraced(function* <A>(
-  key: string,
-  given: string | undefined,
-  variableName: string,
-  schema: Schema.Schema<A, string>
-) {
-  const variables = yield* Variables
-  const known = given ?? variable(variables, variableName)
-  const text = known ?? ((yield* canAsk) ? yield* ask(`${key} (empty to leave it out): `) : "")
-  if (text === "") return undefined
-  return yield* Either.mapLeft(
-    Schema.decodeEither(schema)(text),
-    ({ message }) => new BadSetting({ message: `${JSON.stringify(text)}: ${message}` })
-  )
-})
 
 const writeNew = (path: string, text: string, force: boolean) =>
   Effect.try({
@@ -84,13 +67,26 @@ const init = command("init", {
       const variables = yield* Variables
       const given = options.serverUrl ?? variable(variables, "SERVICE_SERVER_URL")
       const server = yield* address(given ?? defaultServerUrl)
-      const names = {
-        org: yield* settle("org", place.org, "SERVICE_ORG", OrgName),
-        project: yield* settle("project", place.project, "SERVICE_PROJECT", ProjectName),
-        env: yield* settle("env", place.env, "SERVICE_ENV", EnvName)
-      }
-      yield* checkNames(server, names)
-      const lines = Object.entries({ server_url: server.base, ...names }).flatMap(([key, text]) =>
+      const catalog = yield* openCatalog(server)
+      const org = yield* chooseName({
+        key: "org",
+        schema: OrgName,
+        given: place.org ?? variable(variables, "SERVICE_ORG"),
+        shelf: catalog.orgs
+      })
+      const project = yield* chooseName({
+        key: "project",
+        schema: ProjectName,
+        given: place.project ?? variable(variables, "SERVICE_PROJECT"),
+        shelf: org && catalog.projectsOf(org)
+      })
+      const env = yield* chooseName({
+        key: "env",
+        schema: EnvName,
+        given: place.env ?? variable(variables, "SERVICE_ENV"),
+        shelf: org && project && catalog.envsOf(org, project)
+      })
+      const lines = Object.entries({ server_url: server.base, org, project, env }).flatMap(([key, text]) =>
         // Quoted, so that every reader of YAML takes a name such as 123 or null for a text.
         text === undefined ? [] : [`${key}: ${JSON.stringify(text)}\n`]
       )

@@ -1,0 +1,86 @@
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { Data, Effect, type Scope } from "effect"
+import type { Failure } from "../../Failures.js"
+import { type Call, connect } from "../../grammar/Command.js"
+import type { Output } from "../../terminal/Output.js"
+import { note } from "../../terminal/Print.js"
+
+type Access<A, E = never> = Effect.Effect<A, E, Output | Scope.Scope>
+
+/** What a server has of one kind at one place. */
+export interface Shelf<Name extends string> {
+  /** One of its kind, and the place, for messages. */
+  readonly what: string
+  readonly where: string
+  /** The command that lists them. */
+  readonly list: string
+  /** None if they cannot be looked up. */
+  readonly names: Access<ReadonlyArray<Name> | undefined>
+  readonly create: (name: Name) => Access<void, Failure>
+}
+
+interface Listed<Name> {
+  readonly data: ReadonlyArray<{ readonly name: Name }>
+}
+
+class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
+
+const noAnswer = () => new NoAnswer({ message: "no answer within 10 s" })
+
+/**
+ * What a server has, as far as the credential shows it. A server that cannot be asked, or refuses to tell, is no reason to
+ * fail: a note says so, once.
+ */
+export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
+  const connection = yield* Effect.cached(connect(server))
+  let isOpen = true
+
+  const shelf = <Name extends string>(
+    words: Pick<Shelf<Name>, "what" | "where" | "list">,
+    read: (call: Call) => Effect.Effect<Listed<Name>, Failure>,
+    create: (call: Call, name: Name) => Effect.Effect<unknown, Failure>
+  ): Shelf<Name> => ({
+    ...words,
+    names: Effect.suspend(() => {
+      if (!isOpen) return Effect.succeed(undefined)
+      return Effect.flatMap(connection, ({ call }) => read(call)).pipe(
+        Effect.timeoutFail({ duration: "10 seconds", onTimeout: noAnswer }),
+        Effect.map(({ data }) => data.map(({ name }) => name)),
+        Effect.catchAll(({ message }) => {
+          isOpen = false
+          return Effect.as(note(`what is at ${server.origin} could not be looked up: ${message}`), undefined)
+        })
+      )
+    }),
+    create: (name) => Effect.asVoid(Effect.flatMap(connection, ({ call }) => create(call, name)))
+  })
+
+  return {
+    orgs: shelf<OrgName>(
+      { what: "organization", where: "", list: "coffer org list" },
+      (call) => call("organizations", (api) => api.list({})),
+      (call, name) => call("organizations", (api) => api.create({ payload: { name } }))
+    ),
+    projectsOf: (org: OrgName) => {
+      const path = { org_name: org }
+      return shelf<ProjectName>(
+        { what: "project", where: ` in ${org}`, list: `coffer project list --org ${org}` },
+        (call) => call("projects", (api) => api.list({ path })),
+        (call, name) => call("projects", (api) => api.create({ path, payload: { name } }))
+      )
+    },
+    envsOf: (org: OrgName, project: ProjectName) => {
+      const path = { org_name: org, project_name: project }
+      return shelf<EnvName>(
+        {
+          what: "environment",
+          where: ` in ${org}/${project}`,
+          list: `coffer env list --org ${org} --project ${project}`
+        },
+        (call) => call("environments", (api) => api.list({ path })),
+        (call, name) => call("environments", (api) => api.create({ path, payload: { name } }))
+      )
+    }
+  }
+})

@@ -1,0 +1,16 @@
+import { Effect, Logger, LogLevel } from "effect"
+import { readUnfinished } from "../grammar/CompletionSyntax.js"
+import { offersFor } from "./Offers.js"
+
+/** A person waits. */
+const patience = "1 second"
+
+/** What can stand at the unfinished word of a command line; nothing whatever fails, because nobody would read why. */
+export const complete = ([syntax = "", index, ...words]: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.suspend(() => Effect.fromNullable(readUnfinished(syntax, Number(index), words))).pipe(
+    Effect.flatMap(offersFor),
+    Effect.scoped,
+    Effect.timeout(patience),
+    Effect.catchAllCause(() => Effect.succeed([])),
+    Logger.withMinimumLogLevel(LogLevel.None)
+  )

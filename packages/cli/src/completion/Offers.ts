@@ -1,0 +1,94 @@
+import { credentialFor } from "@coffer/domain/client/Credentials"
+import { type NamePath, readNames } from "@coffer/domain/client/NameList"
+import { makeSend } from "@coffer/domain/client/NodeRequest"
+import { loadSettings, type Settings } from "@coffer/domain/client/Settings"
+import { orgNameForm } from "@coffer/domain/NameForms"
+import { Effect } from "effect"
+import type { Unfinished } from "../grammar/CompletionSyntax.js"
+import { splitPaths } from "../grammar/PlacePath.js"
+import { Version } from "../Version.js"
+import { cached } from "./NameCache.js"
+
+/** A list that may complete a word, with what stands around its names there. */
+interface Source {
+  /** Fails if a setting is missing. */
+  readonly path: Effect.Effect<NamePath, unknown>
+  readonly before: string
+  readonly after: "" | "/"
+}
+
+const joined = (names: ReadonlyArray<string>) => names.map((name) => `${name}/`).join("")
+
+/** The lists for a name that may stand behind those above it, the likeliest first. */
+const pathSources = ({ kind, text }: Unfinished, { orgPath, projectPath }: Settings): ReadonlyArray<Source> => {
+  const above = text.split("/").slice(0, -1)
+  // Names of organizations, projects and environments have the same form.
+  if (!above.every((name) => orgNameForm.is(name))) return []
+  const inOrg = Effect.map(orgPath, ({ org_name }): NamePath => [org_name])
+  const inProject = Effect.map(projectPath, ({ org_name, project_name }): NamePath => [org_name, project_name])
+  const inNamed = (after: Source["after"]): Source => ({ path: Effect.succeed(above), before: joined(above), after })
+  const here = (path: Effect.Effect<NamePath, unknown>, after: Source["after"]): Source => ({ path, before: "", after })
+  const orgs = here(Effect.succeed([]), "/")
+
+  if (kind === "project-path") {
+    if (above.length === 0) return [here(inOrg, ""), orgs]
+    return above.length === 1 ? [inNamed("")] : []
+  }
+  if (above.length === 0) return [...(kind === "place" ? [] : [here(inProject, "")]), here(inOrg, "/"), orgs]
+  if (above.length === 2) return [inNamed("")]
+  const inProjectNamed = Effect.map(inOrg, (org): NamePath => [...org, ...above])
+  return above.length === 1 ? [{ path: inProjectNamed, before: joined(above), after: "" }, inNamed("/")] : []
+}
+
+const sourcesOf = (word: Unfinished, settings: Settings): ReadonlyArray<Source> => {
+  const { kind, text } = word
+  const only = (path: Effect.Effect<NamePath, unknown>, before = ""): ReadonlyArray<Source> => [
+    { path, before, after: "" }
+  ]
+  const { envPath, orgPath, projectPath } = settings
+  const inEnv = Effect.map(envPath, (path): NamePath => [path.org_name, path.project_name, path.env_name])
+  switch (kind) {
+    case "org":
+      return only(Effect.succeed([]))
+    case "project":
+      return only(Effect.map(orgPath, ({ org_name }) => [org_name]))
+    case "env":
+      return only(Effect.map(projectPath, ({ org_name, project_name }) => [org_name, project_name]))
+    case "key":
+      return only(inEnv)
+    case "keys":
+      return only(inEnv, text.slice(0, text.lastIndexOf(",") + 1))
+    default:
+      return pathSources(word, settings)
+  }
+}
+
+/** The characters of names, and of what joins them. Nothing else is written for a shell to read. */
+const isPlain = (text: string) => /^[A-Za-z0-9_.,/-]*$/.test(text)
+
+/**
+ * What completes a word, by the server's lists of names. Values are not asked for. The settings, the credential and the
+ * servers that get it are those of every other command.
+ */
+export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
+  const { given, others, text } = word
+  if (!isPlain(text)) return []
+  const settings = yield* loadSettings(yield* splitPaths(given))
+  const server = yield* settings.server
+  // Other commands warn of that. A warning cannot be seen here.
+  if (!server.secure && !server.local) return []
+  const credential = yield* credentialFor(server)
+  const send = yield* makeSend(server)
+  const version = yield* Version
+  const taken = new Set([...others, ...text.split(",").slice(0, -1)])
+  for (const { after, before, path } of sourcesOf(word, settings)) {
+    const names = yield* Effect.flatMap(path, (path) => {
+      const request = { server, credential, version, path }
+      return cached(request, readNames(send, request))
+    }).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+    const left = names.filter((name) => !taken.has(name))
+    const offers = left.map((name) => before + name + after).filter((offer) => offer.startsWith(text))
+    if (offers.length > 0) return offers
+  }
+  return []
+})

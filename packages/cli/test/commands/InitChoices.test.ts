@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, mkdtempSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterEach, beforeEach } from "vitest"
+import { TestHome } from "../support/Programs.js"
+import { runInProcess } from "../support/InProcess.js"
+import { client, Terminal } from "../support/Terminal.js"
+import { node } from "../support/Programs.js"
+import { workplace } from "../support/Workplace.js"
+
+const place = workplace()
+
+const start = process.cwd()
+
+beforeEach(() => process.chdir(mkdtempSync(join(place.home.folder, "init-"))))
+
+afterEach(() => process.chdir(start))
+
+const written = () =>
+  existsSync("service.yml") ? readFileSync("service.yml", "utf8").split("\n").slice(1, -1) : undefined
+
+const init = (args: ReadonlyArray<string>, answers?: ReadonlyArray<string>, env = place.home.environment) =>
+  runInProcess(["init", ...args], env, answers === undefined ? {} : { answers })
+
+describe("init at a terminal", () => {
+  it.live("offers what is there, by number or name", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* init([], ["1", "webshop", " 3 "])
+      assert.strictEqual(code, 0, stderr)
+      assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "staging"'])
+      assert.strictEqual(
+        stderr,
+        [
+          "Organizations:",
+          "  1  acme",
+          "org (number or name, empty to leave it out): Projects in acme:",
+          "  1  webshop",
+          "project (number or name, empty to leave it out): Environments in acme/webshop:",
+          "  1  dev",
+          "  2  prod",
+          "  3  staging",
+          "env (number or name, empty to leave it out): "
+        ].join("\n")
+      )
+    })
+  )
+
+  it.live("asks no more of what is given, and nothing of what is inside of what is left out", () =>
+    Effect.gen(function* () {
+      const given = yield* init(["--org", "acme", "--project", "webshop"], ["dev"])
+      assert.strictEqual(given.code, 0, given.stderr)
+      assert.notInclude(given.stderr, "Organizations")
+      assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "dev"'])
+      const left = yield* init(["--force"], ["", "some", ""])
+      assert.strictEqual(left.code, 0, left.stderr)
+      assert.notInclude(left.stderr, "Projects")
+      assert.deepStrictEqual(written(), ['project: "some"'])
+    })
+  )
+
+  it.live("creates what is missing where a person agrees, and nothing else", () =>
+    Effect.gen(function* () {
+      const answers = ["globex", "yes", "shop", "no", "Shop!", "shop", "y", "qa", "y"]
+      const { code, stderr } = yield* init([], answers)
+      assert.strictEqual(code, 0, stderr)
+      assert.deepStrictEqual(written(), ['org: "globex"', 'project: "shop"', 'env: "qa"'])
+      assert.include(stderr, "there is no organization globex, or you may not see it. Create it? [y/N] ")
+      assert.include(stderr, "coffer: organization globex created\n")
+      assert.include(
+        stderr,
+        "There is no project in globex yet.\nproject (a name to create it, empty to leave it out): "
+      )
+      assert.include(stderr, 'coffer: "Shop!": a project name has 2 to 50 characters')
+      const list = yield* Effect.promise(() => place.prints("env", "list", "--org", "globex", "--project", "shop"))
+      assert.deepStrictEqual(
+        list.split("\n").map((line) => line.split("\t")[0]),
+        ["dev", "prod", "qa", "staging", ""]
+      )
+    })
+  )
+
+  it.live("offers to create a missing name of an option, and stops where that is refused", () =>
+    Effect.gen(function* () {
+      const refused = yield* init(["--org", "acme", "--project", "webshp"], [""])
+      assert.strictEqual(refused.code, 4)
+      assert.match(
+        refused.stderr,
+        /no project webshp in acme, .* Create it\? \[y\/N\] coffer: there is no project webshp in acme, /
+      )
+      assert.isUndefined(written())
+      const agreed = yield* init(["--env", "acme/webshop/preview"], ["y"])
+      assert.strictEqual(agreed.code, 0, agreed.stderr)
+      assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "preview"'])
+      assert.include(yield* Effect.promise(() => place.prints("env", "list")), "preview\t")
+    })
+  )
+
+  it.live("takes a name that looks like a number for a name", () =>
+    Effect.gen(function* () {
+      yield* Effect.promise(() => place.ok("project", "create", "22"))
+      for (let index = 10; index < 32; index++) {
+        yield* Effect.promise(() => place.ok("project", "create", `many-${index}`))
+      }
+      const { stderr } = yield* init(["--org", "acme"], ["22", ""])
+      assert.include(stderr, "\n  22  ")
+      assert.deepStrictEqual(written(), ['org: "acme"', 'project: "22"'])
+    })
+  )
+
+  it.live("says once that it cannot look, and takes what is typed", () =>
+    Effect.gen(function* () {
+      const env = {
+        HOME: place.home.folder,
+        SERVICE_SERVER_URL: "http://127.0.0.1:1",
+        SERVICE_API_KEY: `svc_sa_${"x".repeat(49)}`
+      }
+      const { code, stderr } = yield* init([], ["acme", "w", "webshop", "dev"], env)
+      assert.strictEqual(code, 0, stderr)
+      assert.lengthOf(
+        stderr.match(/what is at http:\/\/127\.0\.0\.1:1 could not be looked up: cannot reach /g) ?? [],
+        1
+      )
+      assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "dev"'])
+    })
+  )
+
+  it("works at a real terminal", async () => {
+    const home = new TestHome(place.server.url)
+    const terminal = new Terminal(place.home, [node, client, "init"], { cwd: home.folder })
+    await terminal.sees("  1  acme")
+    await terminal.answer("org (number or name, empty to leave it out): ", "1\r")
+    await terminal.answer("project (number or name, empty to leave it out): ", "webshop\r")
+    await terminal.answer("env (number or name, empty to leave it out): ", "dev\r")
+    await terminal.sees("wrote ")
+    assert.strictEqual(await terminal.ended(), 0)
+    assert.include(readFileSync(join(home.folder, "service.yml"), "utf8"), 'env: "dev"\n')
+    home.remove()
+  })
+})
+
+describe("init without a terminal", () => {
+  it.live("asks the server nothing where no name is given", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* init([], undefined, {
+        HOME: place.home.folder,
+        SERVICE_SERVER_URL: "http://127.0.0.1:1"
+      })
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.deepStrictEqual(written(), [])
+    })
+  )
+
+  it.live("creates nothing", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* init(["--org", "missing"])
+      assert.deepStrictEqual(
+        [code, stderr],
+        [4, "coffer: there is no organization missing, or you may not see it; coffer org list shows what there is\n"]
+      )
+      assert.isUndefined(written())
+    })
+  )
+})

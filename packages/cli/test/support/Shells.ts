@@ -1,0 +1,112 @@
+import { spawnSync } from "node:child_process"
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, type TestContext } from "vitest"
+import { finish, node, type RunOptions, type TestHome } from "./Programs.js"
+import { client } from "./Terminal.js"
+
+/** Skips a test where a shell is not installed. */
+export const needs = (context: TestContext, shell: string): void =>
+  context.skip(spawnSync(shell, ["-c", "exit 0"]).status !== 0, `${shell} is not installed`)
+
+/** A person at zsh: types each line, presses tab, and tells what the line is then. */
+const atPrompt = String.raw`
+import os, pty, select, sys, time
+pid, fd = pty.fork()
+if pid == 0: os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "TERM": "dumb"})
+out = b""
+def until(text, seconds=15):
+    global out
+    end = time.time() + seconds
+    while text not in out:
+        if time.time() > end: sys.exit("waited in vain for %r in %r" % (text, out))
+        if select.select([fd], [], [], 0.05)[0]: out += os.read(fd, 65536)
+    seen, out = out.split(text, 1)
+    return seen
+def type(text): os.write(fd, text.encode())
+type("PS1=; autoload -Uz compinit; compinit -D -u; source ./coffer.zsh; echo up$((1 + 1))\n"); until(b"up2")
+type("show() { print -r -- \"<<$BUFFER>>\"; BUFFER= }; zle -N show; bindkey '^X' show; echo up$((1 + 2))\n"); until(b"up3")
+for line in sys.argv[1:]:
+    type(line + "\t\x18")
+    print(until(b">>").decode().rsplit("<<", 1)[1])
+`
+
+/** What has been typed when the tab key is pressed, and what can come next; nothing where files can. */
+export type Case = readonly [typed: string, offered: ReadonlyArray<string>]
+
+/** Writes the completion scripts to a home, and puts the client in its path. */
+export const writeScripts = async (home: TestHome): Promise<void> => {
+  mkdirSync(join(home.folder, "bin"))
+  writeFileSync(join(home.folder, "bin/coffer"), `#!/bin/sh\nexec ${node} ${client} "$@"\n`)
+  chmodSync(join(home.folder, "bin/coffer"), 0o755)
+  for (const shell of ["bash", "zsh", "fish"]) {
+    const { code, stderr, stdout } = await home.coffer(["completions", shell])
+    assert.strictEqual(code, 0, stderr)
+    writeFileSync(join(home.folder, `coffer.${shell}`), stdout)
+  }
+}
+
+const withClient = (home: TestHome, options: RunOptions): RunOptions => ({
+  ...options,
+  env: { PATH: `${home.folder}/bin:${home.environment["PATH"] ?? ""}`, ...options.env }
+})
+
+const runScript = async (
+  home: TestHome,
+  shell: string,
+  flags: ReadonlyArray<string>,
+  script: ReadonlyArray<string>,
+  options: RunOptions
+) => {
+  writeFileSync(join(home.folder, "script"), script.join("\n"))
+  const child = home.spawn(shell, [...flags, join(home.folder, "script")], withClient(home, options))
+  const { code, stderr, stdout } = await finish(child)
+  assert.deepStrictEqual([code, stderr], [0, ""])
+  return stdout.split("\n").map((line) => line.split(" ").filter((word) => word !== ""))
+}
+
+/** A word of a command line in quotes, so that bash expands nothing of it. */
+const quoted = (word: string) => `'${word.replaceAll("'", String.raw`'\''`)}'`
+
+/** Splits what was typed into words as readline does, which makes words of `=` and `:`. */
+const wordsOf = (typed: string) => typed.split(" ").flatMap((word) => (word === "" ? [""] : word.split(/([=:]+)/)))
+
+/** What bash offers for each line that is typed. */
+export const offersOfBash = (home: TestHome, typed: ReadonlyArray<string>, options: RunOptions = {}) =>
+  runScript(
+    home,
+    "bash",
+    ["--norc"],
+    [
+      `. ${home.folder}/coffer.bash`,
+      '[[ "$(complete -p coffer)" == "complete -o default -F _coffer coffer" ]] || exit 1',
+      'try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _coffer; echo "${COMPREPLY[*]}"; }',
+      ...typed.map((line) => `try ${wordsOf(line).map(quoted).join(" ")}`)
+    ],
+    options
+  )
+
+/** What fish offers for each line that is typed, in a folder without files. */
+export const offersOfFish = (home: TestHome, typed: ReadonlyArray<string>, options: RunOptions = {}) =>
+  runScript(
+    home,
+    "fish",
+    ["--no-config"],
+    [
+      `mkdir -p ${home.folder}/.git ${home.folder}/empty; cd ${home.folder}/empty; source ${home.folder}/coffer.fish`,
+      ...typed.map((line) => `echo (complete -C ${quoted(line)} | string replace -r '\\t.*' '')`)
+    ],
+    options
+  )
+
+/** What each line is in zsh after the tab key. */
+export const linesOfZsh = async (home: TestHome, typed: ReadonlyArray<string>, options: RunOptions = {}) => {
+  const child = home.spawn("python3", ["-c", atPrompt, ...typed], withClient(home, options))
+  const { stderr, stdout } = await finish(child)
+  assert.strictEqual(stderr, "")
+  return stdout.split("\n").slice(0, -1)
+}
+
+/** Compares what each line was offered with what it should be, in any order. */
+export const assertOffers = (cases: ReadonlyArray<Case>, found: ReadonlyArray<ReadonlyArray<string>>): void =>
+  cases.forEach(([typed, words], index) => assert.sameMembers([...(found[index] ?? ["nothing"])], [...words], typed))
