@@ -22,6 +22,7 @@ import {
   text,
   word
 } from "./config/Formats.js"
+import { database, type DatabaseSettings } from "./config/DatabaseSettings.js"
 import { ConfigProblems, joined, problem, satisfying, type Setting } from "./config/Problems.js"
 import { superadminVariable } from "./config/Unknown.js"
 import { type Environment, type Reader, reader } from "./config/Variables.js"
@@ -64,13 +65,12 @@ export interface BackupSettings {
   readonly retainWeeklyWeeks: number
 }
 
-export interface Settings {
+export interface Settings extends DatabaseSettings {
   /** 64 hex digits. */
   readonly masterKey: Redacted.Redacted
   /** Sorted by number, without duplicates. */
   readonly superadmins: ReadonlyArray<Email>
   readonly mail: { readonly _tag: "Log" } | SmtpSettings
-  readonly dbPath: string
   readonly host: string
   /** 0: the system chooses a free port. */
   readonly port: number
@@ -286,7 +286,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         masterKey: settings.requiredSecret("SERVICE_MASTER_KEY", masterKey),
         superadmins: superadmins(environment, settings),
         mail: mail(settings),
-        dbPath: settings.withDefault("SERVICE_DB_PATH", file, "service.db"),
+        database: database(settings),
         host: settings.withDefault("SERVICE_HOST", host, "127.0.0.1"),
         port: settings.withDefault("SERVICE_PORT", listeningPort, defaultPort),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
@@ -335,5 +335,10 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         tracing: tracing(settings)
       },
       { mode: "validate" }
-    ).pipe(Effect.mapError((errors) => new ConfigProblems({ problems: joined(errors) })))
+    ).pipe(
+      Effect.mapBoth({
+        onFailure: (errors) => new ConfigProblems({ problems: joined(errors) }),
+        onSuccess: ({ database, ...rest }) => ({ ...rest, ...database })
+      })
+    )
   })

@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { Access } from "./access/Access.js"
 import { AclHttp } from "./acl/Http.js"
 import { AuditLog } from "./audit/AuditLog.js"
-import { AuditStreamLive } from "./audit/AuditStream.js"
+import { AuditStreamJob } from "./audit/StreamJob.js"
 import { AuditHttp } from "./audit/Http.js"
 import { AuthHttp } from "./auth/Http.js"
 import { AuthenticationLive } from "./auth/Authenticator.js"
@@ -15,13 +15,14 @@ import { BackupsHttp } from "./backups/Http.js"
 import { BackupScheduleLive } from "./backups/Schedule.js"
 import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
-import { DatabaseLive } from "./database/sqlite/SqliteDatabase.js"
-import { ErasuresLive } from "./database/sqlite/Erasure.js"
+import { EngineLive } from "./database/Engine.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { makeAdmission } from "./http/Admission.js"
 import { BoundaryLive } from "./http/Boundary.js"
 import { NodeHttpServerLive } from "./http/NodeServer.js"
 import { routerConfig } from "./http/Routes.js"
+import { ClockCheckLive } from "./jobs/ClockCheck.js"
+import { HeartbeatLive } from "./jobs/Heartbeat.js"
 import { InstanceLive } from "./keys/Instance.js"
 import { KeyringLive } from "./keys/Keyring.js"
 import { WrapBudget } from "./keys/WrapBudget.js"
@@ -81,17 +82,19 @@ const ServicesLive = HttpApiBuilder.serve().pipe(
   Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
   Layer.provide(MetricsLive),
   Layer.provide(Access.Default),
-  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default, ErasuresLive]),
+  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
   // Released after the audit queue is flushed, so that the stream contains all of its entries.
-  Layer.provide(AuditStreamLive),
-  Layer.provide(InstanceLive)
+  Layer.provide(AuditStreamJob),
+  Layer.provide(InstanceLive),
+  // Before the first write of this server, and until its last.
+  Layer.provide([HeartbeatLive, ClockCheckLive])
 )
 
 /**
  * The server on a database. Layers are released in reverse order: the socket first, after the requests in flight, then the audit
  * queue, and the database last.
  */
-export const serverOn = (database: typeof DatabaseLive) =>
+export const serverOn = (database: typeof EngineLive) =>
   ServicesLive.pipe(
     Layer.provide(database),
     Layer.provide(KeyringLive),
@@ -99,4 +102,4 @@ export const serverOn = (database: typeof DatabaseLive) =>
     Layer.provide(LoggingLive)
   )
 
-export const ServerLive = serverOn(DatabaseLive)
+export const ServerLive = serverOn(EngineLive)

@@ -1,27 +1,32 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { BackupId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
-import { Cause, Console, Effect, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { Cause, Console, Effect, Either, Exit, Layer, Option, Redacted, Schema } from "effect"
 import { dirname, resolve } from "node:path"
+import { parseArgs } from "node:util"
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
 import { offlineDrill } from "./backups/OfflineDrill.js"
 import { check } from "./check/Check.js"
 import { loadConfig, ServerConfig } from "./Config.js"
+import { parsePlace } from "./config/DatabasePlace.js"
 import { exposedSecrets } from "./config/Exposed.js"
 import { unknownMessage, unknownSettings } from "./config/Unknown.js"
+import { copyDatabase } from "./database/copy/CopyCommand.js"
+import { migrateCommand } from "./database/postgres/MigrateCommand.js"
 import { explainUnusable } from "./database/sqlite/Unusable.js"
 import { causeText } from "./ErrorText.js"
+import { Version } from "./jobs/Replica.js"
 import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
 
-const help = `coffer-server: Coffer's server, one process with an embedded database
+const help = `coffer-server: Coffer's server, one process with an embedded database, or several with PostgreSQL
 
 It takes its settings from environment variables. These two are required:
   SERVICE_MASTER_KEY   64 hexadecimal digits; make one with: openssl rand -hex 32
   SMTP_HOST            the mail server for login codes, or "log" to print codes here
 
-Others, with their defaults: SERVICE_DB_PATH (service.db), SERVICE_HOST (127.0.0.1), SERVICE_PORT (7100),
+Others, with their defaults: SERVICE_DB_PATH (service.db) or SERVICE_DATABASE_URL, SERVICE_HOST (127.0.0.1), SERVICE_PORT (7100),
 SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in the documentation.
 
   coffer-server                 serves
@@ -29,8 +34,14 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
                                 prints every setting with its source, and checks the database, the key, the disk, mail (by
                                 logging in, or by a test mail) and the backups' store; while a server runs, too
   coffer-server session EMAIL   prints a session token for EMAIL, with the server stopped: the way in when mail is down
+  coffer-server migrate [--check]
+                                migrates the schema of PostgreSQL; --check changes nothing, and exits with 3 when it is due
+  coffer-server database copy --from FROM --to TO [--dry-run] [--json]
+                                copies a database into an empty one and verifies the copy, with the servers of both stopped; each is
+                                a file, postgres://..., or env:NAME for a variable that holds one of them
   coffer-server restore --apply FILE
-                                swaps the database for a restored file, with the server stopped
+                                swaps the database for a restored file, or fills an empty PostgreSQL database with it, with the
+                                server stopped
   coffer-server drill [ID]      fetches a backup (the newest), opens it in a scratch file beside the database and checks every
                                 value and audit log; while a server runs, too; the exit code is 1 when it is damaged
   coffer-server --version       prints the version
@@ -39,6 +50,8 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
 
 // Suppresses only the AWS SDK's notice about Node 20. The documentation says which version of Node we recommend.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
+
+const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
 const serve = Effect.gen(function* () {
   // Warn before the settings are read: a misspelt name may be the reason why a required setting is missing.
@@ -49,10 +62,10 @@ const serve = Effect.gen(function* () {
   for (const name of exposedSecrets(process.env)) {
     yield* Console.error(`coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`)
   }
-  return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))
+  return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
+    Effect.provideService(Version, version)
+  )
 })
-
-const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
 const wrongUsage = (message: string) =>
   Effect.zipRight(
@@ -93,6 +106,51 @@ const drill = ([text, ...rest]: ReadonlyArray<string>) => {
       )
 }
 
+const migrations = (words: ReadonlyArray<string>) => {
+  const [flag, ...rest] = words
+  if (rest.length > 0 || (flag !== undefined && flag !== "--check")) return wrongUsage("migrate takes only --check")
+  return Effect.flatMap(offlineSettings, (settings) =>
+    Effect.map(
+      migrateCommand(flag === "--check").pipe(
+        Effect.provide(LoggingLive),
+        Effect.provideService(ServerConfig, settings)
+      ),
+      (isDue) => {
+        if (isDue) process.exitCode = 3
+      }
+    )
+  )
+}
+
+const copyUsage = "database copy takes --from and --to with a database each, and --dry-run and --json"
+
+const copy = (words: ReadonlyArray<string>) => {
+  const options = Either.try(() =>
+    parseArgs({
+      args: [...words],
+      options: {
+        from: { type: "string" },
+        to: { type: "string" },
+        "dry-run": { type: "boolean", default: false },
+        json: { type: "boolean", default: false }
+      }
+    })
+  )
+  if (Either.isLeft(options)) return wrongUsage(copyUsage)
+  const { "dry-run": dryRun, from, json, to } = options.right.values
+  if (from === undefined || to === undefined) return wrongUsage(copyUsage)
+  const place = (option: string, text: string) =>
+    Either.mapLeft(parsePlace(text, process.env), (rule) => `${option} ${rule}`)
+  const places = Either.all({ from: place("--from", from), to: place("--to", to) })
+  if (Either.isLeft(places)) return wrongUsage(places.left)
+  return Effect.flatMap(offlineSettings, (settings) =>
+    copyDatabase({ ...places.right, dryRun, json }).pipe(
+      Effect.provide(LoggingLive),
+      Effect.provideService(ServerConfig, settings)
+    )
+  )
+}
+
 const checkUsage = "check takes --mail-to with one e-mail address, and --json"
 
 const runCheck = (words: ReadonlyArray<string>): Effect.Effect<void> => {
@@ -114,6 +172,10 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
       return runCheck(rest)
     case "session":
       return rest.length > 1 ? wrongUsage("session takes one e-mail address") : session(rest[0])
+    case "migrate":
+      return migrations(rest)
+    case "database":
+      return rest[0] === "copy" ? copy(rest.slice(1)) : wrongUsage(copyUsage)
     case "restore":
       return restore(rest)
     case "drill":

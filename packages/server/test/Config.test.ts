@@ -71,6 +71,7 @@ describe("the settings", () => {
         superadmins: [],
         mail: { _tag: "Log" },
         dbPath: "service.db",
+        postgres: null,
         host: "127.0.0.1",
         port: 7100,
         corsAllowedOrigins: [],
@@ -140,6 +141,7 @@ describe("the settings", () => {
           secure: false
         },
         dbPath: "/var/lib/coffer/coffer.db",
+        postgres: null,
         host: "0.0.0.0",
         port: 8080,
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],

@@ -12,6 +12,8 @@ export const systemLog = "system"
 export interface LogEnd {
   readonly head: (Head & { readonly mac: string }) | null
   readonly last: { readonly seq: number; readonly chain: string } | null
+  /** The time by the clock that all servers share; null if the process has the only server. */
+  readonly millis: number | null
 }
 
 /** The head and the last entry of a log that disagree, and the number of the entry that records this. */
@@ -54,7 +56,8 @@ export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
     yield* repo.lockHead(log)
     const end = yield* repo.end(log)
     const isBroken = !isWhole(key, end)
-    const current = timestamp(millis)
+    // Servers may have different clocks. The head is locked, so a later entry gets a later time of the database.
+    const current = timestamp(end.millis ?? millis)
     // Time must not go back in a log, but only an authentic head is trusted with its time.
     const created_at = isBroken || end.head === null || end.head.created_at < current ? current : end.head.created_at
     let seq = Math.max(end.last?.seq ?? 0, 0)
@@ -70,6 +73,6 @@ export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
     yield* repo.count(entries.map(({ entry }) => entry))
     const head = { log, seq, chain, created_at }
     yield* repo.setHead({ ...head, mac: headMac(key, head) })
-    const found: Break | null = isBroken ? { ...end, log, seq: seq - drafts.length } : null
+    const found: Break | null = isBroken ? { head: end.head, last: end.last, log, seq: seq - drafts.length } : null
     return found
   })

@@ -1,8 +1,9 @@
 import { NotReady } from "@coffer/domain/Errors"
-import { Array, Cause, Data, Effect, Either, Metric, Option, Queue } from "effect"
+import { Array, Cause, Data, Effect, Either, Metric, Option, Queue, Schedule } from "effect"
 import { ServerConfig } from "../Config.js"
-import { afterwards, Database, Transaction } from "../database/Database.js"
+import { afterwards, Database, Transaction, settled } from "../database/Database.js"
 import { isDiskFull } from "../database/Reason.js"
+import { hasChangedNothing } from "../database/Unavailable.js"
 import { Instance } from "../keys/Instance.js"
 import { nextTick } from "../EventLoop.js"
 import { type Break, makeAppend, systemLog } from "./Append.js"
@@ -24,6 +25,9 @@ interface Lost {
   readonly group: EntryGroup
   readonly cause: Cause.Cause<unknown>
 }
+
+/** How long queued entries wait for a database that cannot be reached. */
+const patience = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(10))
 
 /** Rolls back a transaction in which no entry could be appended. */
 class NothingAppended extends Data.TaggedError("NothingAppended")<{ readonly reason: Cause.Cause<unknown> }> {}
@@ -120,8 +124,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             first.cause
           )
 
-    /** Appends in a separate transaction. Logs and counts lost entries; dies if all of them are lost. */
-    const commit = (groups: ReadonlyArray<EntryGroup>) =>
+    const appendInOne = (groups: ReadonlyArray<EntryGroup>) =>
       transaction(
         Effect.flatMap(appendGroups(groups), (lost) => {
           const [first] = lost
@@ -129,11 +132,29 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             ? new NothingAppended({ reason: first.cause })
             : Effect.succeed(lost)
         })
-      ).pipe(
+      )
+
+    /** Logs and counts the entries that were lost; dies if all of them were. */
+    const reporting = (groups: ReadonlyArray<EntryGroup>, appended: ReturnType<typeof appendInOne>) =>
+      appended.pipe(
         Effect.catchTag("NothingAppended", ({ reason }) => Effect.failCause(Cause.die(Cause.squash(reason)))),
         Effect.tapErrorCause((cause) => reportLost(groups, cause)),
         Effect.flatMap(reportEachLost),
         Effect.uninterruptible
+      )
+
+    /** Appends in a separate transaction. */
+    const commit = (groups: ReadonlyArray<EntryGroup>) => reporting(groups, appendInOne(groups))
+
+    /** As `commit`, for entries that nobody waits for: tries again while the database cannot be reached. */
+    const commitPatiently = (groups: ReadonlyArray<EntryGroup>) =>
+      reporting(
+        groups,
+        appendInOne(groups).pipe(
+          Effect.sandbox,
+          Effect.retry({ schedule: patience, while: (cause) => hasChangedNothing(Cause.squash(cause)) }),
+          Effect.unsandbox
+        )
       )
 
     /** As `commit`, but dies only if the operator requires the audit. */
@@ -154,7 +175,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
             Array.map(drafts, (draft) => ({ ...draft, log, org_id: log === systemLog ? null : log })),
             millis
           )
-          yield* transaction(Effect.zipRight(probing, new ProbeDone())).pipe(
+          yield* transaction(Effect.zipRight(Effect.zipRight(probing, settled), new ProbeDone())).pipe(
             Effect.catchTag("ProbeDone", () => Effect.void)
           )
           if (head !== null) yield* repo.setHead(head)
@@ -246,7 +267,10 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         Effect.forEach(
           inBatches(groups),
           (batch, index) =>
-            Effect.zipRight(index === 0 ? Effect.void : nextTick, Effect.ignore(Effect.sandbox(commit(batch)))),
+            Effect.zipRight(
+              index === 0 ? Effect.void : nextTick,
+              Effect.ignore(Effect.sandbox(commitPatiently(batch)))
+            ),
           { discard: true }
         )
       ),

@@ -1,76 +1,80 @@
-import { Duration, Effect, Fiber, Layer, Option } from "effect"
+import { Duration, Effect, Fiber, Layer } from "effect"
 import { ServerConfig, type Settings } from "../Config.js"
 import { pacing } from "../EventLoop.js"
-import { StreamFailure, streamTarget } from "./StreamTarget.js"
-import { streamPosition } from "./StreamPosition.js"
-import { auditEntry } from "./Trail.js"
-import { type EntryRow, EntryReader } from "./EntryReader.js"
+import { Database } from "../database/Database.js"
+import { EntryReader } from "./EntryReader.js"
+import { sharedStreamPlaces } from "./SharedStreamPlaces.js"
+import { makeBatch } from "./StreamBatch.js"
+import { streamPlaces } from "./StreamPlaces.js"
+import { streamTarget } from "./StreamTarget.js"
 
 /** How many entries one statement reads: each can hold 250 KB. */
 const rowsAtOnce = 25
-/** A batch is written once it has this many entries or characters. */
-const maxEntries = 500
-const maxCharacters = 1024 * 1024
 const pollEvery = Duration.millis(250)
 const retryEvery = Duration.seconds(5)
 /** How long the shutdown waits for a slow reader. The rest is sent after the next start. */
 const drainTime = Duration.seconds(5)
 
-const lineOf = (row: EntryRow) =>
-  Effect.map(auditEntry(row), (record) => `${JSON.stringify({ ...record, chain: row.chain })}\n`)
-
 /**
- * Writes the committed entries of all logs as JSON lines to `SERVICE_AUDIT_STREAM`, in the order of commit, within a quarter of
- * a second. A line is the API's record and its link in the chain. Delivery is at least once: the position is stored after the
- * lines, so a crash in between repeats the last ones. A new target or a restored database is streamed from the beginning.
+ * Writes the committed entries of all logs as JSON lines to `SERVICE_AUDIT_STREAM` within a quarter of a second. A line is the
+ * API's record and its link in the chain. Each log is followed by the numbers of its entries, up to its head: positions are
+ * not in the order of commit where transactions run at the same time. Delivery is at least once: the places are stored after
+ * the lines, so a crash in between repeats the last ones. A new target or a restored database is streamed from the beginning.
  */
 const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =>
   Effect.gen(function* () {
     const repo = yield* EntryReader
     const write = yield* streamTarget(setting)
-    const stored = streamPosition(dbPath)
     const target = setting === "stdout" ? setting : setting.file
-    let position = 0
+    const { isShared } = yield* Database
+    const stored = isShared ? yield* sharedStreamPlaces(target) : yield* streamPlaces(dbPath, target)
+    const places = new Map<string, number>()
+    /** The sum of the heads up to which everything is streamed. */
+    let streamed = 0
     let failing = false
     let ending = false
     const wake = yield* Effect.makeLatch()
 
-    const resume = Effect.gen(function* () {
-      const last = Option.filter(yield* stored.load, (found) => found.target === target)
-      if (Option.isNone(last)) return
-      if ((yield* repo.entryAt({ position: last.value.position }))?.id === last.value.id) position = last.value.position
-      else {
-        yield* Effect.logWarning(
-          "the audit stream starts from the beginning: the database is not the one streamed before"
-        )
-      }
+    const resume = Effect.flatMap(stored.load, (found) => {
+      for (const [log, seq] of found ?? []) places.set(log, seq)
+      return found === null
+        ? Effect.logWarning("the audit stream starts from the beginning: the database is not the one streamed before")
+        : Effect.void
     })
 
-    /** Writes one batch. Returns whether there may be more. */
-    const batch = Effect.gen(function* () {
+    const send = Effect.fnUntraced(function* (batch: ReturnType<typeof makeBatch>) {
+      const content = batch.content()
+      if (content === null) return
+      yield* write(content.text)
+      for (const [log, seq] of batch.reached) places.set(log, seq)
+      yield* stored.save(places, content.last)
+    })
+
+    /** Writes the entries up to the present heads, in batches. */
+    const sendAll = Effect.gen(function* () {
+      const { total } = yield* repo.headSum({})
+      if (total === streamed) return
       const pace = pacing()
-      let last: EntryRow | undefined
-      let text = ""
-      let entries = 0
-      let more = true
-      while (more && entries < maxEntries && text.length < maxCharacters) {
-        const rows = yield* repo.after({ position: last?.position ?? position, limit: rowsAtOnce })
-        for (const row of rows) text += yield* Effect.zipLeft(lineOf(row), pace)
-        last = rows.at(-1) ?? last
-        entries += rows.length
-        more = rows.length === rowsAtOnce
+      let batch = makeBatch()
+      for (const { log, seq: last } of yield* repo.heads) {
+        let seq = places.get(log) ?? 0
+        // The log was set back behind the server's back.
+        if (seq > last) seq = 0
+        while (seq < last) {
+          const rows = yield* repo.behind({ log, seq, last, limit: rowsAtOnce })
+          for (const row of rows) yield* Effect.zipLeft(batch.add(row), pace)
+          seq = rows.length === rowsAtOnce ? (rows.at(-1)?.seq ?? last) : last
+          batch.reach(log, seq)
+          if (!batch.isFull()) continue
+          yield* send(batch)
+          batch = makeBatch()
+        }
       }
-      if (last === undefined) return false
-      yield* write(text)
-      position = last.position
-      yield* stored
-        .save({ target, position: last.position, id: last.id })
-        .pipe(Effect.mapError(() => new StreamFailure({ reason: `${dbPath}.audit-stream cannot be written` })))
-      return more
+      yield* send(batch)
+      streamed = total
     })
 
-    const drain = batch.pipe(
-      Effect.repeat({ while: (more) => more }),
+    const drain = sendAll.pipe(
       Effect.zipRight(
         Effect.suspend(() => {
           if (!failing) return Effect.void

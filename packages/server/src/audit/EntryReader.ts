@@ -1,5 +1,7 @@
 import { AuditEntryId, OrgId } from "@coffer/domain/Ids"
 import { Effect, Schema } from "effect"
+import { Database } from "../database/Database.js"
+import { allPages } from "../database/Pages.js"
 import { listed, valuesOf } from "../database/Parts.js"
 import { query, type Sql, sql } from "../database/Query.js"
 import { forEachInSlices } from "../EventLoop.js"
@@ -54,6 +56,8 @@ const EndRow = Schema.Struct({
 const PositionRow = Schema.Struct({ position: Schema.Number })
 const TotalRow = Schema.Struct({ total: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.String })
+const SeqRow = Schema.Struct({ seq: Schema.Number })
+const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number })
 const PlaceRow = Schema.Struct({ id: Schema.Number })
 const CountRow = Schema.Struct({ count: Schema.Number })
 const ChainRow = Schema.Struct({ chain: Schema.String })
@@ -68,8 +72,11 @@ export const countedAtMost = 10_000
 export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/EntryReader", {
   effect: Effect.gen(function* () {
     const { all, first, one, run } = yield* query
+    const { hasLateral } = yield* Database
     const { endOf, positionsOf, rangeOf } = yield* makeRanges
 
+    const pages = yield* allPages
+    const heads = all(HeadRow)`SELECT log, seq FROM audit_heads WHERE log > ${"after"} ORDER BY log LIMIT ${"limit"}`
     const entries = run(EntryRow)
     const positions = run(PositionRow)
     const totals = run(TotalRow)
@@ -82,8 +89,8 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
     })
 
     const indexedTimes = one(CountRow)`
-      SELECT count(*) AS count FROM audit_times
-      WHERE block = ${"block"} AND oldest <= ${"moment"} AND newest >= ${"moment"}
+      SELECT count(*) AS count WHERE EXISTS (SELECT 1 FROM audit_times
+          WHERE block = ${"block"} AND oldest <= ${"moment"} AND newest >= ${"moment"})
         AND EXISTS (SELECT 1 FROM audit_actors
           WHERE actor_name = ${"actorName"} AND log = ${"log"} AND actor_id = ${"actorId"})`
 
@@ -103,7 +110,7 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
       /** The positions of a page, newest first. */
       page: Effect.fnUntraced(function* (filters: Filters, range: Range, limit: number) {
         const values = searchValues(filters, range, yield* positionsOf(filters, range), limit)
-        return (yield* positions(pageStatement(filters, range), values)).map(({ position }) => position)
+        return (yield* positions(pageStatement(filters, range, hasLateral), values)).map(({ position }) => position)
       }),
 
       /** The entries at some positions, newest first. Entries are immutable, so no transaction with `page` is needed. */
@@ -166,11 +173,28 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
         SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq >= ${"from"} AND seq <= ${"to"}
         ORDER BY seq LIMIT ${"limit"}`,
 
-      /** Entries of all logs after a position, in the order of commit. */
-      after: all(EntryRow)`
-        SELECT ${columns} FROM audit_entries WHERE position > ${"position"} ORDER BY position LIMIT ${"limit"}`,
+      /** Entries of a log behind a number, up to a number, in order. */
+      behind: all(EntryRow)`
+        SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq > ${"seq"} AND seq <= ${"last"}
+        ORDER BY seq LIMIT ${"limit"}`,
+
+      /** The heads of all logs. */
+      heads: pages(
+        "",
+        (after, limit) => heads({ after, limit }),
+        ({ log }): string => log
+      ),
+
+      /** The sum of the heads' numbers, which changes with every append. */
+      headSum: one(TotalRow)`SELECT coalesce(sum(seq), 0) AS total FROM audit_heads`,
 
       entryAt: first(IdRow)`SELECT id FROM audit_entries WHERE position = ${"position"}`,
+
+      idOf: first(IdRow)`SELECT id FROM audit_entries WHERE log = ${"log"} AND seq = ${"seq"}`,
+
+      /** The last entry of a log that is not behind a position. */
+      lastUntil: first(SeqRow)`
+        SELECT seq FROM audit_entries WHERE log = ${"log"} AND position <= ${"position"} ORDER BY seq DESC LIMIT 1`,
 
       /** A log's head and the numbers of its first and last entries, from one snapshot. */
       end: one(EndRow)`

@@ -3,6 +3,7 @@ import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
 import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
+import { knownRows } from "./KnownRows.js"
 import { type KeyedPlace, placeKey, placesOf } from "./Places.js"
 
 const EndRow = Schema.Struct({
@@ -11,7 +12,8 @@ const EndRow = Schema.Struct({
   created_at: Schema.NullOr(Schema.String),
   mac: Schema.NullOr(Schema.String),
   last_seq: Schema.NullOr(Schema.Number),
-  last_chain: Schema.NullOr(Schema.String)
+  last_chain: Schema.NullOr(Schema.String),
+  millis: Schema.NullOr(Schema.Number)
 })
 
 const LogRow = Schema.Struct({ log: Schema.String })
@@ -65,7 +67,7 @@ const kindOf = ({ action, actor_id, resource_type }: Draft): Kind => ({
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
     const { first, insert: insertInto, insertReturning, locking, one, returning, write } = yield* query
-    const { lock } = yield* Database
+    const { clockExpression, lock } = yield* Database
 
     const lockRow = locking(LogRow)`SELECT log FROM audit_heads WHERE log = ${"log"}`
 
@@ -78,12 +80,14 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     })
 
     const ends = one(EndRow)`
-      SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain
+      SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
+        ${sql([clockExpression])} AS millis
       FROM (SELECT 1 AS one) AS o LEFT JOIN audit_heads h ON h.log = ${"log"} LEFT JOIN audit_entries e
         ON e.log = ${"log"} AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ${"log"})`
 
     const end = (log: string): Effect.Effect<LogEnd> =>
-      Effect.map(ends({ log }), ({ chain, created_at, last_chain, last_seq, mac, seq }) => ({
+      Effect.map(ends({ log }), ({ chain, created_at, last_chain, last_seq, mac, millis, seq }) => ({
+        millis,
         head:
           seq === null || chain === null || created_at === null || mac === null
             ? null
@@ -120,9 +124,7 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
 
     const insertKeys = insertInto("audit_place_keys", ["key", "log", "place"])
 
-    const insertActor = write`
-      INSERT INTO audit_actors (actor_name, log, actor_id) VALUES (${"actor_name"}, ${"log"}, ${"actor_id"})
-      ON CONFLICT DO NOTHING`
+    const insertActors = insertInto("audit_actors", ["log", "actor_name", "actor_id"], sql`ON CONFLICT DO NOTHING`)
 
     const insertPostings = insertInto(
       "audit_postings",
@@ -145,7 +147,10 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     )
 
     /** Finds or inserts a place and returns its id. */
-    const placeId = Effect.fnUntraced(function* (log: string, { actor_name, env, keys, members, project }: KeyedPlace) {
+    const findOrInsert = Effect.fnUntraced(function* (
+      log: string,
+      { actor_name, env, keys, members, project }: KeyedPlace
+    ) {
       const place = { log, project, env, keys, actor_name }
       const found = yield* findPlace(place)
       if (found !== undefined) return found.id
@@ -155,23 +160,49 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
       return id
     })
 
+    const places = knownRows<number>()
+    const actors = knownRows<true>()
+
+    const placeId = (log: string, place: KeyedPlace) =>
+      Effect.suspend(() => {
+        const name = `${log} ${placeKey(place)}`
+        const known = places.find(name)
+        return known === undefined
+          ? Effect.tap(findOrInsert(log, place), (id) => places.remember(name, id))
+          : Effect.succeed(known)
+      })
+
+    /** Lists the actors of some entries, for the filters. */
+    const nameActors = (drafts: ReadonlyArray<Draft>) =>
+      Effect.suspend(() => {
+        const unknown = new Map<
+          string,
+          { readonly log: string; readonly actor_name: string; readonly actor_id: string }
+        >()
+        for (const { actor_id, actor_name, log } of drafts) {
+          const name = JSON.stringify([log, actor_name, actor_id])
+          if (actors.find(name) === undefined) unknown.set(name, { log, actor_name, actor_id: actor_id ?? "" })
+        }
+        return unknown.size === 0
+          ? Effect.void
+          : Effect.zipRight(
+              insertActors([...unknown.values()]),
+              Effect.forEach(unknown.keys(), (name) => actors.remember(name, true), { discard: true })
+            )
+      })
+
     /** Adds entries of one log to the search index. */
     const post = Effect.fnUntraced(function* (entries: ReadonlyArray<StoredEntry>) {
       const posted = new Map<string, { readonly place: KeyedPlace; readonly entries: Array<StoredEntry> }>()
-      const actors = new Map<string, Draft>()
       for (const linked of entries) {
-        const { entry } = linked
-        actors.set(`${entry.actor_id} ${entry.actor_name}`, entry)
-        for (const place of placesOf(entry)) {
+        for (const place of placesOf(linked.entry)) {
           const key = placeKey(place)
           const known = posted.get(key)
           if (known === undefined) posted.set(key, { place, entries: [linked] })
           else known.entries.push(linked)
         }
       }
-      for (const { actor_id, actor_name, log } of actors.values()) {
-        yield* insertActor({ actor_name, log, actor_id: actor_id ?? "" })
-      }
+      yield* nameActors(entries.map(({ entry }) => entry))
       const postings: Array<Kind & { readonly place: number; readonly position: number }> = []
       const counters: Array<Kind & { readonly place: number; readonly entries: number }> = []
       for (const { entries, place: named } of posted.values()) {

@@ -160,23 +160,38 @@ const within = ({ below, from, times }: Range, runs: Pick<Runs, "order" | "isOfE
   )
 }
 
+/** Joins the entries `f` at the positions that a query selects for each row. */
+type JoinEach = (positions: Sql<string>) => { readonly join: Sql<string>; readonly condition: Sql<string> }
+
+/** The join for an engine with LATERAL: it would run the query below for each pair of a row and an entry. */
+const joinLateral: JoinEach = (positions) => ({
+  join: sql`CROSS JOIN LATERAL (${positions}) AS f`,
+  condition: sql`true`
+})
+
+/** The join for an engine without LATERAL, which runs the query once for each row. */
+const joinByPosition: JoinEach = (positions) => ({
+  join: sql`CROSS JOIN audit_entries f`,
+  condition: sql`f.position IN (${positions})`
+})
+
 /**
  * The newest positions of some runs: the newest of each run from its index, then the newest of all. There may be many runs at
  * places, so only as many as the page has rows are read: those with the newest entries.
  */
-const newestOfRuns = (runs: Runs, range: Range): Sql<string> => {
+const newestOfRuns = (runs: Runs, range: Range, joinEach: JoinEach): Sql<string> => {
   const { counters, entries, isOfEntries, match, where } = runs
   const newest = (count: Sql<string>) =>
     sql`SELECT e.position FROM ${entries} WHERE ${match}${within(range, runs)}
       ORDER BY ${orderOf(runs)} DESC LIMIT ${count}`
-  const isOnPage = sql`f.position IN (${newest(sql`${"limit"}`)})`
+  const { condition, join } = joinEach(newest(sql`${"limit"}`))
   return isOfEntries
-    ? sql`SELECT f.position FROM ${counters} CROSS JOIN audit_entries f WHERE ${where} AND ${isOnPage}
+    ? sql`SELECT f.position FROM ${counters} ${join} WHERE ${where} AND ${condition}
         ORDER BY f.position DESC LIMIT ${"limit"}`
     : sql`SELECT f.position FROM (
           SELECT k.place, k.actor_id, k.action, k.resource_type, (${newest(sql`1`)}) AS newest
             FROM ${counters} WHERE ${where} ORDER BY newest DESC NULLS LAST LIMIT ${"limit"}) k
-        CROSS JOIN audit_entries f WHERE ${isOnPage} ORDER BY f.position DESC LIMIT ${"limit"}`
+        ${join} WHERE ${condition} ORDER BY f.position DESC LIMIT ${"limit"}`
 }
 
 /** The newest positions without filters. */
@@ -193,11 +208,11 @@ const newest = ({ log }: Filters, range: Range): Sql<string> => {
  */
 const newestThatFit = (found: ReadonlyArray<Sql<string>>): Sql<string> => {
   const each = joined(
-    found.map((one) => (found.length === 1 ? one : sql`SELECT * FROM (${one})`)),
+    found.map((one) => (found.length === 1 ? one : sql`SELECT * FROM (${one}) AS one`)),
     sql` UNION ALL `
   )
   return sql`SELECT position FROM audit_entries WHERE position IN (${
-    found.length === 1 ? each : sql`SELECT position FROM (${each}) ORDER BY position DESC LIMIT ${"limit"}`
+    found.length === 1 ? each : sql`SELECT position FROM (${each}) AS every ORDER BY position DESC LIMIT ${"limit"}`
   }) ORDER BY position DESC`
 }
 
@@ -210,8 +225,11 @@ export const isByPosition = (filters: Filters): boolean =>
   !isWhole(filters) && runsOf(filters).some(({ order }) => order === "position")
 
 /** Selects the positions of a page. */
-export const pageStatement = (filters: Filters, range: Range): Sql<string> =>
-  isWhole(filters) ? newest(filters, range) : newestThatFit(runsOf(filters).map((runs) => newestOfRuns(runs, range)))
+export const pageStatement = (filters: Filters, range: Range, hasLateral: boolean): Sql<string> => {
+  if (isWhole(filters)) return newest(filters, range)
+  const joinEach = hasLateral ? joinLateral : joinByPosition
+  return newestThatFit(runsOf(filters).map((runs) => newestOfRuns(runs, range, joinEach)))
+}
 
 /** Statements whose sum is the total by the counters. */
 export const totalStatements = (filters: Filters): ReadonlyArray<Sql<string>> =>
@@ -224,12 +242,12 @@ export const countStatements = (filters: Filters, range: Range): ReadonlyArray<S
   isWhole(filters)
     ? [
         sql`SELECT count(*) AS total FROM (SELECT 1 FROM audit_entries e
-          WHERE true${within(range, { order: "position", isOfEntries: true })} LIMIT ${"limit"})`
+          WHERE true${within(range, { order: "position", isOfEntries: true })} LIMIT ${"limit"}) AS found`
       ]
     : runsOf(filters).map(
         (runs) =>
           sql`SELECT count(*) AS total FROM (SELECT 1 FROM ${runs.counters}
-            CROSS JOIN ${runs.entries} WHERE ${runs.where} AND ${runs.match}${within(range, runs)} LIMIT ${"limit"})`
+            CROSS JOIN ${runs.entries} WHERE ${runs.where} AND ${runs.match}${within(range, runs)} LIMIT ${"limit"}) AS found`
       )
 
 /** The parameter values of the statements above. `positions` are the bounds of the range as positions. */

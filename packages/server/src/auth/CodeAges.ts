@@ -21,11 +21,14 @@ export class CodeAges extends Effect.Service<CodeAges>()("@coffer/server/CodeAge
           issued.set(id, current)
         }),
 
-      /** Milliseconds since a code was issued: the longer of both clocks. Codes of an earlier process have the wall clock only. */
-      ageOf: (id: string, createdAt: number) =>
+      /**
+       * Milliseconds from `createdAt` to `millis`, or since the code was issued by the monotonic clock, whichever is longer.
+       * Codes of an earlier process and of other servers have the wall clock only.
+       */
+      ageOf: (id: string, createdAt: number, millis: number) =>
         Effect.gen(function* () {
           const moment = issued.get(id)
-          const byWall = (yield* Clock.currentTimeMillis) - createdAt
+          const byWall = millis - createdAt
           if (moment !== undefined) return Math.max(byWall, millisIn((yield* Clock.currentTimeNanos) - moment))
           // The wall clock was set back since, so the age is unknown: treat the code as expired.
           return byWall < 0 ? Number.POSITIVE_INFINITY : byWall

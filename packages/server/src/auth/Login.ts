@@ -1,6 +1,6 @@
 import { InvalidCode, LockedOut, RateLimited } from "@coffer/domain/Errors"
 import type { Email } from "@coffer/domain/Names"
-import { Clock, Effect, Metric, type Redacted } from "effect"
+import { Effect, Metric, type Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { AuditLog } from "../audit/AuditLog.js"
 import type { AuditSource } from "../audit/AuditEvent.js"
@@ -50,7 +50,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const sessions = yield* Sessions
     const mailer = yield* Mailer
     const audit = yield* AuditLog
-    const { lock, transaction } = yield* Database
+    const { clock, lock, transaction } = yield* Database
     const ages = yield* CodeAges
     const limits = yield* RateLimits
     const unknown = yield* UnknownAddresses
@@ -60,8 +60,11 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       orgId: null
     })
 
-    /** Logins of one address run one after another, so that each counts the ones before it. */
-    const lockAddress = (email: Email) => lock(`login ${email}`)
+    /**
+     * Logins of one address run one after another, so that each counts the ones before it. Returns the time after the wait: by
+     * an earlier one, the attempts of those before would be in the future, and not count.
+     */
+    const lockAddress = (email: Email) => Effect.zipRight(lock(`login ${email}`), clock)
 
     const mayLogIn = (email: Email, user: { readonly disabled_at: string | null } | undefined): boolean =>
       user === undefined
@@ -75,15 +78,14 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      */
     const request = traced("Login.request")(
       Effect.fnUntraced(function* (email: Email) {
-        const millis = yield* Clock.currentTimeMillis
         const network = clientNetwork((yield* RequestInfo).ip)
         const code = yield* mintCode
         const id = yield* uuidV7
         const allowed = yield* transaction(
           Effect.gen(function* () {
-            const wait = yield* limits.wait(requestsOfClient, network, millis)
+            const wait = yield* limits.wait(requestsOfClient, network)
             if (wait > 0) return yield* limited("from this address", wait)
-            yield* lockAddress(email)
+            const millis = yield* lockAddress(email)
             const earlier = yield* repo.requestsBetween({
               email,
               since: timestamp(millis - requests.window),
@@ -92,7 +94,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             if (earlier.length >= requests.max) {
               return yield* limited("for this e-mail", secondsLeft(earlier, requests, millis))
             }
-            yield* limits.count(requestsOfClient, network, millis)
+            yield* limits.count(requestsOfClient, network)
             const user = yield* repo.findUser({ email })
             const may = mayLogIn(email, user)
             const mac = macCode(keyring, email, id, code)
@@ -122,10 +124,10 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      * Counts the attempt as a failure and claims the pending code, in a separate transaction: a later failure must not
      * uncount the attempt or allow a second use of the code.
      */
-    const attempt = (email: Email, millis: number) =>
+    const attempt = (email: Email) =>
       transaction(
         Effect.gen(function* () {
-          yield* lockAddress(email)
+          const millis = yield* lockAddress(email)
           const earlier = yield* repo.failuresBetween({
             email,
             since: timestamp(millis - failures.window),
@@ -141,7 +143,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           const id = yield* uuidV7
           yield* repo.insertFailure({ id, email, now: timestamp(millis) })
           const claimed = yield* repo.claimCode(email)
-          return { id, claimed, locks: earlier.length + 1 >= failures.max }
+          return { id, claimed, millis, locks: earlier.length + 1 >= failures.max }
         })
       ).pipe(Effect.tapErrorTag("LockedOut", () => Metric.increment(loginRefusals)))
 
@@ -151,11 +153,10 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      */
     const verify = traced("Login.verify")(
       Effect.fnUntraced(function* (email: Email, code: Redacted.Redacted) {
-        const millis = yield* Clock.currentTimeMillis
-        const { claimed, id, locks } = yield* attempt(email, millis)
+        const { claimed, id, locks, millis } = yield* attempt(email)
         const expected = claimed?.mac ?? randomBytes(32)
         const fresh =
-          claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at))) < codeMillis
+          claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at), millis)) < codeMillis
         const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
         if (!right) {
           yield* Metric.increment(loginFailures)

@@ -1,7 +1,7 @@
 import type { Email } from "@coffer/domain/Names"
 import { Effect, Layer } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
+import { EngineLive } from "../database/Engine.js"
 import { Database } from "../database/Database.js"
 import { InstanceLive } from "../keys/Instance.js"
 import { KeyringLive } from "../keys/Keyring.js"
@@ -40,7 +40,7 @@ export const offlineSession = (email: Email) =>
       Layer.mergeAll(Users.Default, Sessions.Default).pipe(
         Layer.provideMerge(AuditLog.Default),
         Layer.provide(InstanceLive),
-        Layer.provideMerge(DatabaseLive),
+        Layer.provideMerge(EngineLive),
         Layer.provide(KeyringLive)
       )
     )

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import { constants, lstatSync } from "node:fs"
 import { chmod, copyFile, link, rename, rm } from "node:fs/promises"
 import { basename, dirname } from "node:path"
@@ -6,6 +5,8 @@ import type { BackupCounts } from "@coffer/domain/Backup"
 import { Clock, Console, Effect, Layer, Option, Schema } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { ServerConfig } from "../Config.js"
+import type { PostgresSettings } from "../config/DatabaseSettings.js"
+import { targetName } from "../config/DatabaseUrl.js"
 import { Database } from "../database/Database.js"
 import { lock } from "../database/sqlite/Lock.js"
 import { query } from "../database/Query.js"
@@ -21,9 +22,11 @@ import {
 } from "../database/sqlite/OfflineFile.js"
 import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
 import { timestamp } from "../database/Time.js"
+import { beginEpoch } from "../keys/BeginEpoch.js"
 import { InstanceLive } from "../keys/Instance.js"
 import { KeyringLive } from "../keys/Keyring.js"
 import { StartupError } from "../StartupError.js"
+import { fillEmpty } from "./FillEmpty.js"
 import { BackupsRepo } from "./Repo.js"
 import { flushToDisk } from "./Restore.js"
 import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
@@ -59,7 +62,6 @@ const checkFiles = (file: string, dbPath: string) =>
     return replaced !== undefined
   })
 
-const IdRow = Schema.Struct({ id: Schema.String })
 const MomentRow = Schema.Struct({ moment: Schema.NullOr(Schema.String) })
 
 /**
@@ -83,18 +85,11 @@ const recordRestore = (current: string) =>
 /** Ends all sessions and pending codes, starts a new epoch, and records the restore. */
 const prepare = (file: string, current: string) =>
   Effect.gen(function* () {
-    const { returning, write } = yield* query
     const { transaction } = yield* Database
     const audit = yield* AuditLog
-    const endSessions = returning(IdRow)`DELETE FROM sessions RETURNING id`
-    const endCodes = returning(IdRow)`UPDATE login_codes SET state = 'replaced' WHERE state = 'pending' RETURNING id`
-    const beginEpoch = write`UPDATE instance SET epoch = ${"epoch"}`
     return yield* transaction(
       Effect.gen(function* () {
-        const sessions = yield* endSessions({})
-        const codes = yield* endCodes({})
-        yield* beginEpoch({ epoch: randomBytes(8).toString("hex") })
-        const ended = { sessions: sessions.length, codes: codes.length }
+        const ended = yield* beginEpoch
         const { backup_created_at, backup_id } = yield* recordRestore(current)
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },
@@ -149,22 +144,11 @@ const swap = (dbPath: string, copy: string, replaced: string | null) =>
     yield* flushed(dirname(dbPath))
   }).pipe(Effect.uninterruptible)
 
-/**
- * `coffer-server restore --apply FILE`: replaces the database by a copy of a restored file, offline. Prints what was done, and to
- * standard error the API keys that are valid again. Fails without a change while a server runs, or if the file is not an intact
- * database of the configured master key.
- */
-export const applyRestore = (file: string) =>
+/** Copies a restored file beside the database, migrates the copy and prepares it to be the live database. */
+const preparedCopy = (file: string, now: string) =>
   Effect.gen(function* () {
     const settings = yield* ServerConfig
-    const { dbPath } = settings
-    const millis = yield* Clock.currentTimeMillis
-    const now = timestamp(millis)
-    const isReplacing = yield* checkFiles(file, dbPath)
-    yield* lock(dbPath)
-    yield* removeLeftovers(dbPath)
-
-    const copy = yield* temporaryFile(dbPath, "apply")
+    const copy = yield* temporaryFile(settings.dbPath, "apply")
     yield* step(() => copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE))
     yield* step(() => chmod(copy, 0o600))
     yield* Effect.mapError(checkSound(copy), (reason) => refused(`${file} is not a Coffer database: ${reason}`))
@@ -172,16 +156,45 @@ export const applyRestore = (file: string) =>
       Effect.provide(ServicesLive),
       Effect.provideService(ServerConfig, { ...settings, dbPath: copy })
     )
-    const restored = yield* Effect.mapError(goodKeysAt(copy, now), refused)
+    const keys = yield* Effect.mapError(goodKeysAt(copy, now), refused)
     const counts = yield* Effect.mapError(countsAt(copy), refused)
-    const before = isReplacing ? yield* Effect.option(goodKeysAt(dbPath, now)) : Option.none()
+    return { copy, ended, keys, counts } as const
+  })
 
-    const replaced = isReplacing ? `${dbPath}.replaced-${now.replace(/[-:]/g, "")}` : null
-    yield* swap(dbPath, copy, replaced)
+type PreparedCopy = Effect.Effect.Success<ReturnType<typeof preparedCopy>>
 
-    yield* Console.log(`${dbPath} is now the database of ${file}: remove that file once everything works`)
+const report = (name: string, file: string, { counts, ended }: PreparedCopy) =>
+  Effect.gen(function* () {
+    yield* Console.log(`${name} is now the database of ${file}: remove that file once everything works`)
     yield* Console.log(`its data is from ${ended.asOf}${counts === null ? "" : `, with ${describeCounts(counts)}`}`)
     yield* Console.log(`${ended.sessions} sessions and ${ended.codes} pending login codes were ended`)
+  })
+
+/** Names the API keys that are valid again. `before` are those of the replaced database, if there is one. */
+const reportKeys = ({ keys }: PreparedCopy, before: Option.Option<ReadonlyArray<GoodKey>>) =>
+  Effect.gen(function* () {
+    const good = new Set(Option.getOrElse(before, (): ReadonlyArray<GoodKey> => []).map((key) => key.token_hash))
+    const revived = keys.filter((key) => !good.has(key.token_hash))
+    if (revived.length === 0) return
+    yield* Console.error(
+      Option.isSome(before)
+        ? "these API keys are valid again, but were not valid in the replaced database: rotate or revoke them"
+        : "these API keys are valid; there is no previous database to tell whether they were revoked"
+    )
+    for (const { account, hint, org } of revived) yield* Console.error(`  ${org}: ${account} (…${hint})`)
+  })
+
+const swapFile = (file: string, dbPath: string, now: string) =>
+  Effect.gen(function* () {
+    const isReplacing = yield* checkFiles(file, dbPath)
+    yield* lock(dbPath)
+    yield* removeLeftovers(dbPath)
+    const prepared = yield* preparedCopy(file, now)
+    const before = isReplacing ? yield* Effect.option(goodKeysAt(dbPath, now)) : Option.none()
+    const replaced = isReplacing ? `${dbPath}.replaced-${now.replace(/[-:]/g, "")}` : null
+    yield* swap(dbPath, prepared.copy, replaced)
+
+    yield* report(dbPath, file, prepared)
     if (replaced !== null) {
       yield* Console.log(`the database that it replaces is kept as ${replaced}`)
       yield* Console.log(
@@ -190,13 +203,26 @@ export const applyRestore = (file: string) =>
           : "that database is damaged, and its write-ahead log is beside it"
       )
     }
-    const good = new Set(Option.getOrElse(before, (): ReadonlyArray<GoodKey> => []).map((key) => key.token_hash))
-    const revived = restored.filter((key) => !good.has(key.token_hash))
-    if (revived.length === 0) return
-    yield* Console.error(
-      Option.isSome(before)
-        ? "these API keys are valid again, but were not valid in the replaced database: rotate or revoke them"
-        : "these API keys are valid; there is no previous database to tell whether they were revoked"
-    )
-    for (const { account, hint, org } of revived) yield* Console.error(`  ${org}: ${account} (…${hint})`)
+    yield* reportKeys(prepared, before)
+  })
+
+const fillDatabase = (file: string, dbPath: string, now: string, postgres: PostgresSettings) =>
+  Effect.gen(function* () {
+    yield* checkFiles(file, dbPath)
+    const prepared = yield* preparedCopy(file, now)
+    yield* fillEmpty(prepared.copy, postgres)
+    yield* report(targetName(postgres.target), file, prepared)
+    yield* reportKeys(prepared, Option.none())
+  })
+
+/**
+ * `coffer-server restore --apply FILE`: replaces the database by a copy of a restored file, offline; with PostgreSQL, fills an
+ * empty database. Prints what was done, and to standard error the API keys that are valid again. Fails without a change while a
+ * server runs, or if the file is not an intact database of the configured master key.
+ */
+export const applyRestore = (file: string) =>
+  Effect.gen(function* () {
+    const { dbPath, postgres } = yield* ServerConfig
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    yield* postgres === null ? swapFile(file, dbPath, now) : fillDatabase(file, dbPath, now, postgres)
   }).pipe(Effect.scoped)

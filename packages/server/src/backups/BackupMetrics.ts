@@ -1,5 +1,6 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { Cause, Effect, Exit, Metric } from "effect"
+import { isLeaseLost } from "../jobs/Lease.js"
 
 export const backupsMade = Metric.counter("coffer_backups_made_total", { incremental: true })
 export const backupsFailed = Metric.counter("coffer_backups_failed_total", { incremental: true })
@@ -16,7 +17,7 @@ export const noteNewest = (backup: Backup | undefined): Effect.Effect<void> =>
 /** Failures that are not failed backups: backups are off, or the caller has no right. */
 const unrelated: ReadonlyArray<string> = ["BackupsDisabled", "Forbidden", "Unauthorized"]
 
-/** Counts a finished backup. Unrelated failures and interruptions are not counted. */
+/** Counts a finished backup. Unrelated failures and interruptions are not counted, nor is a backup that another server makes. */
 export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>): Effect.Effect<void> => {
   if (Exit.isSuccess(exit)) {
     return Effect.all([Metric.increment(backupsMade), Metric.set(lastResult, 1), noteNewest(exit.value)], {
@@ -26,7 +27,7 @@ export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>):
   const isUnrelated = Cause.failures(exit.cause).pipe((failures) =>
     [...failures].some(({ _tag }) => unrelated.includes(_tag))
   )
-  return isUnrelated || Cause.isInterruptedOnly(exit.cause)
+  return isUnrelated || Cause.isInterruptedOnly(exit.cause) || isLeaseLost(exit.cause)
     ? Effect.void
     : Effect.all([Metric.increment(backupsFailed), Metric.set(lastResult, -1)], { discard: true })
 }

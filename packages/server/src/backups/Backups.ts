@@ -4,13 +4,14 @@ import { rm, stat } from "node:fs/promises"
 import type { Backup, BackupList, Restore } from "@coffer/domain/Backup"
 import { type Forbidden, NotFound, type Unauthorized } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Ids"
-import { Clock, Effect, Exit, Fiber, Metric, Option, Order, Array, Schema } from "effect"
+import { Cause, Effect, Exit, Fiber, Metric, Option, Order, Array, Schema } from "effect"
 import type { Everywhere } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { type AuditSource, superadminSource } from "../audit/AuditEvent.js"
 import { ServerConfig } from "../Config.js"
 import { Database, type Transaction } from "../database/Database.js"
-import { now } from "../database/Time.js"
+import { Snapshots } from "../database/Snapshots.js"
+import { now, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { Instance } from "../keys/Instance.js"
 import { decryptionFailures, Keyring, nonceBytes } from "../keys/Keyring.js"
@@ -19,6 +20,7 @@ import { noteDrill, noteNewest, noteOutcome } from "./BackupMetrics.js"
 import { countBackup, drillBackup, drillLine } from "./Drill.js"
 import { disabled, failed, otherKey, storeFailed } from "./Failures.js"
 import { localFailure } from "./LocalFailure.js"
+import { type Fenced, isLeaseLost } from "../jobs/Lease.js"
 import { backupOf, byTime, objectName } from "./ObjectName.js"
 import { makeObjectStore } from "./ObjectStore.js"
 import { BackupsRepo } from "./Repo.js"
@@ -64,7 +66,8 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     const instance = yield* Instance
     const audit = yield* AuditLog
     const repo = yield* BackupsRepo
-    const { transaction } = yield* Database
+    const snapshots = yield* Snapshots
+    const { clock, transaction } = yield* Database
     const scope = yield* Effect.scope
     const oneBackup = yield* Effect.makeSemaphore(1)
     const oneRestore = yield* Effect.makeSemaphore(1)
@@ -87,20 +90,22 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
         const store = yield* configured
         const draft = {
           id: BackupId.make(yield* uuidV7),
-          created_at: yield* now,
+          created_at: timestamp(yield* clock),
           trigger,
           key_fingerprint: keyring.fingerprint,
           instance: instance.id
         }
         const name = objectName(draft)
         const path = yield* temporaryFile(dbPath, "backup")
-        yield* takeSnapshot(dbPath, path, { id: draft.id, name })
+        yield* takeSnapshot(snapshots, path, { id: draft.id, name })
         const { size } = yield* Effect.tryPromise({ try: () => stat(path), catch: localFailure })
         const backup: Backup = { ...draft, size_bytes: size + overheadBytes }
         yield* store.put(name, backup.size_bytes, () =>
           sealBackup(keyring.backupKey, randomBytes(nonceBytes), createReadStream(path, { highWaterMark: pieceBytes }))
         )
-        yield* Effect.tapError(recording(audit.write(source, event("backup.create", backup))), () => store.remove(name))
+        yield* Effect.tapErrorCause(recording(audit.write(source, event("backup.create", backup))), (cause) =>
+          Cause.isFailure(cause) || isLeaseLost(cause) ? store.remove(name) : Effect.void
+        )
         yield* store
           .abandonUploads(`${instance.id}/`)
           .pipe(
@@ -256,12 +261,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
         appliedAt: Date.parse(applied_at)
       }))
       const known = { instance: instance.id, restores, damaged: new Set(damaged) }
-      const { held, removed } = retain(
-        yield* own,
-        yield* Clock.currentTimeMillis,
-        { days, weeks, scheduleHours },
-        known
-      )
+      const { held, removed } = retain(yield* own, yield* clock, { days, weeks, scheduleHours }, known)
       if (held !== null) yield* Effect.logWarning(`retention: no backup is deleted: ${keepReason(held)}`)
       for (const { backup, by } of removed) {
         const name = objectName(backup)
@@ -270,12 +270,13 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       }
     }).pipe(Effect.catchTag("StoreFailure", storeFailed("the retention of backups")), Effect.withSpan("Backups.tidy"))
 
-    /** Makes a scheduled backup, then applies the retention rule. */
-    const scheduled = Effect.zipLeft(
-      make(schedule, "scheduled", transaction),
-      // The failure was logged, and the next backup tries again.
-      Effect.catchTag(tidy, "BackupFailed", () => Effect.void)
-    )
+    /** Makes a scheduled backup, then applies the retention rule. A server that has lost the lease of the job keeps none. */
+    const scheduled = (fenced: Fenced) =>
+      Effect.zipLeft(
+        make(schedule, "scheduled", fenced),
+        // The failure was logged, and the next backup tries again.
+        Effect.catchTag(tidy, "BackupFailed", () => Effect.void)
+      )
 
     return { create, list, restore, drill, lastScheduled, scheduled } as const
   }),

@@ -1,7 +1,7 @@
-import { Effect, type Scope } from "effect"
+import { type Context, Effect, type Scope } from "effect"
 import { open, writeFile } from "node:fs/promises"
+import type { Mark, Snapshots } from "../database/Snapshots.js"
 import { LocalFailure, localFailure } from "./LocalFailure.js"
-import { runThread } from "./Thread.js"
 
 const flushEvery = "10 millis"
 
@@ -18,28 +18,20 @@ const flushing = (path: string): Effect.Effect<never, LocalFailure, Scope.Scope>
     )
   )
 
-/** Identifies a backup inside its snapshot, so that swapped objects are detected. */
-export interface Mark {
-  readonly id: string
-  /** The object's name without the prefix. */
-  readonly name: string
-}
-
 /**
- * Writes a consistent, marked copy of the database to `path` (created with 0600) in a thread, without blocking writers. Then
- * checks the copy: integrity, references, counts, and the ends of the audit logs.
+ * Writes a snapshot of the database to `path` (created with 0600). Fails if the copy does not pass its checks.
  */
-export const takeSnapshot = (dbPath: string, path: string, { id, name }: Mark): Effect.Effect<void, LocalFailure> =>
+export const takeSnapshot = (
+  { write }: Context.Tag.Service<Snapshots>,
+  path: string,
+  mark: Mark
+): Effect.Effect<void, LocalFailure> =>
   Effect.gen(function* () {
     // SQLite accepts an existing empty file and keeps its mode.
     yield* Effect.tryPromise({ try: () => writeFile(path, "", { flag: "wx", mode: 0o600 }), catch: localFailure })
-    const posted = yield* Effect.raceFirst(
-      runThread("snapshot", [dbPath, path, id, name]),
-      Effect.scoped(flushing(path))
-    )
-    const problems: ReadonlyArray<unknown> = Array.isArray(posted) ? posted : [posted]
+    const problems = yield* Effect.raceFirst(write(path, mark), Effect.scoped(flushing(path)))
     if (problems.length > 0) {
-      const reason = `the copy does not pass its checks: ${problems.map(String).join("; ")}`
+      const reason = `the copy does not pass its checks: ${problems.join("; ")}`
       return yield* new LocalFailure({ reason, full: false })
     }
   })

@@ -7,6 +7,7 @@ const require = createRequire(import.meta.url)
 
 const modules = {
   snapshot: "database/sqlite/SnapshotWorker",
+  export: "database/copy/ExportWorker",
   settle: "database/sqlite/SettleWorker",
   count: "database/sqlite/CountWorker",
   drill: "backups/DrillWorker"

@@ -10,6 +10,7 @@ import { fileChecks } from "./FileChecks.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 import { mailCheck } from "./MailCheck.js"
 import { type ShownSetting, shownSettings } from "./ShownSettings.js"
+import { postgresChecks } from "./PostgresChecks.js"
 import { storeCheck } from "./StoreCheck.js"
 
 export interface CheckOptions {
@@ -29,7 +30,11 @@ const checks = (environment: Environment, mailTo: Email | null) =>
   Effect.gen(function* () {
     const settings = yield* loadConfig(environment)
     const [database, mail, store] = yield* Effect.all(
-      [databaseChecks(settings), mailCheck(settings, mailTo), storeCheck(settings)],
+      [
+        settings.postgres === null ? databaseChecks(settings) : postgresChecks(settings, settings.postgres),
+        mailCheck(settings, mailTo),
+        storeCheck(settings)
+      ],
       { concurrency: "unbounded" }
     ).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
     return [

@@ -35,6 +35,8 @@ const isOwned = (dbPath: string) =>
       )
     : Effect.succeed(false)
 
+export const wrappedKeys = "SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys ORDER BY name DESC"
+
 const WrappedRow = Schema.Struct({
   name: Schema.String,
   format: Schema.Number,
@@ -73,12 +75,11 @@ const databaseFinding = (database: Sqlite.Database, dbPath: string, owned: boole
     return schemaFinding(schema) ?? ok("database", `${dbPath} is sound, ${mebibytes} MiB, schema ${schema}; ${user}`)
   })
 
-const keyFinding = (database: Sqlite.Database, settings: Settings) =>
+/** Checks the master key with the rows of `wrapped_keys`, the one named `check` first. */
+export const keyFinding = (found: ReadonlyArray<unknown>, settings: Settings) =>
   Effect.gen(function* () {
     const keyring = yield* makeKeyring(settings.masterKey)
-    const rows = yield* attempt(() => database.prepare("SELECT * FROM wrapped_keys ORDER BY name DESC").all()).pipe(
-      Effect.flatMap(Schema.decodeUnknown(Schema.Array(WrappedRow)))
-    )
+    const rows = yield* Schema.decodeUnknown(Schema.Array(WrappedRow))(found)
     if (!rows.some(({ name }) => name === "check")) {
       return failed("key", "the database has no entry to check the master key with", restore)
     }
@@ -131,7 +132,7 @@ export const databaseChecks = (settings: Settings): Effect.Effect<ReadonlyArray<
     const database = yield* opened(dbPath)
     return [
       yield* databaseFinding(database, dbPath, owned),
-      yield* keyFinding(database, settings),
+      yield* keyFinding(yield* attempt(() => database.prepare(wrappedKeys).all()), settings),
       clockFinding(now, (yield* newestEntry(database)) ?? null)
     ]
   }).pipe(

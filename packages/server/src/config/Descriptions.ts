@@ -31,6 +31,34 @@ export const described: ReadonlyArray<DescribedGroup> = [
         variable: "SERVICE_DB_PATH",
         meaning: "The database file, created with mode 0600. Its directory must be writable, for more files beside it",
         default: "service.db"
+      },
+      {
+        variable: "SERVICE_DATABASE_URL",
+        meaning:
+          "A PostgreSQL database instead of the file, for several servers: `postgres://USER:PASSWORD@HOST/DATABASE`. TLS is required unless the host is loopback or a socket; `?sslmode=` changes that, as in libpq",
+        file: true
+      },
+      {
+        variable: "SERVICE_DATABASE_POOL",
+        meaning: "How many connections to PostgreSQL this server opens at most: 2 to 100",
+        default: "10"
+      },
+      {
+        variable: "SERVICE_DATABASE_MIGRATE",
+        meaning:
+          "`check`: the server does not migrate the schema of PostgreSQL, and starts only if it is current: see `coffer-server migrate`",
+        default: "auto"
+      },
+      {
+        variable: "SERVICE_DATABASE_MIGRATE_URL",
+        meaning:
+          "Another role for migrations of PostgreSQL, so that the server's own role owns no table. It grants the server's role what that needs",
+        file: true
+      },
+      {
+        variable: "SERVICE_DATABASE_PREPARE",
+        meaning: "`0`: statements are not prepared, for PgBouncer before 1.21 in transaction mode",
+        default: "1"
       }
     ]
   },

@@ -1,8 +1,13 @@
 import type { BackupSettings, Settings } from "../Config.js"
+import type { PostgresSettings } from "./DatabaseSettings.js"
+import { targetName } from "./DatabaseUrl.js"
 
 const on = (feature: string, details: string): string => `${feature} on (${details})`
 const off = (feature: string, consequence?: string): string =>
   consequence === undefined ? `${feature} off` : `${feature} off (${consequence})`
+
+const database = ({ connections, target }: PostgresSettings): string =>
+  on("PostgreSQL", `${targetName(target)}, at most ${connections} connections, sslmode ${target.tls.mode}`)
 
 const mail = ({ mail }: Settings): string =>
   mail._tag === "Log"
@@ -55,11 +60,12 @@ const auditRequired = ({ auditRequired }: Settings): string =>
 const tracing = ({ tracing }: Settings): string =>
   tracing === null ? off("tracing") : on("tracing", `${tracing.endpoint} as ${tracing.serviceName}`)
 
-/** Three log lines that say which features are on or off, without secrets. */
-export const summary = (settings: Settings): readonly [string, string, string] => {
+/** Log lines that say which features are on or off, without secrets. */
+export const summary = (settings: Settings): ReadonlyArray<string> => {
   const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
     features.map((feature) => feature(settings)).join("; ")
   return [
+    ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)

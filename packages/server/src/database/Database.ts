@@ -1,12 +1,22 @@
-import type { SqlConnection } from "@effect/sql"
+import type { SqlConnection, SqlError } from "@effect/sql"
 import { type Array, Context, Effect, type Exit, Option } from "effect"
 
 /** A hook that runs after a transaction has ended, with its exit, before the transaction returns to its caller. */
 export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 
+/** The failure of a statement. */
+export type StatementError = SqlError.SqlError
+
 /** The connection of an open transaction, and the hooks to run at its end. */
 export interface Open {
   readonly connection: SqlConnection.Connection
+  /**
+   * Runs a statement that returns no rows. An engine may return before the statement ran: its failure then fails a later
+   * statement, `settled` or the commit.
+   */
+  readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<unknown, StatementError>
+  /** Waits until all sent statements ran. Fails with the first failure. */
+  readonly settled: Effect.Effect<void, StatementError>
   readonly endings: Array<Ending>
 }
 
@@ -22,9 +32,26 @@ export class Transaction extends Context.Tag("@coffer/server/Transaction")<
 /** The connection of an open snapshot. */
 export class Snapshot extends Context.Tag("@coffer/server/Snapshot")<Snapshot, SqlConnection.Connection>() {}
 
+/** The connection of the open transaction or snapshot of a fiber, or else another one. */
+export const connectionIn = (
+  context: Context.Context<never>,
+  otherwise: SqlConnection.Connection
+): SqlConnection.Connection =>
+  Option.match(Context.getOption(context, Transaction), {
+    onSome: ([{ connection }]) => connection,
+    onNone: () => Option.getOrElse(Context.getOption(context, Snapshot), () => otherwise)
+  })
+
 /** Whether a transaction or a snapshot is open, which a nested snapshot reuses. */
 export const isInside = (context: Context.Context<never>): boolean =>
   Option.isSome(Context.getOption(context, Transaction)) || Option.isSome(Context.getOption(context, Snapshot))
+
+/** How many connections of a pool are in use or free, and how many requests wait for one. */
+export interface PoolState {
+  readonly used: number
+  readonly idle: number
+  readonly waiting: number
+}
 
 /**
  * The database as the features see it, independent of the engine. A failure of the database itself is a defect. A typed
@@ -35,10 +62,25 @@ export class Database extends Context.Tag("@coffer/server/Database")<
   {
     /** The engine's name in traces. */
     readonly system: string
+    /** The schema version of this program. */
+    readonly schema: number
+    /** Whether other servers may use the database at the same time. */
+    readonly isShared: boolean
+    /** The time in milliseconds since 1970, by a clock that all servers of the database share. */
+    readonly clock: Effect.Effect<number>
+    /** The state of the pool of connections; null for an engine without one. */
+    readonly pool: (() => PoolState) | null
     /** The engine's placeholder for the parameter at a position, counted from 0. */
     readonly placeholder: (position: number) => string
     /** The clause after a table's name that makes the engine use an index; empty for an engine without hints. */
     readonly indexHint: (index: string) => string
+    /**
+     * The expression of the current time in milliseconds since 1970, by the clock that all servers share; NULL for an engine
+     * that one server uses at a time.
+     */
+    readonly clockExpression: string
+    /** Whether a join may be LATERAL. */
+    readonly hasLateral: boolean
     /** The clause of a SELECT that locks its rows; null for an engine that runs one transaction at a time. */
     readonly rowLock: string | null
     /** The read-only connection for statements outside of transactions and snapshots. */
@@ -59,12 +101,15 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly lock: (name: string) => Effect.Effect<void, never, Transaction>
     /** Runs reads that all see the same snapshot of the database. */
     readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Whether changes can be made. False if another program has locked the database for too long. */
-    readonly isWritable: Effect.Effect<boolean>
+    /** Why the server cannot serve, or null if it can. */
+    readonly unready: Effect.Effect<string | null>
     /** The engine's own maintenance, run hourly. */
     readonly maintain: Effect.Effect<void>
   }
 >() {}
+
+/** Waits until all statements of the open transaction ran. A failure of one is a defect. */
+export const settled = Effect.flatMap(Transaction, ([open]) => Effect.orDie(open.settled))
 
 const atEnd = (ending: Ending): Effect.Effect<void, never, Transaction> =>
   Effect.map(Transaction, ([{ endings }]) => {

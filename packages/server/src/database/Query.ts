@@ -1,5 +1,5 @@
 import { Array, Context, Effect, Option, Predicate, type Schema } from "effect"
-import { Database, Snapshot, Transaction } from "./Database.js"
+import { connectionIn, Database, type StatementError, Transaction } from "./Database.js"
 import { columnsOf, rowsOf } from "./Rows.js"
 import { spanIn } from "../tracing/Traced.js"
 
@@ -64,7 +64,7 @@ export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>)
 }
 
 /** Row counts of the prepared INSERT statements, largest first. */
-const rowsAtOnce = [16, 4, 1]
+const rowsAtOnce = [16, 4, 2, 1]
 
 type Run<Name extends string, A, R> = (values: Values<Name>) => Effect.Effect<A, never, R>
 
@@ -81,14 +81,25 @@ type Statement<A, R> = <const Parts extends ReadonlyArray<Part>>(
  */
 export const query = Effect.map(Database, ({ indexHint, placeholder, reading, rowLock, system }) => {
   const attributes = { "db.system.name": system, "db.operation.name": "execute" }
-  const connectionOf = (context: Context.Context<never>) =>
+
+  type Execute = (
+    context: Context.Context<never>,
+    text: string,
+    values: ReadonlyArray<unknown>
+  ) => Effect.Effect<ReadonlyArray<unknown>, StatementError>
+
+  const prepared: Execute = (context, text, values) => connectionIn(context, reading).execute(text, values, undefined)
+  const unprepared: Execute = (context, text, values) =>
+    connectionIn(context, reading).executeUnprepared(text, values, undefined)
+  /** Without waiting for the engine's answer, if it can. */
+  const sent: Execute = (context, text, values) =>
     Option.match(Context.getOption(context, Transaction), {
-      onSome: ([{ connection }]) => connection,
-      onNone: () => Option.getOrElse(Context.getOption(context, Snapshot), () => reading)
+      onNone: () => Effect.dieMessage("a statement that writes ran outside of a transaction"),
+      onSome: ([open]) => Effect.as(open.send(text, values), [])
     })
 
   /** Compiles a statement with positional parameters. Its rows are not checked. */
-  const compileOrdered = ({ slots, texts }: Sql<string>, use: "execute" | "executeUnprepared" = "execute") => {
+  const compileOrdered = ({ slots, texts }: Sql<string>, execute: Execute = prepared) => {
     let parameters = 0
     const text = texts.reduce((before, after, index) => {
       const slot = slots[index - 1]
@@ -100,14 +111,14 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
           fiber,
           "sql.execute",
           { kind: "client", attributes: { ...attributes, "db.query.text": text } },
-          Effect.orDie(connectionOf(fiber.currentContext)[use](text, values, undefined))
+          Effect.orDie(execute(fiber.currentContext, text, values))
         )
       )
   }
 
   /** Compiles a statement with named parameters. Its rows are not checked. */
-  const compile = <Name extends string>(statement: Sql<Name>, use?: "executeUnprepared") => {
-    const ask = compileOrdered(statement, use)
+  const compile = <Name extends string>(statement: Sql<Name>, execute?: Execute) => {
+    const ask = compileOrdered(statement, execute)
     const names = statement.slots.filter(Predicate.isString)
     return (values: Values<Name>): Effect.Effect<ReadonlyArray<unknown>> =>
       ask(names.map((name): unknown => Reflect.get(values, name)))
@@ -117,7 +128,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
   const run =
     <A, I>(row: Schema.Schema<A, I>) =>
     <Name extends string>(statement: Sql<Name>, values: Values<Name>): Effect.Effect<ReadonlyArray<A>> =>
-      Effect.flatMap(compile(statement, "executeUnprepared")(values), rowsOf(row))
+      Effect.flatMap(compile(statement, unprepared)(values), rowsOf(row))
 
   /** Returns all rows. */
   const all = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A>, never> => {
@@ -149,8 +160,9 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
     }
   }
 
+  /** Writes, and may return before the engine ran the statement. */
   const write: Statement<void, Transaction> = (texts, ...parts) => {
-    const ask = compile(sql(texts, ...parts))
+    const ask = compile(sql(texts, ...parts), sent)
     return (values) => Effect.zipRight(Transaction, Effect.asVoid(ask(values)))
   }
 
@@ -177,7 +189,12 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
    * Inserts rows, several per statement, with an optional ON CONFLICT clause. A statement costs more than a row, because
    * SQLite journals the changed pages of each statement that may abort.
    */
-  const inserting = <const Column extends string>(table: string, columns: ReadonlyArray<Column>, tail: Sql<never>) => {
+  const inserting = <const Column extends string>(
+    table: string,
+    columns: ReadonlyArray<Column>,
+    tail: Sql<never>,
+    execute: Execute
+  ) => {
     const row = sql`(${joined(
       columns.map((column) => sql`${column}`),
       sql`, `
@@ -188,7 +205,8 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
         sql`INSERT INTO ${sql([table])} (${sql([columns.join(", ")])}) VALUES ${joined(
           Array.replicate(row, count),
           sql`, `
-        )} ${tail}`
+        )} ${tail}`,
+        execute
       )
     }))
     return (rows: ReadonlyArray<Values<Column>>) =>
@@ -213,7 +231,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
     columns: ReadonlyArray<Column>,
     onConflict: Sql<never> = sql``
   ) => {
-    const insertAll = inserting(table, columns, onConflict)
+    const insertAll = inserting(table, columns, onConflict, sent)
     return (rows: ReadonlyArray<Values<Column>>) => Effect.asVoid(insertAll(rows))
   }
 
@@ -221,7 +239,7 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
   const insertReturning =
     <A, I>(row: Schema.Schema<A, I>) =>
     <const Column extends string>(table: string, columns: ReadonlyArray<Column>) => {
-      const insertAll = inserting(table, columns, sql`RETURNING ${sql([columnsOf(row).join(", ")])}`)
+      const insertAll = inserting(table, columns, sql`RETURNING ${sql([columnsOf(row).join(", ")])}`, prepared)
       const fit = rowsOf(row)
       return (rows: ReadonlyArray<Values<Column>>) => Effect.flatMap(insertAll(rows), fit)
     }

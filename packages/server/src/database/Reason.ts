@@ -16,6 +16,21 @@ export const isBusy = (error: unknown): boolean =>
     (error.code === "SQLITE_BUSY" || error.code.startsWith("SQLITE_BUSY_"))) ||
   (Predicate.hasProperty(error, "cause") && isBusy(error.cause))
 
+/** Whether an error of a statement, or its cause, means that it waited for a lock of PostgreSQL for too long. */
+export const isLockTimeout = (error: unknown): boolean =>
+  Predicate.hasProperty(error, "code")
+    ? error.code === "55P03"
+    : Predicate.hasProperty(error, "cause") && isLockTimeout(error.cause)
+
 /** The reason of a failed file operation or statement, in words for an operator. */
 export const reasonOf = (error: unknown): string =>
-  isDiskFull(error) ? "the disk is full" : error instanceof Error ? error.message : "unknown reason"
+  isDiskFull(error)
+    ? "the disk is full"
+    : error instanceof Error
+      ? // The error of a connection to a host with several addresses has only a code.
+        error.message || String(Reflect.get(error, "code"))
+      : "unknown reason"
+
+/** The reason of the innermost cause. */
+export const rootReason = (error: unknown): string =>
+  Predicate.hasProperty(error, "cause") && error.cause !== undefined ? rootReason(error.cause) : reasonOf(error)

@@ -13,3 +13,12 @@ export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonl
   override readonly message =
     "the connection to the database was lost while a change was committed: it may have been made"
 }
+
+/** A defect of a read or a transaction that found all connections in use for seconds. Nothing was changed. */
+export class DatabaseBusy extends Data.TaggedError("DatabaseBusy") {
+  override readonly message = "all connections to the database are in use: nothing was changed"
+}
+
+/** Whether a transaction failed because of the database, and certainly changed nothing. */
+export const hasChangedNothing = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable || error instanceof DatabaseBusy

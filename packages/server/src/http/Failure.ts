@@ -1,9 +1,19 @@
 import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
-import { InternalError, MethodNotAllowed, NotFound, NotReady, ValidationError } from "@coffer/domain/Errors"
+import {
+  DatabaseUnavailable,
+  InternalError,
+  OutcomeUnknown,
+  Overloaded,
+  MethodNotAllowed,
+  NotFound,
+  NotReady,
+  ValidationError
+} from "@coffer/domain/Errors"
 import { isOwnMessage } from "@coffer/domain/Message"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect } from "effect"
-import { isBusy, isDiskFull } from "../database/Reason.js"
+import { isBusy, isDiskFull, isLockTimeout, rootReason } from "../database/Reason.js"
+import * as Lost from "../database/Unavailable.js"
 import { TooSlow } from "./Body.js"
 import { allowedMethods } from "./Routes.js"
 
@@ -69,6 +79,35 @@ const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyA
     if (!isOfResponse(error)) return Effect.succeed(fromDecoding(error))
     const fields = error.issues.map(({ path }) => fieldOf(path))
     return Effect.as(Effect.logError(`a response does not match its schema at ${fields.join(", ")}`), internal(id))
+  }
+  if (error instanceof Lost.DatabaseUnavailable) {
+    const retryAfter = 2
+    return Effect.as(
+      Effect.logWarning(`a request found no database: ${rootReason(error.cause)}`),
+      new DatabaseUnavailable({
+        message: `the server cannot reach its database, and nothing was changed: try again in ${retryAfter} seconds`,
+        retryAfter
+      })
+    )
+  }
+  if (error instanceof Lost.OutcomeUnknown) {
+    return Effect.as(
+      Effect.logError(`the database was lost during a commit, whose outcome is unknown: ${rootReason(error.cause)}`),
+      new OutcomeUnknown({
+        message:
+          "the connection to the database was lost during the commit: read whether the change was made before you try again"
+      })
+    )
+  }
+  if (error instanceof Lost.DatabaseBusy || isLockTimeout(error)) {
+    return Effect.as(
+      Effect.logWarning(
+        error instanceof Lost.DatabaseBusy
+          ? "a request waited in vain for a connection to the database: raise SERVICE_DATABASE_POOL, or add a server"
+          : "a request waited in vain for a lock of the database"
+      ),
+      new Overloaded({ message: "the database is busy, and nothing was changed: try again in 1 second", retryAfter: 1 })
+    )
   }
   if (isBusy(error)) {
     return Effect.as(

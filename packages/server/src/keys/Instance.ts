@@ -92,7 +92,7 @@ export const InstanceLive = Layer.effect(
         () =>
           new StartupError({
             message:
-              "SERVICE_MASTER_KEY does not open this database: it was written with another key. Nothing was changed; set the right key, or another SERVICE_DB_PATH"
+              "SERVICE_MASTER_KEY does not open this database: it was written with another key. Nothing was changed; set the right key, or name another database with SERVICE_DB_PATH or SERVICE_DATABASE_URL"
           })
       )
     )

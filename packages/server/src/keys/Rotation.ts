@@ -1,12 +1,19 @@
 import type { Redacted } from "effect"
-import { Clock, Effect, Option, Schema } from "effect"
+import { Clock, Context, Effect, Option, Schema } from "effect"
 import { createSecretKey, type KeyObject } from "node:crypto"
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { makeAppend, systemLog } from "../audit/Append.js"
 import type { Draft } from "../audit/Chain.js"
 import { AuditRepo } from "../audit/Repo.js"
+import { parsePlace } from "../config/DatabasePlace.js"
+import type { DatabaseTarget } from "../config/DatabaseUrl.js"
+import { command } from "../database/copy/PostgresSides.js"
 import { Database } from "../database/Database.js"
+import { schemaState } from "../database/postgres/Migrations.js"
+import { databaseOn, explained } from "../database/postgres/OfflineDatabase.js"
+import { connectWith, reach } from "../database/postgres/Reach.js"
+import { requireStopped } from "../database/postgres/Replicas.js"
 import { query } from "../database/Query.js"
 import { rewriteFile } from "../database/sqlite/Maintain.js"
 import { databaseOfAnySchema, offlineDatabase } from "../database/sqlite/SqliteDatabase.js"
@@ -29,7 +36,8 @@ const WrappedRow = Schema.Struct({
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 export interface RotationOptions<E> {
-  readonly dbPath: string
+  /** The database's file, or the URL of a PostgreSQL database. */
+  readonly db: string
   /** 64 hexadecimal digits, as is `newKey`. */
   readonly oldKey: Redacted.Redacted
   readonly newKey: Redacted.Redacted
@@ -170,14 +178,104 @@ const orUnchanged = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, 
       : Option.none()
   )
 
+const outcomes = {
+  unchanged: (reason: string) => `the database cannot be written (${reason}): nothing was changed`,
+  unknown:
+    "the connection to the database was lost while the rotation was committed: keep both keys, and try both with coffer-server check"
+}
+
+/** A stopped database. */
+interface Stopped {
+  readonly database: Context.Context<Database>
+  /** Keeps servers from writing. Call in the transaction of the rotation. */
+  readonly guard: Effect.Effect<void, StartupError>
+  /** Removes what is left under the old key after the rotation. */
+  readonly cleanUp: Effect.Effect<Pick<Rotated, "isRewritten" | "underOldKey">>
+}
+
+const placeOf = (db: string) =>
+  Effect.mapError(parsePlace(db, {}), (rule) => new StartupError({ message: `the database's name ${rule}` }))
+
+/** Connects to a PostgreSQL database. Fails while a server runs on it. */
+const connected = (target: DatabaseTarget) =>
+  Effect.gen(function* () {
+    const at = yield* reach(target)
+    const { found, isDue, newest } = yield* schemaState(at)
+    if (isDue) {
+      return yield* new StartupError({
+        message: `the database ${at.name} has schema ${found} and this program ${newest}: run coffer-server migrate, then try again`
+      })
+    }
+    const client = yield* Effect.mapError(
+      connectWith(at.config),
+      ({ reason }) => new StartupError({ message: `the database ${at.name} cannot be reached: ${reason}` })
+    )
+    return { client, name: at.name } as const
+  })
+
+const stoppedPostgres = (target: DatabaseTarget) =>
+  Effect.gen(function* () {
+    const { client, name } = yield* connected(target)
+    yield* requireStopped(client, name)
+    const run = (text: string) =>
+      Effect.mapError(
+        command(client, text),
+        ({ reason }) =>
+          new StartupError({ message: `the database ${name} cannot be locked (${reason}): nothing was changed` })
+      )
+    const stopped: Stopped = {
+      database: Context.make(Database, databaseOn(client)),
+      // A server that starts now waits until the rotation is committed, and then refuses the old key.
+      guard: run("LOCK TABLE wrapped_keys, secret_versions IN ACCESS EXCLUSIVE MODE").pipe(
+        Effect.zipRight(requireStopped(client, name))
+      ),
+      // The earlier versions of the rows hold data keys under the old master key.
+      cleanUp: Effect.as(Effect.ignore(run("VACUUM secret_versions, wrapped_keys")), {
+        isRewritten: true,
+        underOldKey: []
+      })
+    }
+    return stopped
+  })
+
+const stoppedFile = (path: string) =>
+  Effect.gen(function* () {
+    if (!existsSync(path)) {
+      return yield* new StartupError({ message: `there is no database at ${path}: name its file with --db` })
+    }
+    const database = yield* offlineDatabase(path)
+    const stopped: Stopped = {
+      database,
+      guard: Effect.void,
+      cleanUp: Effect.gen(function* () {
+        const isRewritten = yield* rewriteFile
+        yield* removeCopies(path)
+        return { isRewritten, underOldKey: copies(path, "restore.", "replaced-") }
+      }).pipe(Effect.provide(database))
+    }
+    return stopped
+  })
+
+const stoppedAt = (db: string) =>
+  Effect.flatMap(placeOf(db), (place) =>
+    place._tag === "File" ? stoppedFile(place.path) : stoppedPostgres(place.target)
+  )
+
+const anySchemaAt = (db: string) =>
+  Effect.flatMap(placeOf(db), (place) =>
+    place._tag === "File"
+      ? Effect.map(databaseOfAnySchema(place.path), Context.get(Database))
+      : Effect.map(connected(place.target), ({ client }) => databaseOn(client))
+  )
+
 /** Whether a master key matches an offline database. Changes nothing. */
-export const opensDatabase = (dbPath: string, key: Redacted.Redacted): Effect.Effect<boolean, StartupError> =>
+export const opensDatabase = (db: string, key: Redacted.Redacted): Effect.Effect<boolean, StartupError> =>
   Effect.gen(function* () {
     const keyring = yield* Effect.mapError(
       makeKeyring(key),
       () => new StartupError({ message: "a master key must be 64 hexadecimal digits" })
     )
-    const { wrappedKeys } = yield* Effect.provide(statements, yield* databaseOfAnySchema(dbPath))
+    const { wrappedKeys } = yield* Effect.provideServiceEffect(statements, Database, anySchemaAt(db))
     const check = (yield* orUnchanged(wrappedKeys({}))).find(({ name }) => name === "check")
     return check !== undefined && (yield* Effect.isSuccess(unwrapBytes(keyring, check.name, check)))
   }).pipe(Effect.scoped)
@@ -188,10 +286,7 @@ export const opensDatabase = (dbPath: string, key: Redacted.Redacted): Effect.Ef
  */
 export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, StartupError | E> =>
   Effect.gen(function* () {
-    const { dbPath, newKey, oldKey, publish } = options
-    if (!existsSync(dbPath)) {
-      return yield* new StartupError({ message: `there is no database at ${dbPath}: name its file with --db` })
-    }
+    const { db, newKey, oldKey, publish } = options
     const invalid = (which: string) => () =>
       new StartupError({ message: `the ${which} master key must be 64 hexadecimal digits` })
     const from = yield* Effect.mapError(makeKeyring(oldKey), invalid("old"))
@@ -199,16 +294,18 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
     if (from.fingerprint === to.fingerprint) {
       return yield* new StartupError({ message: "the new master key is the old one: nothing was changed" })
     }
-    const offline = yield* offlineDatabase(dbPath)
+    const { cleanUp, database, guard } = yield* stoppedAt(db)
     return yield* Effect.gen(function* () {
       const { transaction } = yield* Database
       const { countVersions } = yield* statements
-      const { count } = yield* countVersions({})
+      let count = 0
       let done = 0
       // Each version takes two steps: it is written, and then read back.
       const tick = Effect.suspend(() => options.progress(++done, 2 * count))
       const versions = yield* transaction(
         Effect.gen(function* () {
+          yield* guard
+          count = (yield* countVersions({})).count
           const auditKey = yield* rewrapItems(from, to)
           const rewrapped = yield* rewrapVersions(from, to, tick)
           const verified = yield* verify(to, tick)
@@ -218,15 +315,12 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
           return rewrapped
         })
       )
-      const isRewritten = yield* rewriteFile
-      yield* removeCopies(dbPath)
       const rotated: Rotated = {
         versions,
         oldFingerprint: from.fingerprint,
         newFingerprint: to.fingerprint,
-        isRewritten,
-        underOldKey: copies(dbPath, "restore.", "replaced-")
+        ...(yield* cleanUp)
       }
       return rotated
-    }).pipe(orUnchanged, Effect.provide(AuditRepo.Default), Effect.provide(offline))
+    }).pipe(orUnchanged, explained(outcomes), Effect.provide(AuditRepo.Default), Effect.provide(database))
   }).pipe(Effect.scoped)

@@ -1,7 +1,10 @@
 import { LimitExceeded } from "@coffer/domain/Errors"
 import { Effect, Either, Schema } from "effect"
+import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
+import { timestamp } from "../database/Time.js"
 import { nextTick } from "../EventLoop.js"
+import type { Fenced } from "../jobs/Lease.js"
 import { Keyring } from "./Keyring.js"
 
 /** How many encryptions with random nonces one key allows (NIST SP 800-38D, section 8.3). */
@@ -17,7 +20,8 @@ const behind = sql`kek_id = ${"kekId"} AND (secret_id, version) > (${"secretId"}
 /** Limits how many data keys the key-encryption key wraps: writes beyond the limit fail. */
 export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/WrapBudget", {
   effect: Effect.gen(function* () {
-    const { first, one } = yield* query
+    const { clock } = yield* Database
+    const { first, one, write } = yield* query
     const { kekId } = yield* Keyring
     let counted = 0
 
@@ -28,8 +32,14 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
 
     const countBehind = one(CountRow)`SELECT count(*) AS versions FROM secret_versions WHERE ${behind}`
 
+    const storedCount = first(CountRow)`SELECT versions FROM wrap_counts WHERE kek_id = ${"kekId"}`
+
+    const store = write`
+      INSERT INTO wrap_counts (kek_id, versions, counted_at) VALUES (${"kekId"}, ${"versions"}, ${"now"})
+      ON CONFLICT (kek_id) DO UPDATE SET versions = excluded.versions, counted_at = excluded.counted_at`
+
     /** Counts the versions under the current key, `stride` at a time, and yields to the event loop in between. */
-    const count = Effect.gen(function* () {
+    const countAll = Effect.gen(function* () {
       let total = 0
       let last = { secret_id: "", version: 0 }
       for (;;) {
@@ -43,13 +53,25 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
         last = place
         yield* nextTick
       }
-      counted = total
-      if (total >= warnAt) {
+      return total
+    })
+
+    /** Counts the versions, and stores their number for all servers of the database. */
+    const count = Effect.fnUntraced(function* (fenced: Fenced) {
+      const versions = yield* countAll
+      yield* fenced(Effect.flatMap(clock, (now) => store({ kekId, versions, now: timestamp(now) })))
+      counted = versions
+      if (versions >= warnAt) {
         yield* Effect.logWarning(
-          `the key-encryption key has wrapped ${total} data keys of at most ${maxWraps}: rotate the master key soon`
+          `the key-encryption key has wrapped ${versions} data keys of at most ${maxWraps}: rotate the master key soon`
         )
       }
-      return total
+      return versions
+    })
+
+    /** Takes over the number that this or another server has counted. */
+    const load = Effect.map(storedCount({ kekId }), (row) => {
+      if (row !== undefined) counted = row.versions
     })
 
     /** Returns a left with LimitExceeded if the last count has reached the limit. */
@@ -63,6 +85,6 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
             })
           )
 
-    return { count, check } as const
+    return { count, load, check } as const
   })
 }) {}

@@ -27,7 +27,7 @@ export const secondsLeft = (
 export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/RateLimits", {
   effect: Effect.gen(function* () {
     const { all, write } = yield* query
-    const { lock } = yield* Database
+    const { clock, lock } = yield* Database
 
     const momentsBetween = all(MomentRow)`
       SELECT created_at FROM rate_events
@@ -40,10 +40,12 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
     return {
       /**
        * Seconds that the subject has to wait; 0 if it is below the limit. Events from a clock that was ahead do not count.
-       * The transaction keeps others of the subject waiting, so that they count its event.
+       * The transaction keeps others of the subject waiting, so that they count its event. The time is read after the wait:
+       * by an earlier one, the events of those before would be in the future.
        */
-      wait: Effect.fnUntraced(function* (limit: RateLimit, subject: string, millis: number) {
+      wait: Effect.fnUntraced(function* (limit: RateLimit, subject: string) {
         yield* lock(`rate limit ${limit.kind} ${subject}`)
+        const millis = yield* clock
         const moments = yield* momentsBetween({
           kind: limit.kind,
           subject,
@@ -54,8 +56,8 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
       }),
 
       /** Counts an event. Call it in the transaction of the event. */
-      count: ({ kind }: RateLimit, subject: string, millis: number) =>
-        insert({ id: uuidV7At(millis), kind, subject, now: timestamp(millis) })
+      count: ({ kind }: RateLimit, subject: string) =>
+        Effect.flatMap(clock, (millis) => insert({ id: uuidV7At(millis), kind, subject, now: timestamp(millis) }))
     } as const
   })
 }) {}

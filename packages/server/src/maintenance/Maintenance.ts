@@ -3,11 +3,13 @@ import { sessionMillis } from "../auth/Sessions.js"
 import { Database } from "../database/Database.js"
 import { Erasures } from "../database/Erasures.js"
 import { query, type Sql, sql } from "../database/Query.js"
+import { Jobs } from "../jobs/Jobs.js"
 import { ago } from "../database/Time.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
 import { forEachInSlices, nextTick } from "../EventLoop.js"
 
 const hourMillis = 60 * 60 * 1000
+const hourly = { every: "1 hour", lease: "2 minutes" } as const
 
 /** How many rows one transaction deletes, or one statement reads. */
 const batchSize = 200
@@ -25,6 +27,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const { all, returning } = yield* query
     const wraps = yield* WrapBudget
     const erasures = yield* Erasures
+    const jobs = yield* Jobs
 
     const headsAfter = all(HeadRow)`
       SELECT log, seq, chain FROM audit_heads WHERE log > ${"after"} ORDER BY log LIMIT ${"limit"}`
@@ -71,25 +74,32 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       )
     const logHeads = logHeadsAfter("")
 
+    /** The jobs that no server has done in this hour. On SQLite, all of them: a start must not wait for the next hour. */
     const sweep = Effect.gen(function* () {
-      yield* tidy
-      yield* logHeads
-      yield* wraps.count
-      yield* maintain
-      yield* erasures.finish
+      yield* jobs.run({ name: "heads", ...hourly }, () => logHeads)
+      yield* jobs.run({ name: "wraps", ...hourly }, wraps.count)
+      yield* wraps.load
+      yield* jobs.run({ name: "tidy", ...hourly }, () =>
+        tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))
+      )
     }).pipe(Effect.withSpan("Maintenance.sweep"))
 
     return { sweep } as const
-  })
+  }),
+  dependencies: [Jobs.Default]
 }) {}
 
-/** Runs maintenance at the start and every hour. A failure is logged and does not end the schedule. */
+/**
+ * Runs maintenance at the start and every hour. With several servers, each looks every minute for jobs that none has done
+ * in this hour, or that another server began and did not end. A failure is logged and does not end the schedule.
+ */
 export const MaintenanceLive = Layer.scopedDiscard(
   Effect.gen(function* () {
     const { sweep } = yield* Maintenance
+    const { isShared } = yield* Database
     yield* sweep.pipe(
       Effect.catchAllCause((cause) => Effect.logError("maintenance failed", cause)),
-      Effect.repeat(Schedule.spaced("1 hour")),
+      Effect.repeat(Schedule.spaced(isShared ? "1 minute" : "1 hour")),
       Effect.forkScoped
     )
   })

@@ -3,7 +3,7 @@ import { Conflict, type Forbidden, LastOwner, LimitExceeded } from "@coffer/doma
 import type { UserId } from "@coffer/domain/Ids"
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email } from "@coffer/domain/Names"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { denied, type Place, sourceOf } from "../access/Access.js"
 import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
@@ -60,14 +60,13 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       email: Email
     ) {
       if (!invitationMail || user.disabled_at !== null) return false
-      const millis = yield* Clock.currentTimeMillis
       const counted = [
         [mailsOfPlace, `${place.org.id} ${email}`],
         [mailsOfAddress, email],
         [mailsOfInviter, place.actor.id]
       ] as const
-      for (const [limit, subject] of counted) if ((yield* limits.wait(limit, subject, millis)) > 0) return false
-      for (const [limit, subject] of counted) yield* limits.count(limit, subject, millis)
+      for (const [limit, subject] of counted) if ((yield* limits.wait(limit, subject)) > 0) return false
+      for (const [limit, subject] of counted) yield* limits.count(limit, subject)
       return true
     })
 

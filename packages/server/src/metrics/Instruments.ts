@@ -15,7 +15,10 @@ import {
   newestBackup
 } from "../backups/BackupMetrics.js"
 import { ServerConfig } from "../Config.js"
+import { Database } from "../database/Database.js"
+import { lostConnections, retriedTransactions } from "../database/DatabaseMetrics.js"
 import { query } from "../database/Query.js"
+import { jobNames, jobOutcomes, jobRuns } from "../jobs/JobMetrics.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
@@ -59,6 +62,7 @@ const BreaksRow = Schema.Struct({ breaks: Schema.Number })
 export const makeInstruments = Effect.gen(function* () {
   const { backups, dbPath } = yield* ServerConfig
   const audit = yield* AuditLog
+  const { pool } = yield* Database
   const { one } = yield* query
   const breaks = one(BreaksRow)`
     SELECT coalesce(sum(entries), 0) AS breaks FROM audit_totals
@@ -107,6 +111,39 @@ export const makeInstruments = Effect.gen(function* () {
   )
   const database = gaugeOf(registry, "coffer_database_size_bytes", "Size of the database file")
   const wal = gaugeOf(registry, "coffer_database_wal_size_bytes", "Size of the write-ahead log")
+  const connections = new Gauge({
+    name: "coffer_database_connections",
+    help: "Connections of the pool, used or idle, and requests that wait for one; only with PostgreSQL",
+    labelNames: ["state"],
+    registers: [registry]
+  })
+  const retried = counterOf(
+    registry,
+    "coffer_database_retries_total",
+    "Transactions that were run again after a deadlock or a serialization failure"
+  )
+  const lost = counterOf(registry, "coffer_database_connections_lost_total", "Connections to PostgreSQL that were lost")
+  const runs = new Counter({
+    name: "coffer_job_runs_total",
+    help: "Runs of a job on this server: done, failed, released at the end of the server, or lost to another server",
+    labelNames: ["name", "outcome"],
+    registers: [registry]
+  })
+
+  const readDatabase = Effect.gen(function* () {
+    const state = pool?.()
+    if (state !== undefined) {
+      connections.set({ state: "used" }, state.used)
+      connections.set({ state: "idle" }, state.idle)
+      connections.set({ state: "waiting" }, state.waiting)
+    }
+    retried(yield* count(retriedTransactions))
+    lost(yield* count(lostConnections))
+    runs.reset()
+    for (const name of jobNames) {
+      for (const outcome of jobOutcomes) runs.inc({ name, outcome }, yield* count(jobRuns(name, outcome)))
+    }
+  })
 
   const aboutBackups =
     backups === null
@@ -169,6 +206,7 @@ export const makeInstruments = Effect.gen(function* () {
     undecrypted(yield* count(decryptionFailures))
     database(yield* sizeOf(dbPath))
     wal(yield* sizeOf(`${dbPath}-wal`))
+    yield* readDatabase
     yield* readBackups
     const text = yield* Effect.promise(() => registry.metrics())
     // The library writes `Nan`, which Prometheus does not accept.

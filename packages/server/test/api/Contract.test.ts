@@ -210,6 +210,8 @@ describe("the closed set of errors", () => {
       BACKUPS_DISABLED: 503,
       NOT_READY: 503,
       OVERLOADED: 503,
+      DATABASE_UNAVAILABLE: 503,
+      OUTCOME_UNKNOWN: 503,
       BACKUP_FAILED: 502
     })
   })

@@ -1,75 +1,68 @@
 import { genesis } from "@coffer/server/audit/Chain"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { SqlClient, type SqlError } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import type Sqlite from "better-sqlite3"
 import { Effect } from "effect"
-import { onDamagedFile, onFile } from "../model/Support.js"
+import { onDamaged, onEverything } from "../model/Support.js"
 import { logged } from "../support/Logged.js"
-import { outcome, raw } from "../support/Services.js"
+import { openToChanges } from "../support/Refusing.js"
+import { outcome } from "../support/Services.js"
 import { entriesOf, list, newOrganization, verify, verifyAll, write } from "../trail/Support.js"
 
 const length = 6
 
-/** A log of some entries, open to whoever can write the file. */
+/** A log of some entries, open to whoever can write the database. */
 const scene = Effect.gen(function* () {
   const acme = yield* newOrganization("acme")
   for (let n = 2; n <= length; n++) yield* write(acme.id, { n })
-  const db = yield* raw
-  db.exec("DROP TRIGGER audit_entries_no_update; DROP TRIGGER audit_entries_no_delete")
-  return { acme, db }
+  yield* openToChanges
+  return { acme, sql: yield* SqlClient.SqlClient }
 })
 
-type Damage = (db: Sqlite.Database, log: string) => unknown
+type Damage = (sql: SqlClient.SqlClient, log: string) => Effect.Effect<unknown, SqlError.SqlError>
 
-const cut: Damage = (db, log) => db.prepare("DELETE FROM audit_entries WHERE log = ? AND seq > 3").run(log)
+const cut: Damage = (sql, log) => sql`DELETE FROM audit_entries WHERE log = ${log} AND seq > 3`
+
+const behead: Damage = (sql, log) => sql`DELETE FROM audit_heads WHERE log = ${log}`
 
 /** The head row of a log as its entries now end, which anybody can compute, with a MAC that only the server can. */
 const setBack =
   (mac: string): Damage =>
-  (db, log) => {
-    cut(db, log)
-    db.prepare(
-      `UPDATE audit_heads SET mac = ?, (seq, chain, created_at) =
+  (sql, log) =>
+    Effect.zipRight(
+      cut(sql, log),
+      sql`UPDATE audit_heads SET mac = ${mac}, (seq, chain, created_at) =
         (SELECT seq, chain, created_at FROM audit_entries e WHERE e.log = audit_heads.log ORDER BY seq DESC LIMIT 1)
-        WHERE log = ?`
-    ).run(mac, log)
-  }
+        WHERE log = ${log}`
+    )
+
+const macOf = (sql: SqlClient.SqlClient, log: string) =>
+  Effect.map(sql<{ mac: string }>`SELECT mac FROM audit_heads WHERE log = ${log}`, ([head]) => head!.mac)
 
 const damages: Readonly<Record<string, readonly [damage: Damage, last: number]>> = {
   "the newest entries cut, and the head row set back without a MAC": [setBack(""), 3],
   "the newest entries cut, and the head row set back with a made-up MAC": [setBack("f".repeat(64)), 3],
   "the newest entries cut, and the head row set back with its old MAC": [
-    (db, log) => {
-      const mac = db.prepare<[string], string>("SELECT mac FROM audit_heads WHERE log = ?").pluck().get(log)!
-      setBack(mac)(db, log)
-    },
+    (sql, log) => Effect.flatMap(macOf(sql, log), (mac) => setBack(mac)(sql, log)),
     3
   ],
   "the newest entries cut": [cut, 3],
-  "the head row removed": [(db, log) => db.prepare("DELETE FROM audit_heads WHERE log = ?").run(log), length],
+  "the head row removed": [behead, length],
   "the newest entries cut and the head row removed": [
-    (db, log) => {
-      cut(db, log)
-      db.prepare("DELETE FROM audit_heads WHERE log = ?").run(log)
-    },
+    (sql, log) => Effect.zipRight(cut(sql, log), behead(sql, log)),
     3
   ],
-  "every entry removed but the head": [(db, log) => db.prepare("DELETE FROM audit_entries WHERE log = ?").run(log), 0],
+  "every entry removed but the head": [(sql, log) => sql`DELETE FROM audit_entries WHERE log = ${log}`, 0],
   "the newest entry's link changed": [
-    (db, log) =>
-      db.prepare("UPDATE audit_entries SET chain = ? WHERE log = ? AND seq = ?").run("e".repeat(64), log, length),
+    (sql, log) => sql`UPDATE audit_entries SET chain = ${"e".repeat(64)} WHERE log = ${log} AND seq = ${length}`,
     length
   ],
   "an entry added behind the head": [
-    (db, log) =>
-      db
-        .prepare(
-          `INSERT INTO audit_entries (id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
-            resource_id, ip_address, metadata, created_at, chain) SELECT id, log, seq + 1, org_id, actor_type, actor_id,
-            actor_name, action, resource_type, resource_id, ip_address, metadata, created_at, chain
-          FROM audit_entries WHERE log = ? AND seq = ?`
-        )
-        .run(log, length),
+    (sql, log) =>
+      sql`INSERT INTO audit_entries (id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type,
+          resource_id, ip_address, metadata, created_at, chain) SELECT id, log, seq + 1, org_id, actor_type, actor_id,
+          actor_name, action, resource_type, resource_id, ip_address, metadata, created_at, chain
+        FROM audit_entries WHERE log = ${log} AND seq = ${length}`,
     length + 1
   ]
 }
@@ -79,10 +72,10 @@ describe("a log that does not end where its head says", () => {
     it.live(`is found by verify and by the next write: ${what}`, () => {
       const { layer, lines } = logged()
       return Effect.gen(function* () {
-        const { acme, db } = yield* scene
+        const { acme, sql } = yield* scene
         const { ready } = yield* AuditLog
-        damage(db, acme.id)
-        const found = db.prepare("SELECT log, seq, chain, created_at, mac FROM audit_heads WHERE log = ?").get(acme.id)
+        yield* damage(sql, acme.id)
+        const [found] = yield* sql`SELECT log, seq, chain, created_at, mac FROM audit_heads WHERE log = ${acme.id}`
         assert.isFalse((yield* verify(acme)).valid, "before the next write")
         assert.strictEqual(yield* outcome(ready), "success")
 
@@ -108,14 +101,14 @@ describe("a log that does not end where its head says", () => {
         assert.deepInclude(yield* verify(acme, { from_seq: last + 2 }), { valid: true, entries: 4 })
         assert.strictEqual((yield* list(acme, { action: "audit.break" })).pagination.total, 1)
         assert.strictEqual(lines.filter((line) => /^ERROR the audit log of/.test(line)).length, 1)
-      }).pipe(onDamagedFile, Effect.provide(layer))
+      }).pipe(onDamaged, Effect.provide(layer))
     })
   }
 
   it.live("cannot be made whole again: a break entry that is changed, moved or removed does not fit", () =>
     Effect.gen(function* () {
-      const { acme, db } = yield* scene
-      setBack("")(db, acme.id)
+      const { acme, sql } = yield* scene
+      yield* setBack("")(sql, acme.id)
       yield* write(acme.id, { n: 100 })
       const broken = { valid: false, first_invalid_seq: 4 }
       assert.deepInclude(yield* verify(acme), broken)
@@ -125,22 +118,22 @@ describe("a log that does not end where its head says", () => {
         `UPDATE audit_entries SET chain = '${genesis}' WHERE action = 'audit.break'`,
         `DELETE FROM audit_entries WHERE action = 'audit.break'`
       ]) {
-        db.exec(`BEGIN; ${statement}; COMMIT`)
+        yield* sql.unsafe(statement)
         assert.deepInclude(yield* verify(acme), broken, statement)
       }
-    }).pipe(onDamagedFile)
+    }).pipe(onDamaged)
   )
 
   it.live("is one log: the others go on without a break", () =>
     Effect.gen(function* () {
-      const { acme, db } = yield* scene
+      const { acme, sql } = yield* scene
       yield* write(null)
-      setBack("")(db, acme.id)
+      yield* setBack("")(sql, acme.id)
       yield* write(null)
       yield* write(acme.id)
       assert.deepInclude(yield* verifyAll(), { valid: true, entries: 2 })
       assert.isFalse((yield* verify(acme)).valid)
-    }).pipe(onDamagedFile)
+    }).pipe(onDamaged)
   )
 })
 
@@ -156,6 +149,6 @@ describe("a log that nobody changed", () => {
       assert.strictEqual((yield* list(acme, { action: "audit.break" })).pagination.total, 0)
       assert.isTrue((yield* verify(acme)).valid)
       assert.strictEqual(yield* outcome((yield* AuditLog).ready), "success")
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 })

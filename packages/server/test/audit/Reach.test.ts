@@ -9,10 +9,10 @@ import {
   onDatabase,
   organization,
   outcome,
-  raw,
   readSecret,
   setSecret
 } from "../support/Services.js"
+import { refusing } from "../support/Refusing.js"
 
 const other = envPath("prod", "webshop", "other")
 
@@ -46,11 +46,7 @@ describe("a failure of the audit reaches no further than it must", () => {
     it.effect(`where ${table} takes nothing of one log: others in the same commit have their entries`, () =>
       Effect.gen(function* () {
         const { ada, bob } = yield* world
-        const db = yield* raw
-        for (const on of ["INSERT", "UPDATE"]) {
-          db.exec(`CREATE TRIGGER broken_${on} BEFORE ${on} ON ${table} WHEN NEW.log = '${yield* idOf("other")}'
-            BEGIN SELECT RAISE(ABORT, 'broken'); END`)
-        }
+        const heal = yield* refusing({ table, on: ["INSERT", "UPDATE"], when: `NEW.log = '${yield* idOf("other")}'` })
         const before = yield* failures
         // Together, so that both organizations' entries are in the same commits and in the same batches of reads.
         yield* Effect.forEach(
@@ -69,7 +65,7 @@ describe("a failure of the audit reaches no further than it must", () => {
         assert.strictEqual(yield* count("other", "secret.set"), 1)
         assert.strictEqual((yield* failures) - before, 2 * rounds.length)
         assert.strictEqual(yield* readiness, "NotReady", "although the last append, to another log, went well")
-        db.exec("DROP TRIGGER broken_INSERT; DROP TRIGGER broken_UPDATE")
+        yield* heal
         assert.strictEqual(yield* readiness, "success")
       }).pipe(onDatabase())
     )
@@ -78,15 +74,13 @@ describe("a failure of the audit reaches no further than it must", () => {
   it.effect("where one entry is refused: other changes of the same log and commit have theirs", () =>
     Effect.gen(function* () {
       const { ada } = yield* world
-      const db = yield* raw
-      db.exec(`CREATE TRIGGER broken BEFORE INSERT ON audit_entries WHEN NEW.metadata LIKE '%"BAD"%'
-        BEGIN SELECT RAISE(ABORT, 'broken'); END`)
+      const heal = yield* refusing({ table: "audit_entries", when: `NEW.metadata LIKE '%"BAD"%'` })
       yield* Effect.forEach(rounds, (n) => setSecret(ada, n === 4 ? "BAD" : `K${n}`, "x"), {
         concurrency: "unbounded"
       })
       for (const n of rounds) yield* readSecret(ada, n === 7 ? "BAD" : "K1")
       yield* (yield* AuditLog).flush
-      db.exec("DROP TRIGGER broken")
+      yield* heal
       assert.strictEqual(yield* count("acme", "secret.set"), 1 + rounds.length - 1)
       assert.strictEqual(yield* count("acme", "secret.read"), rounds.length - 1)
       assert.strictEqual((yield* readSecret(ada, "BAD")).value, "x", "the change itself is kept")
@@ -96,8 +90,8 @@ describe("a failure of the audit reaches no further than it must", () => {
   it.effect("where a head row is damaged: its log goes on, and so do the others", () =>
     Effect.gen(function* () {
       const { ada, bob } = yield* world
-      const db = yield* raw
-      db.prepare("UPDATE audit_heads SET seq = 1 WHERE log = ?").run(yield* idOf("other"))
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE audit_heads SET seq = 1 WHERE log = ${yield* idOf("other")}`
       yield* Effect.forEach(
         rounds,
         () => Effect.all([setSecret(ada, "A", "y"), setSecret(bob, "A", "y", { path: other })]),

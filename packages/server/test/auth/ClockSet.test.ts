@@ -10,14 +10,14 @@ import { Duration, Effect, Redacted, TestClock } from "effect"
 import {
   asActor,
   email,
-  freshPath,
+  freshPlace,
   onDatabase,
   organization,
   orgPath,
   Outbox,
   outcome,
   person,
-  servicesAt,
+  servicesIn,
   transaction
 } from "../support/Services.js"
 
@@ -80,21 +80,21 @@ describe("a login code whose time has passed", () => {
 
   it.scoped("is not good in a later process whose clock is behind the moment when it was issued", () =>
     Effect.gen(function* () {
-      const path = yield* freshPath
+      const place = yield* freshPlace
       yield* at("1 hour")
-      const code = yield* Effect.provide(Effect.zipRight(request, lastCode), servicesAt(path))
+      const code = yield* Effect.provide(Effect.zipRight(request, lastCode), servicesIn(place))
       yield* at(0)
-      assert.strictEqual(yield* Effect.provide(outcome(verify(code)), servicesAt(path)), "InvalidCode")
+      assert.strictEqual(yield* Effect.provide(outcome(verify(code)), servicesIn(place)), "InvalidCode")
     })
   )
 
   it.scoped("is judged by the wall clock in a later process", () =>
     Effect.gen(function* () {
-      const path = yield* freshPath
+      const place = yield* freshPlace
       yield* at(0)
-      const code = yield* Effect.provide(Effect.zipRight(request, lastCode), servicesAt(path))
+      const code = yield* Effect.provide(Effect.zipRight(request, lastCode), servicesIn(place))
       yield* at("9 minutes")
-      assert.strictEqual(yield* Effect.provide(outcome(verify(code)), servicesAt(path)), "success")
+      assert.strictEqual(yield* Effect.provide(outcome(verify(code)), servicesIn(place)), "success")
     })
   )
 })

@@ -3,14 +3,14 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { people } from "../model/Driver.js"
-import { authenticate, everythingAt } from "../model/Support.js"
+import { authenticate, everythingIn } from "../model/Support.js"
 import { countingStatements } from "../support/FailingDriver.js"
-import { freshPath } from "../support/Services.js"
+import { freshPlace } from "../support/Services.js"
 
 describe("the last use of a credential", () => {
   it.scopedLive("is recorded together with those of others, in few commits", () =>
     Effect.gen(function* () {
-      const path = yield* freshPath
+      const place = yield* freshPlace
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const persons = yield* people(100)
@@ -26,7 +26,7 @@ describe("the last use of a credential", () => {
           )
         )
         assert.isBelow(count, 5)
-      }).pipe(Effect.provide(everythingAt(path)))
+      }).pipe(Effect.provide(everythingIn(place)))
     })
   )
 })

@@ -8,14 +8,14 @@ import {
   email,
   entries,
   failing,
-  freshPath,
-  invariants,
+  freshPlace,
   isOnPostgres,
+  invariantsIn,
   onDatabase,
   Outbox,
   outcome,
   person,
-  servicesAt
+  servicesIn
 } from "../support/Services.js"
 
 const ada = email("ada@example.com")
@@ -233,13 +233,13 @@ describe("requests for a code", () => {
 
   it.scoped("are still counted after a restart", () =>
     Effect.gen(function* () {
-      const path = yield* freshPath
+      const place = yield* freshPlace
       yield* at(0)
-      yield* Effect.provide(Effect.repeatN(request(), 4), servicesAt(path))
+      yield* Effect.provide(Effect.repeatN(request(), 4), servicesIn(place))
       yield* at("1 minute")
-      const waiting = yield* Effect.provide(retryAfter(request()), servicesAt(path))
+      const waiting = yield* Effect.provide(retryAfter(request()), servicesIn(place))
       assert.deepStrictEqual(waiting, ["RATE_LIMITED", 840])
-      yield* invariants(path)
+      yield* invariantsIn(place)
     })
   )
 })
@@ -353,13 +353,13 @@ describe("failed verifications", () => {
 
   it.scoped("are still counted after a restart", () =>
     Effect.gen(function* () {
-      const path = yield* freshPath
+      const place = yield* freshPlace
       yield* at(0)
       const guesses = (count: number) => Effect.repeatN(outcome(verify("000000")), count - 1)
-      yield* Effect.provide(guesses(6), servicesAt(path))
-      yield* Effect.provide(guesses(4), servicesAt(path))
-      assert.strictEqual(yield* Effect.provide(outcome(verify("000000")), servicesAt(path)), "LockedOut")
-      yield* invariants(path)
+      yield* Effect.provide(guesses(6), servicesIn(place))
+      yield* Effect.provide(guesses(4), servicesIn(place))
+      assert.strictEqual(yield* Effect.provide(outcome(verify("000000")), servicesIn(place)), "LockedOut")
+      yield* invariantsIn(place)
     })
   )
 

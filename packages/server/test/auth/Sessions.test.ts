@@ -13,13 +13,13 @@ import { Effect, Layer, Redacted, TestClock } from "effect"
 import {
   account,
   entries,
-  freshPath,
-  invariants,
+  freshPlace,
+  invariantsIn,
   onDatabase,
   organization,
   outcome,
   person,
-  servicesAt,
+  servicesIn,
   transaction,
   uuid
 } from "../support/Services.js"
@@ -235,10 +235,10 @@ describe("superadmins", () => {
 
   it.scoped("are those that the configuration lists at the start, made where they are not there, and nobody else", () =>
     Effect.gen(function* () {
-      const path = yield* freshPath
+      const place = yield* freshPlace
       const startWith = (environment: Readonly<Record<string, string>>) =>
-        Effect.provide(superadmins, SuperadminsLive.pipe(Layer.provideMerge(servicesAt(path, environment))))
-      yield* Effect.provide(person("ada@example.com"), servicesAt(path))
+        Effect.provide(superadmins, SuperadminsLive.pipe(Layer.provideMerge(servicesIn(place, environment))))
+      yield* Effect.provide(person("ada@example.com"), servicesIn(place))
       assert.deepStrictEqual(yield* startWith({}), [])
       assert.deepStrictEqual(
         yield* startWith({ SUPERADMIN_EMAIL_0: "Ada@Example.com", SUPERADMIN_EMAIL_7: "root@example.com" }),
@@ -246,7 +246,7 @@ describe("superadmins", () => {
       )
       assert.deepStrictEqual(yield* startWith({ SUPERADMIN_EMAIL_0: "root@example.com" }), ["root@example.com"])
       assert.deepStrictEqual(yield* startWith({}), [])
-      yield* invariants(path)
+      yield* invariantsIn(place)
     })
   )
 })

@@ -1,7 +1,6 @@
 import { statSync, writeFileSync } from "node:fs"
 import { join, dirname } from "node:path"
 import { Access } from "@coffer/server/access/Access"
-import { Backups } from "@coffer/server/backups/Backups"
 import { Instance } from "@coffer/server/keys/Instance"
 import { Keyring } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"
@@ -42,6 +41,7 @@ import {
   restoreBackup,
   restoreBackupBy,
   strays,
+  scheduledBackup,
   withBackups
 } from "./Support.js"
 
@@ -391,7 +391,6 @@ describe("after a scheduled backup", () => {
   const settings = { ...freshSettings(), BACKUP_RETAIN_DAILY_DAYS: "2", BACKUP_RETAIN_WEEKLY_WEEKS: "0" }
   it.live("the retention deletes older ones of this instance, manual ones by their age, and nobody else's", () =>
     Effect.gen(function* () {
-      const backups = yield* Backups
       const { id: today, instance } = yield* createBackup
       const [name = ""] = yield* objectsOf(settings)
       const now = Date.now()
@@ -413,7 +412,7 @@ describe("after a scheduled backup", () => {
       )
       const lines: Array<string> = []
       const listening = Logger.make(({ message }) => void lines.push(String(message)))
-      const made = yield* backups.scheduled.pipe(Effect.provide(Logger.add(listening)))
+      const made = yield* scheduledBackup.pipe(Effect.provide(Logger.add(listening)))
       const left = yield* objectsOf(settings)
       assert.strictEqual(made.trigger, "scheduled")
       const kept = (id: string) => left.find((key) => key.includes(id)) ?? id

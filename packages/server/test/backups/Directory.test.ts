@@ -17,12 +17,21 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Backups } from "@coffer/server/backups/Backups"
 import { Instance } from "@coffer/server/keys/Instance"
+import { isLeaseLost, LeaseLost } from "@coffer/server/jobs/Lease"
 import { decryptionFailures } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Metric } from "effect"
+import { Effect, Exit, Metric } from "effect"
 import { logged } from "../support/Logged.js"
 import { DbPath, entries, freshPath, invariants, organization, outcome, raw, setSecret } from "../support/Services.js"
-import { createBackup, listBackups, noStrays, restoreBackup, backupsAt, withBackups } from "./Support.js"
+import {
+  createBackup,
+  listBackups,
+  noStrays,
+  restoreBackup,
+  backupsAt,
+  scheduledBackup,
+  withBackups
+} from "./Support.js"
 
 const freshDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "coffer-directory-"))),
@@ -137,11 +146,23 @@ describe("backups in a directory", () => {
   it.live("are deleted by the same retention after a scheduled one", () =>
     shortly((directory) =>
       Effect.gen(function* () {
-        const backups = yield* Backups
-        const first = yield* backups.scheduled
-        const second = yield* backups.scheduled
+        const first = yield* scheduledBackup
+        const second = yield* scheduledBackup
         assert.deepStrictEqual(yield* listBackups, [second])
         assert.isFalse(filesBelow(directory).some((file) => file.includes(first.id)))
+      })
+    )
+  )
+
+  it.live("are not left by a server whose lease of the job passed meanwhile", () =>
+    inDirectory()((directory) =>
+      Effect.gen(function* () {
+        const { scheduled } = yield* Backups
+        const kept = yield* scheduledBackup
+        const exit = yield* Effect.exit(scheduled(() => Effect.die(new LeaseLost({ job: "backup" }))))
+        assert.isTrue(Exit.isFailure(exit) && isLeaseLost(exit.cause))
+        assert.deepStrictEqual(yield* listBackups, [kept])
+        assert.lengthOf(filesBelow(directory), 1)
       })
     )
   )

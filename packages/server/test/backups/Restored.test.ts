@@ -2,11 +2,10 @@ import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { applyRestore } from "@coffer/server/backups/Apply"
-import { Backups } from "@coffer/server/backups/Backups"
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { configAt, freshPath, organization, rawAt, setSecret } from "../support/Services.js"
-import { backupsAt, createBackup, listBackups, restoreBackup } from "./Support.js"
+import { backupsAt, createBackup, listBackups, restoreBackup, scheduledBackup } from "./Support.js"
 
 const freshDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "coffer-directory-"))),
@@ -52,7 +51,7 @@ describe("the retention after a restore", () => {
         yield* Effect.gen(function* () {
           const before = yield* listBackups
           assert.strictEqual(before.length, 3)
-          const made = yield* (yield* Backups).scheduled
+          const made = yield* scheduledBackup
           assert.deepStrictEqual(yield* listBackups, [made, ...before])
         }).pipe(Effect.provide(services))
         const database = yield* rawAt(path, { readonly: true })

@@ -2,9 +2,10 @@ import { BackupFailed } from "@coffer/domain/Errors"
 import { BackupId } from "@coffer/domain/Ids"
 import { Backups } from "@coffer/server/backups/Backups"
 import { BackupScheduleLive } from "@coffer/server/backups/Schedule"
+import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Option, TestClock } from "effect"
-import { configAt } from "../support/Services.js"
+import { configAt, freshPath } from "../support/Services.js"
 
 const minute = 60 * 1000
 const hour = 60 * minute
@@ -23,20 +24,21 @@ const recorded = (last: number | null, failing: ReadonlySet<number> = new Set())
       restore: () => unused,
       drill: () => unused,
       lastScheduled: Effect.sync(() => Option.fromNullable(newest)),
-      scheduled: Effect.gen(function* () {
-        const millis = yield* Clock.currentTimeMillis
-        tries.push(millis / minute)
-        if (failing.has(tries.length)) return yield* new BackupFailed({ message: "the store is away" })
-        newest = millis
-        return {
-          id: BackupId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-          created_at: new Date(millis).toISOString(),
-          size_bytes: 1,
-          trigger: "scheduled",
-          key_fingerprint: "",
-          instance: ""
-        }
-      })
+      scheduled: () =>
+        Effect.gen(function* () {
+          const millis = yield* Clock.currentTimeMillis
+          tries.push(millis / minute)
+          if (failing.has(tries.length)) return yield* new BackupFailed({ message: "the store is away" })
+          newest = millis
+          return {
+            id: BackupId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+            created_at: new Date(millis).toISOString(),
+            size_bytes: 1,
+            trigger: "scheduled",
+            key_fingerprint: "",
+            instance: ""
+          }
+        })
     })
   )
   return { tries, layer }
@@ -54,10 +56,13 @@ const scheduled = (
   hours: string,
   settings: Readonly<Record<string, string>> = environment
 ) =>
-  BackupScheduleLive.pipe(
-    Layer.provide(layer),
-    Layer.provide(configAt("service.db", { ...settings, BACKUP_SCHEDULE_HOURS: hours })),
-    Layer.build
+  Effect.flatMap(freshPath, (path) =>
+    BackupScheduleLive.pipe(
+      Layer.provide(layer),
+      Layer.provide(DatabaseLive),
+      Layer.provide(configAt(path, { ...settings, BACKUP_SCHEDULE_HOURS: hours })),
+      Layer.build
+    )
   )
 
 describe("the schedule of backups", () => {

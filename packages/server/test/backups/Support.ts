@@ -49,6 +49,12 @@ export const createBackupBy = <E, R>(recording: Effect.Effect<Recording, E, R>) 
 
 export const createBackup = createBackupBy(recording)
 
+/** Makes a backup as the schedule does. */
+export const scheduledBackup = Effect.gen(function* () {
+  const { transaction } = yield* Database
+  return yield* (yield* Backups).scheduled(transaction)
+})
+
 export const listBackups = Effect.flatMap(everywhere, (proof) =>
   Effect.flatMap(Backups, (backups) => Effect.map(backups.list(proof), ({ data }) => data))
 )

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { chownSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { afterAll, assert, describe, it } from "vitest"
+import { afterAll, assert, describe, it, onTestFinished } from "vitest"
 import { cleanUp, freshFolder, masterKey } from "../support/Program.js"
 import { freshSettings, keysBelow } from "./Endpoint.js"
 
@@ -38,6 +38,7 @@ describe.runIf(process.getuid?.() === 0)("a server of a user without a home dire
     let log = ""
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => (log += chunk))
     const ended = new Promise((resolve) => child.once("close", resolve))
+    onTestFinished(() => void child.kill("SIGKILL"))
     let objects: ReadonlyArray<string> = []
     while (objects.length === 0 && !/was not made/.test(log) && child.exitCode === null) {
       await new Promise((resolve) => setTimeout(resolve, 50))

@@ -58,6 +58,12 @@ describe("the three lines at start", () => {
     })
   )
 
+  it.effect("name the database and its host with PostgreSQL, without its password", () =>
+    Effect.map(lines({ SERVICE_DATABASE_URL: "postgres://coffer:hunter2@db.example.com/app" }), ([first]) =>
+      assert.strictEqual(first, "PostgreSQL on (app at db.example.com:5432, at most 10 connections, sslmode require)")
+    )
+  )
+
   it.effect("tell a store without a schedule, and mail without TLS", () =>
     Effect.map(
       lines({ ...everything, BACKUP_SCHEDULE_HOURS: "", SMTP_TLS: "none", SMTP_USERNAME: "", SMTP_PASSWORD: "" }),

@@ -21,8 +21,22 @@ const known = new Set(
   described.flatMap(({ variables }) => variables.flatMap(({ variable }) => [variable, `${variable}_FILE`]))
 )
 
+/** Checks that the services of a Compose file name only secrets, networks, volumes and files that there are. */
+const assertDeclared = ({ networks, secrets, services, volumes }: Json): void => {
+  for (const service of Object.values<Json>(services)) {
+    for (const name of service.secrets ?? []) assert.property(secrets, name)
+    for (const name of service.networks) assert.property(networks, name)
+    for (const mount of service.volumes ?? []) {
+      const [source] = String(mount).split(":")
+      if (source?.startsWith("./") === true) assert.isTrue(existsSync(new URL(`deploy/${source}`, root)), source)
+      else assert.property(volumes, source ?? "")
+    }
+  }
+}
+
 describe("deploy/compose.yaml", () => {
-  const { networks, secrets, services, volumes }: Json = parse(deploy("compose.yaml"))
+  const compose: Json = parse(deploy("compose.yaml"))
+  const { networks, services } = compose
 
   it("runs the server without rights, on a file system that it cannot write to, reached by the proxy alone", () => {
     const { coffer, proxy } = services
@@ -37,15 +51,7 @@ describe("deploy/compose.yaml", () => {
   })
 
   it("names only what it declares", () => {
-    for (const service of Object.values<Json>(services)) {
-      for (const name of service.secrets ?? []) assert.property(secrets, name)
-      for (const name of service.networks) assert.property(networks, name)
-      for (const mount of service.volumes ?? []) {
-        const [source] = String(mount).split(":")
-        if (source?.startsWith("./") === true) assert.isTrue(existsSync(new URL(`deploy/${source}`, root)), source)
-        else assert.property(volumes, source ?? "")
-      }
-    }
+    assertDeclared(compose)
     assert.strictEqual(services.coffer.build, "../release/container")
   })
 
@@ -63,6 +69,83 @@ describe("deploy/compose.yaml", () => {
     return Effect.runPromise(Effect.either(loadConfig(settings))).then((result) => {
       assert.isTrue(Either.isRight(result), String(result))
     })
+  })
+})
+
+/** Checks that settings are known, and that the server takes them together. */
+const assertTaken = async (given: Readonly<Record<string, string>>): Promise<void> => {
+  assert.deepStrictEqual(
+    Object.keys(given).filter((name) => !known.has(name)),
+    []
+  )
+  const key = join(folder, "key")
+  writeFileSync(key, `${"0".repeat(64)}\n`)
+  const url = join(folder, "url")
+  writeFileSync(url, "postgres://coffer:secret@postgres/coffer?sslmode=disable")
+  const settings = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      name === "SERVICE_DATABASE_URL_FILE" ? url : name.endsWith("_FILE") ? key : value
+    ])
+  )
+  const result = await Effect.runPromise(Effect.either(loadConfig(settings)))
+  if (Either.isLeft(result)) assert.fail(result.left.message)
+  assert.strictEqual(result.right.postgres?.target.host, "postgres")
+}
+
+describe("deploy/compose.postgres.yaml", () => {
+  const compose: Json = parse(deploy("compose.postgres.yaml"), { merge: true })
+  const { networks, services } = compose
+  const servers = ["coffer-1", "coffer-2", "coffer-3"]
+
+  it("runs three servers without rights, reached by the proxy alone, with settings that they take", async () => {
+    for (const name of servers) {
+      assert.isTrue(services[name].read_only)
+      assert.deepStrictEqual(services[name].cap_drop, ["ALL"])
+      assert.isUndefined(services[name].ports)
+      await assertTaken(services[name].environment)
+    }
+    assert.strictEqual(services.proxy.environment.COFFER_UPSTREAM, servers.map((name) => `${name}:7100`).join(" "))
+    assert.isUndefined(services.postgres.ports)
+    assert.deepStrictEqual(services.postgres.networks, ["inside"])
+    assert.isTrue(networks.inside.internal)
+  })
+
+  it("names only what it declares", () => {
+    assertDeclared(compose)
+  })
+})
+
+describe("deploy/kubernetes", () => {
+  const kustomization: Json = parse(deploy("kubernetes/kustomization.yaml"))
+  const resources: ReadonlyArray<Json> = kustomization.resources.map((name: string) =>
+    parse(deploy(`kubernetes/${name}`))
+  )
+  const of = (kind: string): Json => resources.find((resource) => resource.kind === kind)
+  const pod = of("Deployment").spec.template
+  const [container] = pod.spec.containers
+
+  it("runs three servers without rights, with probes of paths that exist, and settings that they take", async () => {
+    assert.strictEqual(of("Deployment").spec.replicas, 3)
+    assert.isTrue(container.securityContext.readOnlyRootFilesystem)
+    assert.isTrue(pod.spec.securityContext.runAsNonRoot)
+    assert.strictEqual(container.livenessProbe.httpGet.path, "/health")
+    assert.strictEqual(container.readinessProbe.httpGet.path, "/health/ready")
+    await assertTaken(Object.fromEntries(container.env.map(({ name, value }: Json) => [name, value])))
+  })
+
+  it("selects its pods, and mounts the files of its secret", () => {
+    for (const kind of ["Deployment", "PodDisruptionBudget", "Service", "NetworkPolicy"]) {
+      const { podSelector, selector } = of(kind).spec
+      const labels = podSelector?.matchLabels ?? selector.matchLabels ?? selector
+      assert.deepStrictEqual(labels, pod.metadata.labels, kind)
+    }
+    const files: ReadonlyArray<string> = kustomization.secretGenerator[0].files
+    const named = container.env.filter(({ name }: Json) => name.endsWith("_FILE")).map(({ value }: Json) => value)
+    assert.sameMembers(
+      named,
+      files.map((file) => `/run/coffer/${file}`)
+    )
   })
 })
 

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Exit } from "effect"
 import {
-  DbPath,
+  DatabasePlace,
   envPath,
   failing,
-  invariants,
+  invariantsIn,
   organization,
   outcome,
   readSecret,
@@ -72,7 +72,7 @@ const eachStatementFails = <E, R, E2, R2, E3, R3>(
   entriesOf: number
 ) =>
   Effect.gen(function* () {
-    const path = yield* DbPath
+    const place = yield* DatabasePlace
     const seen = { undone: 0, done: 0 }
     for (let at = 1; ; at++) {
       const name = `K${at}`
@@ -80,7 +80,7 @@ const eachStatementFails = <E, R, E2, R2, E3, R3>(
       const before = yield* everything
       const { exit, hit } = yield* failing(at, call(name))
       const after = yield* everything
-      yield* invariants(path)
+      yield* invariantsIn(place)
       if (yield* done(name)) {
         seen.done++
         // The audit alone may fail, and then all of its entries are missing.

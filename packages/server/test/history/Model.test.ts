@@ -4,9 +4,10 @@ import { Cause, Effect, Exit, FastCheck, Option, Predicate, TestClock } from "ef
 import {
   account,
   envPath,
-  freshPath,
+  freshPlace,
   grant,
-  invariants,
+  invariantsIn,
+  isOnPostgres,
   listSecrets,
   organization,
   outcome,
@@ -22,7 +23,7 @@ import {
   copy,
   destroy,
   diff,
-  historyAt,
+  historyIn,
   listRevisions,
   listVersions,
   long,
@@ -328,7 +329,7 @@ describe("the history of secrets", () => {
     [FastCheck.array(FastCheck.tuple(step, FastCheck.boolean()), { minLength: 5, maxLength: 20, size: "max" })],
     ([steps]) =>
       Effect.gen(function* () {
-        const path = yield* freshPath
+        const place = yield* freshPlace
         const model = new Model(envs)
         const seen = contents()
         let millis = Date.UTC(2026, 0, 31)
@@ -347,7 +348,7 @@ describe("the history of secrets", () => {
           }
           yield* historyAgrees(ada, model)
           return { ada, deployer }
-        }).pipe(Effect.provide(historyAt(path)))
+        }).pipe(Effect.provide(historyIn(place)))
 
         yield* Effect.gen(function* () {
           yield* bundlesAgree(actors.ada, model, seen)
@@ -357,9 +358,9 @@ describe("the history of secrets", () => {
           const last: Step = { do: "set", env: "prod", name: "A", text: "after the restart", expected: "current" }
           yield* take(actors.deployer, model, seen, at, last)
           yield* bundlesAgree(actors.deployer, model, seen)
-        }).pipe(Effect.provide(historyAt(path)))
-        yield* invariants(path)
+        }).pipe(Effect.provide(historyIn(place)))
+        yield* invariantsIn(place)
       }).pipe(Effect.scoped),
-    { timeout: 1_200_000, fastCheck: { numRuns: long ? 500 : 40 } }
+    { timeout: 1_200_000, fastCheck: { numRuns: long ? 500 : isOnPostgres() ? 5 : 40 } }
   )
 })

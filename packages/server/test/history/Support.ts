@@ -17,7 +17,9 @@ import {
   onDamagedDatabase,
   onDatabase,
   projectPath,
+  type Place,
   servicesAt,
+  servicesIn,
   transaction
 } from "../support/Services.js"
 
@@ -26,8 +28,11 @@ export const long = process.env.COFFER_LONG === "1"
 
 const historyLayer = Layer.mergeAll(History.Default, Promotion.Default, Revisions.Default)
 
-/** The services over the database at a path, those of history and promotion among them. */
+/** The services over the database file at a path, those of history and promotion among them. */
 export const historyAt = (path: string) => Layer.provideMerge(historyLayer, servicesAt(path))
+
+/** As `historyAt`, over a database of the project's engine. */
+export const historyIn = (place: Place) => Layer.provideMerge(historyLayer, servicesIn(place))
 
 /** As `onDatabase`, with history and promotion. */
 export const onHistory = <A, E, R>(test: Effect.Effect<A, E, R>) => onDatabase()(Effect.provide(test, historyLayer))

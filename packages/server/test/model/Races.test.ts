@@ -3,7 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { driver, people } from "./Driver.js"
 import type { Account, Org, User } from "./Model.js"
-import { onFile, status } from "./Support.js"
+import { onEverything, status } from "./Support.js"
 
 const rounds = 10
 const at = { org: "acme", project: "web", env: "prod" }
@@ -58,7 +58,7 @@ describe("calls at the same time", () => {
             : service.invite(stayed, "acme", other, "owner")
         })
       )
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("cannot demote two owners across each other and leave none", () =>
@@ -68,7 +68,7 @@ describe("calls at the same time", () => {
       yield* service.invite(ada, "acme", bob, "owner")
       yield* together(service.setRole(ada, "acme", bob, "member"), service.setRole(bob, "acme", ada, "member"))
       assert.strictEqual((yield* members).filter(({ role }) => role === "owner").length, 1)
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("that invite and remove one person end as if one had come after the other", () =>
@@ -92,7 +92,7 @@ describe("calls at the same time", () => {
         })
       )
       assert.isAbove(seen.size, 1)
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("that invite one person twice make one member", () =>
@@ -106,7 +106,7 @@ describe("calls at the same time", () => {
       )
       assert.deepStrictEqual(ended.toSorted(), [200, 409, 409])
       assert.strictEqual((yield* members).length, 2)
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("that grant the same subject and patterns make one rule, with the permission of one of them", () =>
@@ -128,7 +128,7 @@ describe("calls at the same time", () => {
           assert.isTrue(found.every(({ permission }) => ["read", "write", "admin"].includes(permission)))
         })
       )
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("that grant to a member and remove it leave no rule behind", () =>
@@ -150,7 +150,7 @@ describe("calls at the same time", () => {
           yield* service.removeMember(ada, "acme", bob)
         })
       )
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("that grant to a machine and revoke it leave no rule behind", () =>
@@ -176,7 +176,7 @@ describe("calls at the same time", () => {
           assert.strictEqual((yield* status(service.listSecrets(key, at))).status, 401)
         })
       )
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("that rotate one machine's key leave one good key", () =>
@@ -202,6 +202,6 @@ describe("calls at the same time", () => {
       assert.deepStrictEqual(ended.map(({ status }) => status).toSorted(), [200, 401, 401, 401, 401, 401])
       const current = yield* sql`SELECT id FROM api_keys WHERE replaced_at IS NULL AND removed_at IS NULL`
       assert.strictEqual(current.length, 1)
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 })

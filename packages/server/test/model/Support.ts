@@ -26,10 +26,11 @@ import { Secrets } from "@coffer/server/secrets/Secrets"
 import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
 import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
-import { Effect, Layer, Redacted, Runtime } from "effect"
+import { Context, Effect, Layer, Redacted, Runtime } from "effect"
 import fc from "fast-check"
 import { RawStatements } from "../support/RawStatements.js"
-import { configAt, DbPath, freshPath, invariants } from "../support/Services.js"
+import { PostgresStatements } from "../support/postgres/Statements.js"
+import { configAt, DbPath, freshPath, freshPlace, isOnPostgres, layerIn, withServices } from "../support/Services.js"
 
 /** Whether the long form of the property tests was asked for. */
 export const long = process.env.COFFER_LONG === "1"
@@ -39,52 +40,71 @@ const KeyringLive = Layer.effect(
   Effect.flatMap(ServerConfig, (config) => makeKeyring(config.masterKey))
 )
 
+/** Every service, composed as `Server.ts` does, without HTTP, mail and a database. */
+const everything = Layer.mergeAll(
+  Organizations.Default,
+  Members.Default,
+  Projects.Default,
+  Environments.Default,
+  Secrets.Default,
+  Bundles.Default,
+  Acl.Default,
+  ServiceAccounts.Default,
+  Trail.Default,
+  Users.Default,
+  Authenticator.Default,
+  AuthRepo.Default
+).pipe(
+  Layer.provide(Mailer.Default),
+  Layer.provideMerge(Access.Default),
+  Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
+  Layer.provideMerge(InstanceLive)
+)
+
+const surroundings = (path: string, environment: Readonly<Record<string, string>> = {}) =>
+  Layer.provideMerge(KeyringLive, configAt(path, environment))
+
 /**
- * Every service over the database at a path, composed as `Server.ts` does, without HTTP and mail. `Watched` stands before the
- * database, for a test that looks at what is asked of it.
+ * Every service over the database file at a path. `Watched` stands before the database, for a test that looks at what is
+ * asked of it.
  */
 export const everythingAt = (
   path: string,
   Watched: Layer.Layer<Database, never, Database> = Layer.effectContext(Effect.context())
 ) =>
-  Layer.mergeAll(
-    Organizations.Default,
-    Members.Default,
-    Projects.Default,
-    Environments.Default,
-    Secrets.Default,
-    Bundles.Default,
-    Acl.Default,
-    ServiceAccounts.Default,
-    Trail.Default,
-    Users.Default,
-    Authenticator.Default,
-    AuthRepo.Default
-  ).pipe(
-    Layer.provide(Mailer.Default),
-    Layer.provideMerge(Access.Default),
-    Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
-    Layer.provideMerge(InstanceLive),
+  everything.pipe(
     Layer.provideMerge(Watched),
     Layer.provideMerge(RawStatements),
     Layer.provideMerge(DatabaseLive),
-    Layer.provideMerge(KeyringLive),
-    Layer.provideMerge(configAt(path)),
+    Layer.provideMerge(surroundings(path)),
     Layer.provideMerge(Layer.succeed(DbPath, path))
   )
 
 export type Everything = Layer.Layer.Success<ReturnType<typeof everythingAt>>
 
-/** Runs a test on a database file of its own; afterwards the file's invariants are checked. */
-export const onFile = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const path = yield* freshPath
-    const result = yield* Effect.provide(Effect.scoped(test), everythingAt(path))
-    yield* invariants(path)
-    return result
-  }).pipe(Effect.scoped)
+/** Every service over a PostgreSQL database. What SQLite alone has is absent: a test that asks for it fails. */
+export const everythingOnPostgres = (
+  url: string,
+  path: string,
+  options: { readonly clock?: "shared"; readonly environment?: Readonly<Record<string, string>> } = {}
+) =>
+  everything.pipe(
+    Layer.provideMerge(PostgresStatements(url, options.clock)),
+    Layer.provideMerge(surroundings(path, options.environment)),
+    Layer.merge(Layer.succeedContext(Context.unsafeMake<Everything>(new Map())))
+  )
 
-/** As `onFile`, for a test that damages the file. */
+/** Every service over a database of the project's engine. */
+export const everythingIn = layerIn(everythingAt, (url, path) => everythingOnPostgres(url, path))
+
+/** Runs a test with every service on a database of its own, and checks the database's invariants afterwards. */
+export const onEverything = withServices(everythingIn)
+
+/** As `onEverything`, for a test that damages the database by raw SQL. */
+export const onDamaged = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(freshPlace, (place) => Effect.provide(Effect.scoped(test), everythingIn(place))).pipe(Effect.scoped)
+
+/** As `onDamaged`, on SQLite alone: the test opens the file itself. */
 export const onDamagedFile = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   Effect.flatMap(freshPath, (path) => Effect.provide(Effect.scoped(test), everythingAt(path))).pipe(Effect.scoped)
 
@@ -155,4 +175,6 @@ export const status = <A, E extends { readonly _tag: string }, R>(call: Effect.E
   })
 
 /** Lets commits return before the disk has them: for tests of a thousand writes that are not about power loss. */
-export const hasty = Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("PRAGMA synchronous = OFF"))
+export const hasty = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  isOnPostgres() ? Effect.void : sql.unsafe("PRAGMA synchronous = OFF")
+)

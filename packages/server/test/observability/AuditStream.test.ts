@@ -12,6 +12,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import Sqlite from "better-sqlite3"
 import { afterAll, assert, describe, it } from "vitest"
 import { cleanUp, freshFolder, type Json, masterKey, Program } from "../support/Program.js"
 
@@ -67,7 +68,7 @@ const allEntries = async (program: Program, token: string): Promise<ReadonlyArra
 const ids = (entries: ReadonlyArray<Json>): ReadonlyArray<string> => entries.map(({ id }) => id)
 
 describe.concurrent("the audit stream into a file", () => {
-  it("has each committed entry once, in the order of commit, as the API shows it, without a value, across restarts", async () => {
+  it("has each committed entry once and in order, as the API shows it, without a value, across restarts", async () => {
     const first = await start()
     await makeProject(first.program, first.token)
     for (let at = 0; at < 5; at++) await set(first.program, first.token, `hunter2-${at}`)
@@ -150,11 +151,32 @@ describe.concurrent("the audit stream into a file", () => {
     await first.program.stop()
     const before = ids(linesIn(readFileSync(first.file, "utf8")))
     const memory = `${first.program.file()}.audit-stream`
-    writeFileSync(memory, JSON.stringify({ ...JSON.parse(readFileSync(memory, "utf8")), id: "another" }))
+    const state: Json = JSON.parse(readFileSync(memory, "utf8"))
+    writeFileSync(memory, JSON.stringify({ ...state, last: { ...state.last, id: "another" } }))
     const { file, program } = await start(first.program.folder)
     assert.match(program.log, /the audit stream starts from the beginning/)
     await program.stop()
     assert.deepStrictEqual(ids(linesIn(readFileSync(file, "utf8"))).slice(before.length, 2 * before.length), before)
+  })
+
+  it("goes on where a version stopped that followed all logs by one position", async () => {
+    const first = await start()
+    await makeProject(first.program, first.token)
+    await first.program.stop()
+    const lines = linesIn(readFileSync(first.file, "utf8"))
+    const stopped = lines.findIndex(({ action }) => action === "org.create")
+    assert.isAbove(lines.length, stopped + 1)
+    const { id } = lines[stopped]
+    const db = new Sqlite(first.program.file(), { readonly: true })
+    const position = db.prepare("SELECT position FROM audit_entries WHERE id = ?").pluck().get(id)
+    db.close()
+    writeFileSync(`${first.program.file()}.audit-stream`, JSON.stringify({ target: first.file, position, id }))
+    const { file, program } = await start(first.program.folder)
+    await program.stop()
+    assert.notMatch(program.log, /the audit stream starts from the beginning/)
+    const after = ids(linesIn(readFileSync(file, "utf8"))).slice(lines.length)
+    assert.deepStrictEqual(after.slice(0, lines.length - stopped - 1), ids(lines).slice(stopped + 1))
+    assert.notInclude(after, id)
   })
 
   it("must be a regular file that can be opened, or the server does not start", async () => {

@@ -86,9 +86,12 @@ describe("the metrics", () => {
     assert.deepStrictEqual(series(after), series(before))
     for (const { labels, name } of after) {
       if (!name.startsWith("coffer_")) continue
-      const { le, method, route, status, ...rest } = labels
+      const { le, method, name: job, outcome, route, state, status, ...rest } = labels
       assert.deepStrictEqual(rest, {})
       if (le !== undefined) assert.match(le, /^([\d.]+|\+Inf)$/)
+      if (job !== undefined) assert.include(["tidy", "heads", "wraps", "backup", "stream"], job)
+      if (outcome !== undefined) assert.include(["done", "failed", "released", "lost"], outcome)
+      if (state !== undefined) assert.include(["used", "idle", "waiting"], state)
       if (route !== undefined) assert.isTrue(routes.has(route), route)
       if (status !== undefined) assert.match(status, /^\d{3}$/)
       if (method !== undefined) assert.include(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "other"], method)
@@ -110,6 +113,14 @@ describe("the metrics", () => {
       await program.call("POST", "/api/auth/login", { body: { email: "often@example.com" } })
     }
     assert.strictEqual(await value("coffer_login_refusals_total"), 3)
+  })
+
+  it("count the runs of jobs, by name and outcome", async () => {
+    const runs = (name: string, outcome: string) => value("coffer_job_runs_total", { name, outcome })
+    for (const job of ["tidy", "heads", "wraps"]) {
+      while ((await runs(job, "done")) === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+      assert.deepStrictEqual([await runs(job, "done"), await runs(job, "failed"), await runs(job, "lost")], [1, 0, 0])
+    }
   })
 
   it("show how deep the audit queue is", async () => {
@@ -225,6 +236,10 @@ describe("the documentation", () => {
   const documented = readFileSync(new URL("docs/observability.md", root), "utf8")
   const alarms = fileURLToPath(new URL("deploy/alerts.yaml", root))
   const rules: ReadonlyArray<Json> = parse(readFileSync(alarms, "utf8")).groups.flatMap(({ rules }: Json) => rules)
+  const board: Json = JSON.parse(readFileSync(new URL("deploy/grafana.json", root), "utf8"))
+  const queries: ReadonlyArray<string> = board.panels.flatMap(({ targets }: Json) =>
+    targets.map(({ expr }: Json) => expr)
+  )
   const namesIn = (text: string) => [...new Set(text.match(/\b(coffer|nodejs|process)_[a-z0-9_]+/g))]
 
   it("tells of each metric of this program what /metrics says of it", async () => {
@@ -236,10 +251,10 @@ describe("the documentation", () => {
     )
   })
 
-  it("names only metrics that there are, alarms too", async () => {
+  it("names only metrics that there are, as do the alarms and the board", async () => {
     const text = await scrapePage()
     const has = (name: string) => new RegExp(`^(# TYPE )?${name}[ {]`, "m").test(text)
-    const names = namesIn(documented + rules.map(({ expr }) => expr).join())
+    const names = namesIn(documented + rules.map(({ expr }) => expr).join() + queries.join())
     assert.isAtLeast(names.length, 15)
     assert.deepStrictEqual(
       names.filter((name) => !has(name)),

@@ -157,7 +157,7 @@ describe("a statement that fails, whichever it is,", () => {
       const rotation = Effect.suspend(() => {
         shown = ""
         return rotate({
-          dbPath: path,
+          db: path,
           oldKey: Redacted.make(inForce),
           newKey: Redacted.make(inForce === masterKey ? newKey : masterKey),
           publish: (key) => Effect.sync(() => void (shown = Redacted.value(key))),

@@ -1,12 +1,10 @@
-import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
-import { SecretKey } from "@coffer/domain/Names"
-import { open, type Sealed } from "@coffer/server/keys/Envelope"
 import { makeKeyring } from "@coffer/server/keys/Keyring"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { afterAll } from "vitest"
 import { cleanUp, masterKey, Program } from "../support/Program.js"
 import { invariants, rawAt } from "../support/Services.js"
+import { type StoredVersion, storedVersions, valueOf } from "../support/StoredVersions.js"
 import { type Found, Ledger } from "./Ledger.js"
 
 const rounds = process.env["COFFER_LONG"] === "1" ? 20 : 3
@@ -16,29 +14,13 @@ afterAll(() => {
   cleanUp()
 })
 
-interface VersionRow extends Sealed {
-  readonly org_id: string
-  readonly project_id: string
-  readonly env_id: string
-  readonly secret_id: string
-  readonly key: string
-  readonly version: number
-  readonly removed_at: string | null
-}
-
 /** Every version in the database, decrypted; and each has exactly one audit entry. */
 const readAll = (path: string) =>
   Effect.scoped(
     Effect.gen(function* () {
       const db = yield* rawAt(path, { readonly: true })
       const keyring = yield* makeKeyring(Redacted.make(masterKey))
-      const rows = db
-        .prepare<[], VersionRow>(
-          `SELECT v.*, s.key AS key, s.removed_at AS removed_at, e.id AS env_id, p.id AS project_id, p.org_id AS org_id
-            FROM secret_versions v JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id
-            JOIN projects p ON p.id = e.project_id`
-        )
-        .all()
+      const rows = db.prepare<[], StoredVersion>(storedVersions).all()
       const entries = db
         .prepare(
           `SELECT resource_id || ' ' || json_extract(metadata, '$.version') FROM audit_entries
@@ -53,20 +35,12 @@ const readAll = (path: string) =>
         .all()
       const removed = db.prepare("SELECT id FROM secrets WHERE removed_at IS NOT NULL ORDER BY 1").pluck().all()
       assert.deepStrictEqual(removals, removed)
-      return yield* Effect.forEach(rows, (row) => {
-        const binding = {
-          orgId: OrgId.make(row.org_id),
-          projectId: ProjectId.make(row.project_id),
-          envId: EnvId.make(row.env_id),
-          secretId: SecretId.make(row.secret_id),
-          key: SecretKey.make(row.key),
-          version: row.version
-        }
-        return Effect.map(open(keyring, binding, row), (value): Found => {
+      return yield* Effect.forEach(rows, (row) =>
+        Effect.map(valueOf(keyring, row), (value): Found => {
           const { key, removed_at, version } = row
-          return { key, version, value: Redacted.value(value), removed: removed_at !== null }
+          return { key, version, value, removed: removed_at !== null }
         })
-      })
+      )
     })
   )
 

@@ -30,7 +30,7 @@ const filled = (path: string) =>
 const rotated = (path: string, options: { readonly from?: string; readonly to?: string } = {}) => {
   const published: Array<string> = []
   return rotate({
-    dbPath: path,
+    db: path,
     oldKey: Redacted.make(options.from ?? masterKey),
     newKey: Redacted.make(options.to ?? newKey),
     publish: (key) => Effect.sync(() => void published.push(Redacted.value(key))),
@@ -144,7 +144,7 @@ describe("a rotation of the master key", () => {
       const before = columns(path)
       const failure = yield* Effect.flip(
         rotate({
-          dbPath: path,
+          db: path,
           oldKey: Redacted.make(masterKey),
           newKey: Redacted.make(newKey),
           publish: () => new PipeClosed(),

@@ -1,9 +1,9 @@
-import { afterCommit, afterwards, Database } from "@coffer/server/database/Database"
+import { afterCommit, afterwards, Database, settled } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
 import { isUniqueViolation } from "@coffer/server/database/SqlErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Option, Schema } from "effect"
-import { add, defectOf, Name, names, statements, transaction, withDatabase } from "./Support.js"
+import { Name, add, defectOf, names, statements, transaction, withDatabase } from "./Support.js"
 
 describe("a transaction on PostgreSQL", () => {
   it.live("is kept when it succeeds, and leaves nothing when it fails or is interrupted", () =>
@@ -123,6 +123,7 @@ describe("a transaction on PostgreSQL", () => {
           Effect.gen(function* () {
             attempts++
             yield* rename({ id: first, name: `${first}-${name}` })
+            yield* settled
             if (++arrived === 2) yield* Deferred.succeed(both, undefined)
             yield* Deferred.await(both)
             yield* rename({ id: second, name: `${second}-${name}` })

@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { migrate, migrations } from "@coffer/server/database/postgres/Migrations"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect, Redacted } from "effect"
-import { freshDatabase, onServer } from "../support/postgres/Databases.js"
+import { Array, Effect } from "effect"
+import { freshDatabase, onServer, reached } from "../support/postgres/Databases.js"
 import { freshPath, rawAt, servicesAt } from "../support/Services.js"
 
 describe("the migrations of PostgreSQL", () => {
@@ -24,7 +24,7 @@ describe("the migrations of PostgreSQL", () => {
     Effect.gen(function* () {
       const { name, url } = yield* freshDatabase({ migrated: false })
       yield* Effect.all(
-        globalThis.Array.from({ length: 5 }, () => migrate(Redacted.make(url))),
+        globalThis.Array.from({ length: 5 }, () => Effect.flatMap(reached(url), migrate)),
         { concurrency: 5 }
       )
       const { rows } = yield* onServer(name, (client) =>
@@ -41,14 +41,19 @@ describe("the migrations of PostgreSQL", () => {
     Effect.gen(function* () {
       const { name, url } = yield* freshDatabase({ migrated: false })
       const broken = { ...migrations, "0002_broken": ["CREATE TABLE more (a TEXT)", "CREATE TABLE more (a TEXT)"] }
-      const error = yield* Effect.flip(migrate(Redacted.make(url), broken))
+      const error = yield* Effect.flip(migrate(yield* reached(url), { all: broken }))
       assert.match(error.message, /cannot be migrated.*already exists.*as it was before/)
       const tables = yield* onServer(name, (client) =>
         client.query("SELECT 1 FROM information_schema.tables WHERE table_schema = 'public'")
       )
       assert.strictEqual(tables.rowCount, 0)
-      yield* migrate(Redacted.make(url), { ...migrations, "0002_later": ["CREATE TABLE more (a TEXT)"] })
-      assert.match((yield* Effect.flip(migrate(Redacted.make(url)))).message, /has schema 2, which is newer/)
+      yield* migrate(yield* reached(url), {
+        all: { ...migrations, "0002_later": ["CREATE TABLE more (a TEXT)", "UPDATE schema_info SET min_reader = 2"] }
+      })
+      assert.match(
+        (yield* Effect.flip(migrate(yield* reached(url)))).message,
+        /has schema 2, which programs with schema 2 and later read/
+      )
     }).pipe(Effect.scoped)
   )
 })
@@ -142,7 +147,14 @@ describe("the schema of PostgreSQL", () => {
       const sqlite = yield* sqliteSchema
       const postgres = yield* postgresSchema
       const { effect_sql_migrations: _record, audit_times: sqliteTimes, ...sqliteColumns } = sqlite.columns
-      const { schema_migrations: _own, audit_log_totals: logTotals, audit_times: times, ...columns } = postgres.columns
+      const {
+        schema_migrations: _own,
+        schema_info: _info,
+        erasures: _erasures,
+        audit_log_totals: logTotals,
+        audit_times: times,
+        ...columns
+      } = postgres.columns
       assert.deepStrictEqual(columns, sqliteColumns)
       // Rows that all writers would update belong to a log each: `audit_totals` is a view of the totals of the logs.
       assert.deepStrictEqual(sqliteTimes, ["block", "newest", "oldest"])
@@ -157,6 +169,8 @@ describe("the schema of PostgreSQL", () => {
       } = sqlite.uniques
       const {
         schema_migrations: _ownKey,
+        schema_info: _infoKey,
+        erasures: _erasuresKey,
         audit_log_totals: logTotalsKey,
         audit_times: timesKey,
         ...uniques

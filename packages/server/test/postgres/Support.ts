@@ -1,8 +1,9 @@
 import { Database } from "@coffer/server/database/Database"
-import { type PostgresSettings, postgresDatabase } from "@coffer/server/database/postgres/PostgresDatabase"
+import type { PostgresSettings } from "@coffer/server/config/DatabaseSettings"
+import { postgresDatabase } from "@coffer/server/database/postgres/PostgresDatabase"
 import { query } from "@coffer/server/database/Query"
-import { Cause, Effect, Exit, Option, Redacted, Schema } from "effect"
-import { freshDatabase, onServer } from "../support/postgres/Databases.js"
+import { Cause, Effect, Exit, Option, Schema } from "effect"
+import { freshDatabase, onServer, settingsOf } from "../support/postgres/Databases.js"
 
 export const Name = Schema.Struct({ name: Schema.String })
 const Count = Schema.Struct({ count: Schema.Number })
@@ -27,12 +28,7 @@ export const withDatabase =
     Effect.scoped(
       Effect.gen(function* () {
         const { url } = yield* freshDatabase()
-        const database = yield* postgresDatabase({
-          url: Redacted.make(url),
-          connections: 4,
-          prepared: true,
-          ...settings
-        })
+        const database = yield* postgresDatabase(settingsOf(url, { connections: 4, ...settings }))
         return yield* Effect.provide(test, database)
       })
     )

@@ -7,18 +7,17 @@ import {
   enter,
   entries,
   envPath,
-  freshPath,
-  invariants,
+  freshPlace,
+  invariantsIn,
   onDatabase,
   organization,
   outcome,
   person,
-  rawAt,
   readBundle,
   readSecret,
   removeSecret,
   type Services,
-  servicesAt,
+  servicesIn,
   setSecret,
   writeBundle
 } from "../support/Services.js"
@@ -185,17 +184,17 @@ describe("an ETag", () => {
 
   it.scoped("does not outlive a restore: another epoch has other ETags for the same revision", () =>
     Effect.gen(function* () {
-      const path = yield* freshPath
+      const place = yield* freshPlace
       const etag = Effect.map(
         Effect.flatMap(person("ada@example.com"), (ada) => readBundle(ada)),
         (read) => read.etag
       )
-      const before = yield* Effect.provide(Effect.zipRight(organization(), etag), servicesAt(path))
-      assert.strictEqual(yield* Effect.provide(etag, servicesAt(path)), before, "a restart is none")
-      const db = yield* rawAt(path)
-      db.exec("UPDATE instance SET epoch = '0123456789abcdef'")
-      assert.notStrictEqual(yield* Effect.provide(etag, servicesAt(path)), before)
-      yield* invariants(path)
+      const before = yield* Effect.provide(Effect.zipRight(organization(), etag), servicesIn(place))
+      assert.strictEqual(yield* Effect.provide(etag, servicesIn(place)), before, "a restart is none")
+      const restored = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE instance SET epoch = '0123456789abcdef'`)
+      yield* Effect.provide(restored, servicesIn(place))
+      assert.notStrictEqual(yield* Effect.provide(etag, servicesIn(place)), before)
+      yield* invariantsIn(place)
     })
   )
 })

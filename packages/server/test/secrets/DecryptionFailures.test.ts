@@ -2,6 +2,7 @@ import type { UserActor } from "@coffer/domain/Actor"
 import { decryptionFailures } from "@coffer/server/keys/Keyring"
 import { History } from "@coffer/server/secrets/History"
 import { Revisions } from "@coffer/server/secrets/Revisions"
+import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Metric, TestClock } from "effect"
 import { destroying, revert, rollback, undelete } from "../history/Support.js"
@@ -14,7 +15,6 @@ import {
   onDamagedDatabase,
   organization,
   outcome,
-  raw,
   readBundle,
   readSecret,
   removeSecret,
@@ -44,8 +44,8 @@ const assertReportedOnce = (lines: ReadonlyArray<string>, version: number) =>
 
 describe("a secret that does not decrypt", () => {
   const damages = {
-    ciphertext: "UPDATE secret_versions SET ciphertext = zeroblob(length(ciphertext))",
-    "data key": "UPDATE secret_versions SET wrapped_key = zeroblob(length(wrapped_key))"
+    ciphertext: "UPDATE secret_versions SET ciphertext = wrapped_key",
+    "data key": "UPDATE secret_versions SET wrapped_key = ciphertext"
   }
   for (const [what, damage] of Object.entries(damages)) {
     it.effect(`because of its ${what} is recorded, logged as an error and counted, each loop of reads once`, () => {
@@ -53,7 +53,7 @@ describe("a secret that does not decrypt", () => {
       return Effect.gen(function* () {
         const ada = yield* organization()
         yield* setSecret(ada, "A", "canary-4711")
-        ;(yield* raw).exec(damage)
+        yield* (yield* SqlClient.SqlClient).unsafe(damage)
         const before = yield* failures
         for (let n = 0; n < 5; n++) assert.strictEqual(yield* outcome(readSecret(ada, "A")), "DecryptionFailed")
         assert.strictEqual(yield* outcome(readBundle(ada)), "DecryptionFailed")
@@ -72,7 +72,7 @@ describe("a secret that does not decrypt", () => {
     Effect.gen(function* () {
       const ada = yield* organization()
       yield* setSecret(ada, "A", "x")
-      ;(yield* raw).exec(damages.ciphertext)
+      yield* (yield* SqlClient.SqlClient).unsafe(damages.ciphertext)
       yield* writeBundle(ada, { set: { A: "x" } })
       assert.lengthOf(yield* recorded, 1)
       assert.strictEqual((yield* readSecret(ada, "A")).version, 2)
@@ -104,7 +104,7 @@ describe("a secret that was set back in the file", () => {
       return Effect.gen(function* () {
         const ada = yield* organization()
         for (const text of ["one", "two", "three"]) yield* setSecret(ada, "A", text)
-        ;(yield* raw).exec("UPDATE secrets SET version = 2")
+        yield* (yield* SqlClient.SqlClient).unsafe("UPDATE secrets SET version = 2")
         const before = yield* failures
         for (let n = 0; n < 3; n++) {
           assert.strictEqual(yield* outcome(call(ada)), "DecryptionFailed")
@@ -124,7 +124,7 @@ describe("a secret that was set back in the file", () => {
       const ada = yield* organization()
       for (const text of ["one", "two"]) yield* setSecret(ada, "A", text)
       yield* removeSecret(ada, "A")
-      ;(yield* raw).exec("UPDATE secrets SET version = 1")
+      yield* (yield* SqlClient.SqlClient).unsafe("UPDATE secrets SET version = 1")
       assert.strictEqual(yield* outcome(undelete(ada, "A")), "DecryptionFailed")
       assert.deepInclude((yield* recorded)[0], {
         metadata: { project: "webshop", env: "prod", key: "A", version: 1 }

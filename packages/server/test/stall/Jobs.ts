@@ -99,6 +99,8 @@ export const sources: Readonly<
   "database/sqlite/Erasure.ts": { job: "an erasure that was cut short" },
   "database/sqlite/FileThread.ts": { job: "the hour's round" },
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
+  "jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },
+  "jobs/OnOneServer.ts": { unmeasured: "two reads every two seconds, with PostgreSQL" },
   "http/ParseJson.ts": { by: "every call that takes a body" },
   "mail/Mailer.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
   "maintenance/Maintenance.ts": { job: "the hour's round" }

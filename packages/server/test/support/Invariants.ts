@@ -1,11 +1,9 @@
 import { createHmac } from "node:crypto"
-import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
-import { SecretKey } from "@coffer/domain/Names"
 import { byteLength } from "@coffer/domain/SecretValues"
-import { open, type Sealed } from "@coffer/server/keys/Envelope"
 import { makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { type StoredVersion, storedVersions, valueOf } from "./StoredVersions.js"
 
 export const masterKey = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
@@ -35,16 +33,6 @@ interface AuditRow extends Omit<HeadRow, "mac"> {
 
 interface WrappedRow extends Wrapped {
   readonly name: string
-}
-
-interface VersionRow extends Sealed {
-  readonly org_id: string
-  readonly project_id: string
-  readonly env_id: string
-  readonly secret_id: string
-  readonly key: string
-  readonly version: number
-  readonly value_bytes: number
 }
 
 /**
@@ -194,20 +182,7 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       assert.strictEqual(found, mac(JSON.stringify(["coffer/audit-head/1", log, seq, chain, created_at])))
     }
 
-    for (const row of yield* all<VersionRow>(
-      `SELECT v.*, s.key AS key, e.id AS env_id, p.id AS project_id, p.org_id AS org_id FROM secret_versions v
-        JOIN secrets s ON s.id = v.secret_id JOIN environments e ON e.id = s.env_id JOIN projects p ON p.id = e.project_id
-        WHERE v.destroyed_at IS NULL`
-    )) {
-      const binding = {
-        orgId: OrgId.make(row.org_id),
-        projectId: ProjectId.make(row.project_id),
-        envId: EnvId.make(row.env_id),
-        secretId: SecretId.make(row.secret_id),
-        key: SecretKey.make(row.key),
-        version: row.version
-      }
-      const opened = yield* open(keyring, binding, row)
-      assert.strictEqual(byteLength(Redacted.value(opened)), row.value_bytes)
+    for (const row of yield* all<StoredVersion>(`${storedVersions} WHERE v.destroyed_at IS NULL`)) {
+      assert.strictEqual(byteLength(yield* valueOf(keyring, row)), row.value_bytes)
     }
   })

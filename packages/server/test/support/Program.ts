@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
-import { assert } from "vitest"
+import { assert, inject } from "vitest"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 
@@ -78,6 +78,19 @@ let clients = 0
 /** An address of a client of its own, so that tests that ask for many codes meet no limit for an address. */
 const nextClient = (): string => `198.18.${(++clients >> 8) & 255}.${clients & 255}`
 
+/** The databases of the servers' folders, in a project of tests that runs on PostgreSQL. */
+const databases = new Map<string, string>()
+
+/** Gives a server a database of the project's engine, unless its settings name one. A folder keeps its database. */
+const withDatabase = async (variables: Variables, folder: string): Promise<Variables> => {
+  const { SERVICE_DATABASE_URL: url, SERVICE_DB_PATH: path } = variables
+  if (inject("postgres") === undefined || url !== undefined || path !== undefined) return variables
+  const { copyOfTemplate, serverUrl } = await import("./postgres/Databases.js")
+  const name = databases.get(folder) ?? (await Effect.runPromise(copyOfTemplate))
+  databases.set(folder, name)
+  return { ...variables, SERVICE_DATABASE_URL: `${serverUrl()}/${name}` }
+}
+
 /** `coffer-server` as a process of its own, started from the build. */
 export class Program {
   readonly #child: ChildProcess
@@ -117,7 +130,7 @@ export class Program {
 
   /** Starts a server and waits until it listens. Its files are in `folder`, a fresh one unless given. */
   static async start(variables: Variables = {}, folder = freshFolder()): Promise<Program> {
-    const program = new Program(folder, variables)
+    const program = new Program(folder, await withDatabase(variables, folder))
     const [, port] = await program.said(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
     program.#port = Number(port)
     return program
@@ -128,7 +141,7 @@ export class Program {
     variables: Variables = {},
     folder = freshFolder()
   ): Promise<{ readonly code: number | null; readonly log: string }> {
-    const program = new Program(folder, variables)
+    const program = new Program(folder, await withDatabase(variables, folder))
     const { code } = await Promise.race([
       program.ended,
       program.said(/listening on/).then(() => assert.fail("the server started"))
@@ -197,6 +210,11 @@ export class Program {
     if (existsSync(this.file())) {
       const { invariants } = await import("./Services.js")
       await Effect.runPromise(invariants(this.file(), this.#variables["SERVICE_MASTER_KEY"] ?? masterKey))
+    }
+    const database = databases.get(this.folder)
+    if (database !== undefined) {
+      const { invariantsOnServer } = await import("./postgres/Databases.js")
+      await Effect.runPromise(invariantsOnServer(database, this.#variables["SERVICE_MASTER_KEY"] ?? masterKey))
     }
     rmSync(this.folder, { recursive: true, force: true })
   }

@@ -17,7 +17,10 @@ import { Sessions } from "@coffer/server/auth/Sessions"
 import { Users } from "@coffer/server/auth/Users"
 import { loadConfig, ServerConfig } from "@coffer/server/Config"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
+import { PostgresErasuresLive } from "@coffer/server/database/postgres/Erasures"
 import { ErasuresLive } from "@coffer/server/database/sqlite/Erasure"
+import { SqliteSnapshotsLive } from "@coffer/server/database/sqlite/Snapshots"
+import { postgresSnapshots } from "@coffer/server/database/copy/Snapshots"
 import { Database } from "@coffer/server/database/Database"
 import { Environments } from "@coffer/server/environments/Environments"
 import { InstanceLive } from "@coffer/server/keys/Instance"
@@ -34,7 +37,9 @@ import Sqlite from "better-sqlite3"
 import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { invariantsOf, masterKey } from "./Invariants.js"
-import { freshDatabase, onServer } from "./postgres/Databases.js"
+import { onServer, serverUrl, settingsOf } from "./postgres/Databases.js"
+import { breaking } from "./postgres/Faults.js"
+import { emptyDatabase } from "./postgres/Reused.js"
 import { PostgresStatements } from "./postgres/Statements.js"
 import { RawStatements } from "./RawStatements.js"
 
@@ -178,7 +183,7 @@ const surroundings = (path: string, environment: Environment) =>
 /** The services over the SQLite database at a path. */
 export const servicesAt = (path: string, environment: Environment = {}) =>
   services.pipe(
-    Layer.provideMerge(ErasuresLive),
+    Layer.provideMerge(Layer.merge(ErasuresLive, SqliteSnapshotsLive)),
     Layer.provideMerge(FaultyDatabase),
     Layer.provideMerge(surroundings(path, environment)),
     Layer.provideMerge(Layer.succeed(DbPath, path))
@@ -187,55 +192,89 @@ export const servicesAt = (path: string, environment: Environment = {}) =>
 /** The services over a PostgreSQL database. What SQLite alone has is absent: a test that asks for it fails. */
 const servicesOnPostgres = (url: string, path: string, environment: Environment) =>
   services.pipe(
+    Layer.provideMerge(PostgresErasuresLive),
+    Layer.provideMerge(Layer.scopedDiscard(Effect.flatMap(Faults, (faults) => breaking(url, faults)))),
     Layer.provideMerge(PostgresStatements(url)),
+    Layer.merge(postgresSnapshots(settingsOf(url).target)),
     Layer.provideMerge(surroundings(path, environment)),
     Layer.merge(Layer.succeedContext(Context.unsafeMake<Services>(new Map())))
   )
 
 export type Services = Layer.Layer.Success<ReturnType<typeof servicesAt>>
 
-const onPostgres =
-  (environment: Environment) =>
-  <A, E, R>(test: Effect.Effect<A, E, R>) =>
-    Effect.gen(function* () {
-      const { name, url } = yield* freshDatabase()
-      const path = yield* freshPath
-      const result = yield* Effect.provide(Effect.scoped(test), servicesOnPostgres(url, path, environment))
-      yield* invariantsOf(<Row extends object>(text: string) =>
-        onServer(name, async (client) => (await client.query<Row>(text)).rows)
-      )
-      return result
-    }).pipe(Effect.scoped)
-
-const onSqlite =
-  (environment: Environment) =>
-  <A, E, R>(test: Effect.Effect<A, E, R>) =>
-    Effect.gen(function* () {
-      const path = yield* freshPath
-      const result = yield* Effect.provide(Effect.scoped(test), servicesAt(path, environment))
-      yield* invariants(path)
-      return result
-    }).pipe(Effect.scoped)
-
 /** Whether the tests of this project run on PostgreSQL. */
 export const isOnPostgres = (): boolean => inject("postgres") !== undefined
 
-/**
- * Runs a test on a database of its own, of the engine of the test's project. When the services have ended, the invariants
- * of the database are checked.
- */
-export const onDatabase =
-  (environment: Environment = {}) =>
+/** A database of a test, of the engine of the test's project. Services can be started on it one after another. */
+export interface Place {
+  /** The path of the file, or of what a server on PostgreSQL has in files. */
+  readonly path: string
+  /** The database's name on the server; null for a file. */
+  readonly name: string | null
+}
+
+/** The database of the test. */
+export class DatabasePlace extends Context.Tag("test/DatabasePlace")<DatabasePlace, Place>() {}
+
+/** A database of its own for a test, which goes with the scope. */
+export const freshPlace = Effect.map(
+  Effect.all([freshPath, isOnPostgres() ? emptyDatabase : Effect.succeed({ name: null })]),
+  ([path, { name }]): Place => ({ path, name })
+)
+
+/** Makes services of the layers for a file and for a database on the server. */
+export const layerIn =
+  <A, E, R, E2, R2>(
+    onFile: (path: string) => Layer.Layer<A, E, R>,
+    onServer: (url: string, path: string) => Layer.Layer<A, E2, R2>
+  ) =>
+  ({ name, path }: Place): Layer.Layer<A, E | E2, R | R2> =>
+    name === null ? onFile(path) : onServer(`${serverUrl()}/${name}`, path)
+
+/** The services over a database of the project's engine. */
+export const servicesIn = (place: Place, environment: Environment = {}) =>
+  layerIn(
+    (path) => servicesAt(path, environment),
+    (url, path) => servicesOnPostgres(url, path, environment)
+  )(place)
+
+/** The invariants of a database that no server has open. */
+export const invariantsIn = ({ name, path }: Place) =>
+  name === null
+    ? invariants(path)
+    : onServer(name, (client) =>
+        Effect.runPromise(
+          invariantsOf(<Row extends object>(text: string) =>
+            Effect.promise(async () => (await client.query<Row>(text)).rows)
+          )
+        )
+      )
+
+/** Runs a test with services on a database of its own. When they have ended, the database's invariants are checked. */
+export const withServices =
+  <S, E2>(layerOf: (place: Place) => Layer.Layer<S, E2>) =>
   <A, E, R>(test: Effect.Effect<A, E, R>) =>
-    isOnPostgres() ? onPostgres(environment)(test) : onSqlite(environment)(test)
+    Effect.gen(function* () {
+      const place = yield* freshPlace
+      const result = yield* Effect.provide(Effect.scoped(test), layerOf(place)).pipe(
+        Effect.provideService(DatabasePlace, place)
+      )
+      yield* invariantsIn(place)
+      return result
+    }).pipe(Effect.scoped)
+
+/** Runs a test with the services on a database of its own, of the engine of the test's project. */
+export const onDatabase = (environment: Environment = {}) => withServices((place) => servicesIn(place, environment))
 
 /** As `onDatabase`, for a test that damages the database by raw SQL. */
 export const onDamagedDatabase =
   (environment: Environment = {}) =>
   <A, E, R>(test: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(freshPath, (path) => Effect.provide(Effect.scoped(test), servicesAt(path, environment))).pipe(
-      Effect.scoped
-    )
+    Effect.flatMap(freshPlace, (place) =>
+      Effect.provide(Effect.scoped(test), servicesIn(place, environment)).pipe(
+        Effect.provideService(DatabasePlace, place)
+      )
+    ).pipe(Effect.scoped)
 
 /** Runs an effect as one transaction of the database. */
 export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

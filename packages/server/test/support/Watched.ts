@@ -3,6 +3,8 @@ import { Agent, type IncomingMessage, request as requestOf } from "node:http"
 import { text as textOf } from "node:stream/consumers"
 import { Database, Transaction } from "@coffer/server/database/Database"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
+import { ErasuresLive } from "@coffer/server/database/sqlite/Erasure"
+import { SqliteSnapshotsLive } from "@coffer/server/database/sqlite/Snapshots"
 import { serverOn } from "@coffer/server/Server"
 import { HttpServerRequest } from "@effect/platform"
 import Sqlite from "better-sqlite3"
@@ -64,7 +66,9 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
   const path = `${freshFolder()}/service.db`
   const settings = { SERVICE_PORT: String(port), SERVICE_AUDIT_REQUIRED: "1", SERVICE_LOG_LEVEL: "error" }
   const scope = Effect.runSync(Scope.make())
-  const Live = serverOn(Watched).pipe(Layer.provide(configAt(path, { ...settings, ...environment })))
+  const Live = serverOn(Layer.provideMerge(Layer.merge(ErasuresLive, SqliteSnapshotsLive), Watched)).pipe(
+    Layer.provide(configAt(path, { ...settings, ...environment }))
+  )
   await Effect.runPromise(Layer.buildWithScope(Live, scope))
   const raw = new Sqlite(path, { readonly: true })
   const touched = new Set(["last_used_at", "last_seen_at"])

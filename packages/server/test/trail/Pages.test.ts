@@ -7,7 +7,7 @@ import { Organizations } from "@coffer/server/organizations/Organizations"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import fc from "fast-check"
-import { hasty, holds, long, onFile } from "../model/Support.js"
+import { hasty, holds, long, onEverything } from "../model/Support.js"
 import { orgPath, person, transaction } from "../support/Services.js"
 import { by, list, listAll, newOrganization, write } from "./Support.js"
 
@@ -73,7 +73,7 @@ describe("a page of the audit log", () => {
         seqs(all),
         Array.from({ length: 100 }, (_, n) => 100 - n)
       )
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("shows the newest first, by seq, twenty unless told, and its last has no cursor", () =>
@@ -98,7 +98,7 @@ describe("a page of the audit log", () => {
       const all = yield* list(acme, { limit: 100 })
       assert.deepStrictEqual(all.pagination, { total: 45, limit: 100, has_next: false, next_cursor: null })
       assert.strictEqual(all.data.at(-1)!.action, "org.create")
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it("takes a limit from 1 to 100, whole, and a cursor that a page gave", () => {
@@ -170,7 +170,7 @@ describe("a page of the audit log", () => {
           property,
           { numRuns: long ? 300 : 20 }
         )
-      }).pipe(onFile),
+      }).pipe(onEverything),
     long ? 600_000 : 300_000
   )
 
@@ -189,7 +189,7 @@ describe("a page of the audit log", () => {
       const all = yield* walk((page) => listAll(page), { limit: 100 })
       assert.deepStrictEqual(yield* walk((page) => listAll(page), { limit: 7 }, arriving), all)
       assert.strictEqual(new Set(all.map(({ id }) => id)).size, all.length)
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 })
 
@@ -220,7 +220,7 @@ describe("a superadmin's audit log", () => {
       assert.strictEqual(ofGone.pagination.total, 2)
       assert.strictEqual((yield* listAll({ action: "auth.login" })).pagination.total, 1)
       assert.strictEqual((yield* Effect.flip(list(gone)))._tag, "NotFound")
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 
   it.live("is refused to everyone else, and the refusal is in the system's log", () =>
@@ -231,6 +231,6 @@ describe("a superadmin's audit log", () => {
       yield* (yield* AuditLog).flush
       const [entry] = (yield* listAll()).data
       assert.deepInclude(entry, { action: "access.denied", actor_name: "ada@example.com", org_id: null })
-    }).pipe(onFile)
+    }).pipe(onEverything)
   )
 })

@@ -1,17 +1,15 @@
-import { Effect, Redacted } from "effect"
-import { Client, type QueryResultRow } from "pg"
+import { Effect, type Scope } from "effect"
+import type { QueryResultRow } from "pg"
 import { StartupError } from "../../StartupError.js"
 import { reasonOf } from "../Reason.js"
 import { now } from "../Time.js"
-import { rowTypes } from "./Connection.js"
 import { initial } from "./migrations/0001_initial.js"
+import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
 export const migrations: Migrations = { "0001_initial": initial }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>
-
-const connectMillis = 5_000
 
 /** How long a start waits for another one that migrates the same database. */
 const patience = "60s"
@@ -19,13 +17,37 @@ const patience = "60s"
 /** The key of the advisory lock under which the schema is migrated: the bytes of "coffer". */
 const lockKey = 0x636f66666572
 
-const table = `CREATE TABLE IF NOT EXISTS schema_migrations (
+/**
+ * The record of migrations, and the oldest migration that a program must know to use the database. A migration that
+ * removes what older programs read raises `min_reader`.
+ */
+const tables = [
+  `CREATE TABLE IF NOT EXISTS schema_migrations (
     id BIGINT PRIMARY KEY,
     name TEXT COLLATE "C" NOT NULL,
     applied_at TEXT COLLATE "C" NOT NULL
-  )`
+  )`,
+  `CREATE TABLE IF NOT EXISTS schema_info (
+    id BIGINT PRIMARY KEY DEFAULT 1 CHECK (id = 1),
+    min_reader BIGINT NOT NULL
+  )`,
+  "INSERT INTO schema_info (min_reader) VALUES (1) ON CONFLICT (id) DO NOTHING"
+]
 
 const numberOf = (name: string): number => Number.parseInt(name, 10)
+
+const newestOf = (all: Migrations): number => Math.max(...Object.keys(all).map(numberOf))
+
+/** The schema version of this program. */
+export const newestMigration = newestOf(migrations)
+
+export interface SchemaState {
+  /** The newest migration of the database; 0 for an empty one. */
+  readonly found: number
+  /** The newest migration of this program. */
+  readonly newest: number
+  readonly isDue: boolean
+}
 
 const failed = (error: unknown) =>
   new StartupError({
@@ -35,51 +57,95 @@ const failed = (error: unknown) =>
         : `the database cannot be migrated (${reasonOf(error)}): it is as it was before`
   })
 
-/** A connection of its own, closed with the scope: a migration may take longer than a statement of the pool. */
-const connect = (url: Redacted.Redacted) =>
-  Effect.acquireRelease(
-    Effect.tryPromise({
-      try: async () => {
-        const client = new Client({
-          connectionString: Redacted.value(url),
-          connectionTimeoutMillis: connectMillis,
-          types: rowTypes,
-          application_name: "coffer-server"
-        })
-        // A lost connection fails the running statement; as an event it would end the process.
-        client.on("error", () => undefined)
-        await client.connect()
-        return client
-      },
-      catch: (error) => new StartupError({ message: `the database cannot be reached: ${reasonOf(error)}` })
-    }),
-    (client) => Effect.promise(() => client.end().catch(() => undefined))
+type Run = <Row extends QueryResultRow>(
+  text: string,
+  values?: ReadonlyArray<string | number>
+) => Effect.Effect<ReadonlyArray<Row>, StartupError>
+
+/** Statements on a connection of their own: a migration may take longer than a statement of the pool. */
+const connected = ({ config }: Reached): Effect.Effect<Run, StartupError, Scope.Scope> =>
+  Effect.map(
+    Effect.mapError(
+      connectWith(config),
+      ({ reason }) => new StartupError({ message: `the database cannot be reached: ${reason}` })
+    ),
+    (client) =>
+      <Row extends QueryResultRow>(text: string, values: ReadonlyArray<string | number> = []) =>
+        Effect.map(
+          Effect.tryPromise({ try: () => client.query<Row>(text, [...values]), catch: failed }),
+          ({ rows }) => rows
+        )
   )
+
+/** Reads the state of the schema. Fails if a newer program has made it unreadable for this one. */
+const stateOf = (run: Run, all: Migrations): Effect.Effect<SchemaState, StartupError> =>
+  Effect.gen(function* () {
+    const newest = newestOf(all)
+    const [table] = yield* run<{ is_there: number }>("SELECT to_regclass('schema_info') IS NOT NULL AS is_there")
+    if (table?.is_there !== 1) return { found: 0, newest, isDue: true }
+    const [row] = yield* run<{ found: number; min_reader: number }>(
+      "SELECT (SELECT coalesce(max(id), 0) FROM schema_migrations) AS found, min_reader FROM schema_info"
+    )
+    const { found = 0, min_reader = 1 } = row ?? {}
+    if (min_reader > newest) {
+      return yield* new StartupError({
+        message: `the database has schema ${found}, which programs with schema ${min_reader} and later read, and this program's is ${newest}: run the newer coffer-server`
+      })
+    }
+    return { found, newest, isDue: found < newest }
+  })
+
+/** Reads the state of the schema without changing it. */
+export const schemaState = (at: Reached, all: Migrations = migrations): Effect.Effect<SchemaState, StartupError> =>
+  Effect.scoped(Effect.flatMap(connected(at), (run) => stateOf(run, all)))
+
+/** Grants a role what a server needs. It cannot change audit entries, because it does not own their table. */
+const grant = (run: Run, role: string) =>
+  Effect.gen(function* () {
+    const [names] = yield* run<{ schema: string; role: string }>(
+      "SELECT quote_ident(current_schema()) AS schema, quote_ident($1) AS role",
+      [role]
+    )
+    if (names === undefined) return
+    for (const statement of [
+      `GRANT USAGE ON SCHEMA ${names.schema} TO ${names.role}`,
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${names.schema} TO ${names.role}`,
+      `REVOKE UPDATE, DELETE ON audit_entries FROM ${names.role}`,
+      `REVOKE INSERT, UPDATE, DELETE ON schema_migrations, schema_info FROM ${names.role}`
+    ]) {
+      yield* run(statement)
+    }
+  })
+
+interface MigrateOptions {
+  readonly all?: Migrations
+  /** The role of the server, which is granted what it needs if another role migrates. */
+  readonly role?: string
+  /** Whether the rights are granted even if no migration is due. */
+  readonly grants?: boolean
+}
 
 /**
  * Migrates the schema to this program's version in one transaction, under a lock that makes several programs wait for
- * each other. Fails if a newer program has migrated the database.
+ * each other. Returns the state before.
  */
-export const migrate = (url: Redacted.Redacted, all: Migrations = migrations) =>
+export const migrate = (
+  at: Reached,
+  { all = migrations, grants = false, role = at.user }: MigrateOptions = {}
+): Effect.Effect<SchemaState, StartupError> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const client = yield* connect(url)
-      const run = <Row extends QueryResultRow>(text: string, values: ReadonlyArray<string | number> = []) =>
-        Effect.tryPromise({ try: () => client.query<Row>(text, [...values]), catch: failed })
+      const run = yield* connected(at)
+      const early = yield* stateOf(run, all)
+      if (!early.isDue && !grants) return early
       yield* run("BEGIN")
       yield* run(`SET LOCAL lock_timeout = '${patience}'`)
       yield* run("SELECT pg_advisory_xact_lock($1)", [lockKey])
-      yield* run(table)
-      const { rows } = yield* run<{ newest: number }>("SELECT coalesce(max(id), 0) AS newest FROM schema_migrations")
-      const found = rows[0]?.newest ?? 0
-      const newest = Math.max(...Object.keys(all).map(numberOf))
-      if (found > newest) {
-        return yield* new StartupError({
-          message: `the database has schema ${found}, which is newer than this program's ${newest}: run the newer coffer-server`
-        })
-      }
+      for (const statement of tables) yield* run(statement)
+      // Another program may have migrated meanwhile.
+      const before = yield* stateOf(run, all)
       for (const [name, statements] of Object.entries(all)) {
-        if (numberOf(name) <= found) continue
+        if (numberOf(name) <= before.found) continue
         for (const statement of statements) yield* run(statement)
         yield* run("INSERT INTO schema_migrations (id, name, applied_at) VALUES ($1, $2, $3)", [
           numberOf(name),
@@ -87,6 +153,8 @@ export const migrate = (url: Redacted.Redacted, all: Migrations = migrations) =>
           yield* now
         ])
       }
+      if (role !== at.user) yield* grant(run, role)
       yield* run("COMMIT")
+      return before
     })
   )

@@ -1,11 +1,12 @@
 import type { SqlError } from "@effect/sql"
 import { Array, Effect } from "effect"
-import type { PoolClient } from "pg"
 import { type Ending, type Open, Transaction } from "../Database.js"
 import { guardedConnection } from "../GuardedConnection.js"
+import { isLockTimeout } from "../Reason.js"
 import { rolledBack } from "../SqlErrors.js"
-import { ask, connectionOf, type Statements } from "./Connection.js"
-import { isLost, isRetryable } from "./PostgresError.js"
+import { ask, connectionOf, send, type Statements } from "./Connection.js"
+import type { Taken } from "./Pool.js"
+import { connectionClosed, isLost, isRetryable } from "./PostgresError.js"
 
 /** Items that one transaction queues for one `append`. */
 interface Queue {
@@ -14,11 +15,19 @@ interface Queue {
   readonly run: Effect.Effect<void, never, Transaction>
 }
 
+/**
+ * How many statements may wait for their answers. Each one's time limit begins when it is sent, so a long queue would outlast it.
+ */
+const maxPending = 64
+
 /** A transaction on a connection of its own. */
-export const openTransaction = (client: PoolClient, statements: Statements) => {
+export const openTransaction = ({ client, isClosed }: Taken, statements: Statements) => {
   /** The error of a statement. PostgreSQL refuses later statements until the savepoint before it is rolled back. */
   let failure: SqlError.SqlError | null = null
-  /** The error after which no part of the transaction can be committed: a lost connection, a deadlock. */
+  /**
+   * The error after which no part of the transaction can be committed: a lost connection, a deadlock, or a wait for a lock that
+   * took too long. Otherwise a change could be committed without its audit entry, which was only late.
+   */
   let doom: SqlError.SqlError | null = null
   let isOver = false
   let savepoints = 0
@@ -27,46 +36,105 @@ export const openTransaction = (client: PoolClient, statements: Statements) => {
 
   const onFailure = (error: SqlError.SqlError): void => {
     failure ??= error
-    if (isLost(error) || isRetryable(error)) doom ??= error
+    if (isLost(error) || isRetryable(error) || isLockTimeout(error)) doom ??= error
   }
 
-  const command = (text: string) =>
-    Effect.tapError(ask(client, statements.once(text)), (error) => Effect.sync(() => onFailure(error)))
+  /** The first failure, also of a connection that was lost while no statement ran. */
+  const firstFailure = (): SqlError.SqlError | null => {
+    if (doom === null && isClosed()) onFailure(connectionClosed)
+    return doom ?? failure
+  }
+
+  const refusal = (): SqlError.SqlError | null => (isOver ? rolledBack : firstFailure())
+
+  /** The statements that were sent and not answered, and the fibers that wait until there are none. */
+  let pending = 0
+  const waiting: Array<() => void> = []
+
+  const settled = Effect.suspend(() => {
+    const outcome = Effect.suspend(() => {
+      const error = refusal()
+      return error === null ? Effect.void : Effect.fail(error)
+    })
+    return pending === 0
+      ? outcome
+      : Effect.zipRight(
+          Effect.async<void>((resume) => {
+            waiting.push(() => {
+              resume(Effect.void)
+            })
+          }),
+          outcome
+        )
+  })
+
+  /** Sends a statement without waiting for its answer. */
+  const post = (statement: Parameters<typeof send>[1]): void => {
+    pending++
+    send(client, statement, (error) => {
+      pending--
+      if (error !== null) onFailure(error)
+      if (pending === 0) for (const resume of waiting.splice(0)) resume()
+    })
+  }
+
+  /** Runs a statement after the sent ones. If one of those failed, that is the failure. */
+  const askAfter = (statement: Parameters<typeof send>[1]) =>
+    Effect.mapError(ask(client, statement), (error) => {
+      onFailure(error)
+      return doom ?? failure ?? error
+    })
+
+  const command = (text: string) => askAfter(statements.once(text))
 
   const open: Open = {
     endings,
-    connection: guardedConnection(
-      connectionOf(statements, (statement) => ask(client, statement)),
-      { refusal: () => (isOver ? rolledBack : (doom ?? failure)), onFailure }
-    )
+    connection: guardedConnection(connectionOf(statements, askAfter), { refusal, onFailure }),
+    send: (text, values) =>
+      Effect.suspend(() => {
+        const refused = refusal()
+        if (refused !== null) return Effect.fail(refused)
+        post(statements.repeated(text, values))
+        return pending < maxPending ? Effect.void : settled
+      }),
+    settled
   }
 
   /** Sets a savepoint, and returns how to undo what follows it and how to keep that. */
   const savepoint = Effect.gen(function* () {
     const name = `part_${++savepoints}`
-    yield* command(`SAVEPOINT ${name}`)
+    const refused = refusal()
+    if (refused !== null) return yield* Effect.fail(refused)
+    post(statements.once(`SAVEPOINT ${name}`))
     const before = queues.map(({ size }) => size())
     const release = command(`RELEASE SAVEPOINT ${name}`)
-    const undo = Effect.suspend(() => {
-      queues.forEach((queue, index) => {
-        queue.cut(before[index] ?? 0)
+    const undo = Effect.zipRight(
+      Effect.ignore(settled),
+      Effect.suspend(() => {
+        queues.forEach((queue, index) => {
+          queue.cut(before[index] ?? 0)
+        })
+        failure = doom
+        return doom === null
+          ? Effect.asVoid(Effect.zipRight(command(`ROLLBACK TO SAVEPOINT ${name}`), release))
+          : Effect.void
       })
-      failure = doom
-      return doom === null ? Effect.zipRight(command(`ROLLBACK TO SAVEPOINT ${name}`), release) : Effect.void
-    })
+    )
     return { release, undo } as const
   })
 
   return {
     open,
     savepoint,
+    /** Begins without waiting: if that fails, so does the next statement. */
+    begin: post,
     queues,
     /** Writes the queued items, of which `append` functions may queue more. */
     appendAll: Effect.gen(function* () {
       for (let at = 0; at < queues.length; at++) yield* queues[at]?.run ?? Effect.void
     }),
     /** The error that a commit must not follow. */
-    failure: () => doom ?? failure,
+    failure: firstFailure,
     /** Refuses all later statements, such as those of a fiber that outlives the transaction. */
     end: (): void => {
       isOver = true

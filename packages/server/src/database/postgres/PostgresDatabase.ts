@@ -1,49 +1,67 @@
-import { Context, Effect, type Redacted } from "effect"
-import { Database, Transaction } from "../Database.js"
+import { Context, Effect, Exit, Layer } from "effect"
+import type { PostgresSettings } from "../../config/DatabaseSettings.js"
+import { StartupError } from "../../StartupError.js"
+import { Database } from "../Database.js"
+import { mergeAuditTimes } from "./AuditTimes.js"
 import { statements } from "./Connection.js"
-import { migrate } from "./Migrations.js"
+import { dialectOn } from "./Dialect.js"
+import { PostgresServer } from "./Erasures.js"
+import { migrate, schemaState } from "./Migrations.js"
 import { makePool } from "./Pool.js"
+import { type Reached, reach } from "./Reach.js"
+import { checkServer } from "./ServerChecks.js"
 import { makeTransactions } from "./Transactions.js"
 
-export interface PostgresSettings {
-  readonly url: Redacted.Redacted
-  /** The size of the pool of connections. */
-  readonly connections: number
-  /** Whether statements are prepared once a connection. Some connection poolers cannot. */
-  readonly prepared: boolean
-}
+/** How long the database may be silent until the server is not ready: a blip must not take it out of a load balancer. */
+const silenceMillis = 10_000
+/** How long a probe of the readiness waits for the database. */
+const probeMillis = 2_000
+
+/** Migrates the schema, or checks that it is current. */
+const prepareSchema = (settings: PostgresSettings, at: Reached) =>
+  Effect.gen(function* () {
+    if (settings.migrate === "auto") {
+      const migrator = settings.migrateTarget === null ? at : yield* reach(settings.migrateTarget)
+      const { found, isDue, newest } = yield* migrate(migrator, { role: at.user })
+      if (isDue) yield* Effect.logInfo(`migrated the database ${at.name} from schema ${found} to ${newest}`)
+      return
+    }
+    const { found, isDue, newest } = yield* schemaState(at)
+    if (isDue) {
+      return yield* new StartupError({
+        message: `the database ${at.name} has schema ${found}, and this program's is ${newest}: run coffer-server migrate`
+      })
+    }
+  })
 
 /** Opens a PostgreSQL database for the life of the scope, with its schema migrated. */
 export const postgresDatabase = (settings: PostgresSettings) =>
   Effect.gen(function* () {
-    yield* migrate(settings.url)
+    const at = yield* reach(settings.target)
+    yield* checkServer(at)
+    yield* prepareSchema(settings, at)
     const compiled = statements(settings.prepared)
-    const pool = yield* makePool(settings, compiled)
-    const { reading } = pool
-    const ask = (text: string, values: ReadonlyArray<unknown> = []) => reading.execute(text, values, undefined)
-
-    /** A lock by a digest of the name. Two names with the same digest wait for each other needlessly, and no more. */
-    const lock = (name: string) =>
-      Effect.flatMap(Transaction, ([{ connection }]) =>
-        Effect.orDie(
-          connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL", [name], undefined)
-        )
-      ).pipe(Effect.asVoid)
+    const pool = yield* makePool({ config: at.config, connections: settings.connections }, compiled)
+    const { reading, silentMillis, unanswered } = pool
 
     const database = Database.of({
+      ...dialectOn(reading),
       ...makeTransactions(pool, compiled),
-      system: "postgresql",
-      placeholder: (position) => `$${position + 1}`,
-      indexHint: () => "",
-      rowLock: "FOR UPDATE",
+      pool: pool.state,
       reading,
-      lock,
-      isWritable: Effect.match(Effect.sandbox(ask("SELECT pg_is_in_recovery() AS standby")), {
-        onFailure: () => false,
-        onSuccess: ([row]) => row !== undefined && Reflect.get(row, "standby") === 0
-      }),
+      unready: reading.execute("SELECT id FROM instance", [], undefined).pipe(
+        Effect.timeout(probeMillis),
+        Effect.exit,
+        Effect.map((exit) => {
+          if (Exit.isSuccess(exit)) return null
+          unanswered()
+          return silentMillis() < silenceMillis ? null : "the database does not answer"
+        })
+      ),
       // Autovacuum maintains the tables.
-      maintain: Effect.void
+      maintain: mergeAuditTimes(reading)
     })
-    return Context.make(Database, database)
+    return Context.make(Database, database).pipe(Context.add(PostgresServer, at))
   })
+
+export const postgresLive = (settings: PostgresSettings) => Layer.scopedContext(postgresDatabase(settings))

@@ -17,8 +17,11 @@ export class PostgresError extends Data.Error<{
 /** The connection failed: the server did not answer a statement, or could not be reached. */
 export class ConnectionLost extends Data.Error<{ readonly message: string }> {}
 
-/** The SQLSTATE classes and codes after which a connection is unusable: connection exceptions, shutdowns, no free slot. */
-const lostCodes = /^(08|57P0[1-4]|53300)/
+/**
+ * The SQLSTATE classes and codes after which a connection is unusable: connection exceptions, shutdowns, no free slot, and a
+ * primary that has become a standby.
+ */
+const lostCodes = /^(08|57P0[1-4]|53300|25006)/
 
 /** The messages of class 22 (data exceptions) quote the value of a parameter. */
 const messageOf = ({ code, message }: DatabaseError): string =>
@@ -34,6 +37,9 @@ const causeOf = (error: Error): PostgresError | ConnectionLost => {
 
 export const sqlErrorOf = (error: Error): SqlError.SqlError =>
   new SqlError.SqlError({ cause: causeOf(error), message: "Failed to execute statement" })
+
+/** The failure of a statement on a connection that was closed before. */
+export const connectionClosed = sqlErrorOf(new Error("the connection was closed"))
 
 /** Whether the connection of a failed statement cannot be used again. */
 export const isLost = ({ cause }: SqlError.SqlError): boolean =>

@@ -1,12 +1,13 @@
 import type { SqlError } from "@effect/sql"
-import { Cause, type Context, Effect, Exit, Option, Random } from "effect"
+import { Cause, type Context, Effect, Exit, Metric, Option, Random } from "effect"
 import { pause } from "../../EventLoop.js"
 import { spanIn } from "../../tracing/Traced.js"
+import { retriedTransactions } from "../DatabaseMetrics.js"
 import { type Ending, isInside, type Open, Snapshot, Transaction } from "../Database.js"
 import type { Restore } from "../Restore.js"
 import { rolledBack } from "../SqlErrors.js"
 import { DatabaseUnavailable, OutcomeUnknown } from "../Unavailable.js"
-import { ask, connectionOf, type Statements } from "./Connection.js"
+import { after, ask, connectionOf, type Statements } from "./Connection.js"
 import { type OpenTransaction, openTransaction, queueing } from "./OpenTransaction.js"
 import type { Pool, Taken } from "./Pool.js"
 import { isLost, isRetryable } from "./PostgresError.js"
@@ -15,6 +16,13 @@ import { isLost, isRetryable } from "./PostgresError.js"
 const maxAttempts = 8
 /** The pause before the second attempt. It doubles with each attempt, and up to half of it is cut off at random. */
 const firstPause = 5
+
+/**
+ * Begins a transaction, whose locks must not outlive a server that stops in the middle of it. The limits are set with it, because
+ * a connection pooler shares its connections. A wait for a lock ends before its statement counts as lost.
+ */
+const beginRequest =
+  "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '5s'"
 
 const spanOptions = { kind: "client", attributes: { "db.system.name": "postgresql" } } as const
 
@@ -39,15 +47,19 @@ interface Attempt<A, E> {
 }
 
 /** Transactions and snapshots, each on a connection of its own from the pool. */
-export const makeTransactions = ({ acquire }: Pool, statements: Statements) => {
+export const makeTransactions = (
+  { acquire }: Pick<Pool, "acquire">,
+  statements: Statements,
+  begin: string = beginRequest
+) => {
   const transactions = new WeakMap<Open, OpenTransaction>()
   const command = ({ client }: Taken, text: string) => ask(client, statements.once(text))
 
   /** Commits. Returns an error unless the server confirmed it; the outcome is unknown if the server did not answer. */
-  const commit = (taken: Taken): Effect.Effect<Refusal | null> =>
+  const commit = (taken: Taken, { failure }: OpenTransaction): Effect.Effect<Refusal | null> =>
     Effect.match(command(taken, "COMMIT"), {
       // PostgreSQL answers COMMIT with ROLLBACK if a statement failed.
-      onSuccess: (answer) => (answer.command === "COMMIT" ? null : rolledBack),
+      onSuccess: (answer) => (answer.command === "COMMIT" ? null : unlessLost(failure() ?? rolledBack)),
       onFailure: (error) => (isLost(error) ? new OutcomeUnknown({ cause: error }) : error)
     })
 
@@ -57,7 +69,7 @@ export const makeTransactions = ({ acquire }: Pool, statements: Statements) => {
       transaction.end()
       const failure = transaction.failure()
       const refusal: Refusal | null =
-        failure === null ? (Exit.isSuccess(changed) ? yield* commit(taken) : null) : unlessLost(failure)
+        failure === null ? (Exit.isSuccess(changed) ? yield* commit(taken, transaction) : null) : unlessLost(failure)
       if (refusal === null && Exit.isSuccess(changed)) {
         taken.release(true)
         return { exit: changed, mayRetry: false }
@@ -73,14 +85,10 @@ export const makeTransactions = ({ acquire }: Pool, statements: Statements) => {
   const attempt = <A, E, R>(change: Effect.Effect<A, E, R>, restore: Restore) =>
     Effect.gen(function* () {
       const taken = yield* acquire(restore)
-      const transaction = openTransaction(taken.client, statements)
+      const transaction = openTransaction(taken, statements)
       const { open } = transaction
       transactions.set(open, transaction)
-      const begun = yield* Effect.either(command(taken, "BEGIN ISOLATION LEVEL READ COMMITTED"))
-      if (begun._tag === "Left") {
-        taken.release(false)
-        return { exit: Exit.die(unlessLost(begun.left)), endings: [], mayRetry: false } satisfies Attempt<A, E>
-      }
+      transaction.begin(after(taken.waitedMillis, statements.once(begin)))
       const changed = yield* Effect.exit(
         Effect.provideService(Effect.zipLeft(restore(change), transaction.appendAll), Transaction, [open, 0])
       )
@@ -93,9 +101,9 @@ export const makeTransactions = ({ acquire }: Pool, statements: Statements) => {
       const run = (attempts: number, millis: number): Effect.Effect<A, E, Exclude<R, Transaction>> =>
         Effect.flatMap(attempt(change, restore), ({ endings, exit, mayRetry }) =>
           mayRetry && attempts < maxAttempts
-            ? Effect.zipRight(
-                restore(Effect.flatMap(Random.next, (some) => pause(millis * (1 - some / 2)))),
-                Effect.suspend(() => run(attempts + 1, millis * 2))
+            ? Metric.increment(retriedTransactions).pipe(
+                Effect.zipRight(restore(Effect.flatMap(Random.next, (some) => pause(millis * (1 - some / 2))))),
+                Effect.zipRight(Effect.suspend(() => run(attempts + 1, millis * 2)))
               )
             : Effect.zipRight(settle(endings, exit), exit)
         )
@@ -103,22 +111,16 @@ export const makeTransactions = ({ acquire }: Pool, statements: Statements) => {
     })
 
   /** Runs a nested transaction. If it is rolled back, its hooks get its exit instead of the whole transaction's. */
-  const part = <A, E, R>(
-    { savepoint, open, failure }: OpenTransaction,
-    depth: number,
-    change: Effect.Effect<A, E, R>
-  ) =>
+  const part = <A, E, R>({ savepoint, open }: OpenTransaction, depth: number, change: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const before = open.endings.length
         const { release, undo } = yield* Effect.orDie(savepoint)
         const changed = yield* Effect.exit(Effect.provideService(restore(change), Transaction, [open, depth + 1]))
-        const failed = failure()
-        const exit: Exit.Exit<A, E> = Exit.isSuccess(changed) && failed !== null ? Exit.die(failed) : changed
-        if (Exit.isSuccess(exit)) {
-          yield* Effect.orDie(release)
-          return yield* exit
-        }
+        const exit = Exit.isSuccess(changed)
+          ? yield* Effect.exit(Effect.as(Effect.orDie(release), changed.value))
+          : changed
+        if (Exit.isSuccess(exit)) return exit.value
         yield* Effect.orDie(undo)
         for (const ending of open.endings.splice(before)) open.endings.push(() => ending(exit))
         return yield* exit

@@ -39,18 +39,21 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
 
     /** Returns a change whose connection refuses statements before it begins, after a failed one, and after its end. */
     const makeOpen = (): Open => {
+      const guarded = guardedConnection(connection, {
+        refusal: (parameters) => {
+          if (inside !== open || group === null) return rolledBack
+          if (failure === null) group.add(parameters)
+          return failure
+        },
+        onFailure: (error) => {
+          failure = error
+        }
+      })
       const open: Open = {
         endings: [],
-        connection: guardedConnection(connection, {
-          refusal: (parameters) => {
-            if (inside !== open || group === null) return rolledBack
-            if (failure === null) group.add(parameters)
-            return failure
-          },
-          onFailure: (error) => {
-            failure = error
-          }
-        })
+        connection: guarded,
+        send: (text, values) => guarded.execute(text, values, undefined),
+        settled: Effect.void
       }
       return open
     }
@@ -75,6 +78,10 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         )
       })
 
+    /** Runs the hooks of a change with its exit. */
+    const settle = ({ endings }: Open, exit: Exit.Exit<unknown, unknown>) =>
+      Effect.forEach(endings.splice(0), (ending) => ending(exit), { discard: true })
+
     /** Commits the open group, if there is one. Call while holding the mutex. */
     const commitGroup: Effect.Effect<void> = Effect.suspend(() => {
       const current = group
@@ -89,10 +96,12 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         Effect.exit,
         Effect.flatMap((committed) => {
           inside = null
-          if (Exit.isFailure(committed)) return abandon(current, Cause.squash(committed.cause))
+          const settled = settle(open, committed)
+          if (Exit.isFailure(committed))
+            return Effect.zipRight(abandon(current, Cause.squash(committed.cause)), settled)
           group = null
           Deferred.unsafeDone(current.done, Exit.void)
-          return Effect.zipRight(pause, afterCommit)
+          return Effect.zipRight(Effect.zipRight(settled, pause), afterCommit)
         })
       )
     })
@@ -156,10 +165,6 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       failure = null
       return Effect.zipRight(Effect.zipRight(ended, mutex.leave), Deferred.await(current.done))
     })
-
-    /** Runs the hooks of a change with its exit. */
-    const settle = ({ endings }: Open, exit: Exit.Exit<unknown, unknown>) =>
-      Effect.forEach(endings.splice(0), (ending) => ending(exit), { discard: true })
 
     /** Releases the savepoint of a change, or rolls the change back if a statement of it has failed. */
     const release = Effect.suspend(() => {
@@ -232,7 +237,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         )
       )
 
-    /** Implements `Database.isWritable`. Tries to begin a transaction, unless one is open or about to begin. */
+    /** Whether changes can be made. Tries to begin a transaction, unless one is open or about to begin. */
     const isWritable = Effect.suspend(() => {
       if (group !== null || !mutex.isFree()) return Effect.sync(() => !isExhausted())
       return mutex.inside(

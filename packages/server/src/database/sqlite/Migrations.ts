@@ -15,6 +15,7 @@ import { auditPlaces } from "./migrations/0006_audit_places.js"
 import { disabledUsers } from "./migrations/0007_disabled_users.js"
 import { rulePages } from "./migrations/0008_rule_pages.js"
 import { sealedBlobs } from "./migrations/0009_sealed_blobs.js"
+import { jobs } from "./migrations/0010_jobs.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -26,7 +27,8 @@ export const migrations = {
   "0006_audit_places": auditPlaces,
   "0007_disabled_users": disabledUsers,
   "0008_rule_pages": rulePages,
-  "0009_sealed_blobs": sealedBlobs
+  "0009_sealed_blobs": sealedBlobs,
+  "0010_jobs": jobs
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

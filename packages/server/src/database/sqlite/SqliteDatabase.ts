@@ -1,13 +1,13 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient, type SqlConnection } from "@effect/sql"
 import Sqlite from "better-sqlite3"
-import { Context, Effect, Layer, Schema, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Schema, type Scope } from "effect"
 import { ServerConfig } from "../../Config.js"
 import { StartupError } from "../../StartupError.js"
 import { busyTimeoutMillis } from "./Busy.js"
 import { DatabaseFile, guardDatabaseFile, openDescriptor } from "./Files.js"
 import { lock } from "./Lock.js"
-import { migrate, requireCurrentSchema } from "./Migrations.js"
+import { migrate, newestMigration, requireCurrentSchema } from "./Migrations.js"
 import { isDiskFull, reasonOf } from "../Reason.js"
 import { Database, Transaction } from "../Database.js"
 import { checkpoints } from "./Checkpoints.js"
@@ -79,13 +79,25 @@ const open = <E>(
     const client = yield* clientOf(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
     yield* Effect.provideService(Effect.zipRight(setPragmas, prepare), SqlClient.SqlClient, client)
     const connection = yield* connectionOf(client)
-    const { alone, ...commits } = yield* groupCommit(connection, yield* checkpoints(connection))
+    const { alone, isWritable, ...commits } = yield* groupCommit(connection, yield* checkpoints(connection))
+    const { reading, snapshot } = yield* readingOf(dbPath)
     const database = Database.of({
       ...commits,
-      ...(yield* readingOf(dbPath)),
+      reading,
+      snapshot,
+      unready: Effect.matchEffect(reading.execute("SELECT id FROM instance", [], undefined), {
+        onFailure: () => Effect.succeed("the database does not answer"),
+        onSuccess: () => Effect.map(isWritable, (is) => (is ? null : "another program has locked the database"))
+      }),
       system: "sqlite",
+      schema: newestMigration,
+      isShared: false,
+      clock: Clock.currentTimeMillis,
+      pool: null,
       placeholder: () => "?",
       indexHint: (index) => `INDEXED BY ${index}`,
+      clockExpression: "NULL",
+      hasLateral: false,
       rowLock: null,
       lock: () => Effect.asVoid(Transaction),
       maintain: maintain({ connection, alone }, dbPath)

@@ -1,5 +1,5 @@
 import type { TestProject } from "vitest/node"
-import { startCluster } from "./Cluster.js"
+import { Cluster } from "./Cluster.js"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -10,9 +10,9 @@ declare module "vitest" {
 
 /** Starts one PostgreSQL server for all tests of a run, and ends it after them. */
 const start = async (project: TestProject): Promise<() => Promise<void>> => {
-  const { stop, url } = await startCluster()
-  project.provide("postgres", url)
-  return stop
+  const cluster = await Cluster.start()
+  project.provide("postgres", cluster.url)
+  return () => cluster.remove()
 }
 
 export default start

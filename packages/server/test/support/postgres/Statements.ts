@@ -2,8 +2,9 @@ import * as Reactivity from "@effect/experimental/Reactivity"
 import { Database } from "@coffer/server/database/Database"
 import { postgresDatabase } from "@coffer/server/database/postgres/PostgresDatabase"
 import { SqlClient, Statement } from "@effect/sql"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { joining } from "../RawStatements.js"
+import { settingsOf } from "./Databases.js"
 
 const compiler = Statement.makeCompiler({
   dialect: "pg",
@@ -13,8 +14,21 @@ const compiler = Statement.makeCompiler({
   onRecordUpdate: () => ["", []]
 })
 
-/** A database with raw statements of a test: of the open transaction, or of none. */
-export const PostgresStatements = (url: string) =>
+/** The process's time instead of the database's, so that tests can set it. */
+const OwnClock = Layer.effect(
+  Database,
+  Effect.map(Database, (database) => ({
+    ...database,
+    clock: Clock.currentTimeMillis,
+    clockExpression: "CAST(NULL AS BIGINT)"
+  }))
+)
+
+/**
+ * A database with raw statements of a test: of the open transaction, or of none. It has the time of the database only if
+ * the clock is `shared`.
+ */
+export const PostgresStatements = (url: string, clock: "own" | "shared" = "own") =>
   Layer.scoped(
     SqlClient.SqlClient,
     Effect.flatMap(Database, ({ reading }) =>
@@ -26,7 +40,6 @@ export const PostgresStatements = (url: string) =>
     )
   ).pipe(
     Layer.provide(Reactivity.layer),
-    Layer.provideMerge(
-      Layer.scopedContext(postgresDatabase({ url: Redacted.make(url), connections: 30, prepared: true }))
-    )
+    Layer.provideMerge(clock === "own" ? OwnClock : Layer.effectContext(Effect.context<Database>())),
+    Layer.provideMerge(Layer.scopedContext(postgresDatabase(settingsOf(url, { connections: 30 }))))
   )

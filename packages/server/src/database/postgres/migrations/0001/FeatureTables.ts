@@ -199,6 +199,11 @@ export const featureTables: ReadonlyArray<string> = [
     WHERE replaced_at IS NULL AND removed_at IS NULL`,
   `CREATE INDEX api_keys_by_account ON api_keys (service_account_id)`,
 
+  // Erasures that wait for VACUUM.
+  `CREATE TABLE erasures (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    created_at TEXT COLLATE "C" NOT NULL
+  )`,
   `CREATE TABLE restores (
     backup_id TEXT COLLATE "C",
     backup_created_at TEXT COLLATE "C" NOT NULL,
@@ -210,5 +215,34 @@ export const featureTables: ReadonlyArray<string> = [
     drilled_at TEXT COLLATE "C" NOT NULL,
     seconds DOUBLE PRECISION NOT NULL,
     valid BIGINT NOT NULL CHECK (valid IN (0, 1))
+  )`,
+
+  `CREATE TABLE jobs (
+    name TEXT COLLATE "C" NOT NULL,
+    bucket TEXT COLLATE "C" NOT NULL,
+    holder TEXT COLLATE "C" NOT NULL,
+    until TEXT COLLATE "C",
+    token BIGINT NOT NULL,
+    PRIMARY KEY (name, bucket)
+  )`,
+  `CREATE TABLE instances (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    host TEXT COLLATE "C" NOT NULL,
+    pid BIGINT NOT NULL,
+    version TEXT COLLATE "C" NOT NULL,
+    schema BIGINT NOT NULL,
+    started_at TEXT COLLATE "C" NOT NULL,
+    seen_at TEXT COLLATE "C" NOT NULL
+  )`,
+  `CREATE TABLE wrap_counts (
+    kek_id TEXT COLLATE "C" PRIMARY KEY,
+    versions BIGINT NOT NULL,
+    counted_at TEXT COLLATE "C" NOT NULL
+  )`,
+  `CREATE TABLE stream_places (
+    target TEXT COLLATE "C" NOT NULL,
+    log TEXT COLLATE "C" NOT NULL,
+    seq BIGINT NOT NULL,
+    PRIMARY KEY (target, log)
   )`
 ]

@@ -1,0 +1,14 @@
+import { Effect, Layer } from "effect"
+import { ServerConfig } from "../Config.js"
+import { onOneServer } from "../jobs/OnOneServer.js"
+import { AuditStreamLive } from "./AuditStream.js"
+import { streamTarget } from "./StreamTarget.js"
+
+/** The audit stream, on one server of the database at a time. Every server checks at its start that it could write. */
+export const AuditStreamJob = Layer.unwrapEffect(
+  Effect.map(ServerConfig, ({ auditStream }) =>
+    auditStream === null
+      ? Layer.empty
+      : onOneServer({ name: "stream", lease: "30 seconds" }, AuditStreamLive, streamTarget(auditStream))
+  )
+)

@@ -1,0 +1,22 @@
+import { Schema } from "effect"
+import { tlsModes } from "../../config/DatabaseUrl.js"
+
+/** What the thread of a snapshot needs. It has no settings of its own. */
+export const SnapshotRequest = Schema.Struct({
+  target: Schema.Struct({
+    host: Schema.String,
+    port: Schema.Number,
+    user: Schema.String,
+    password: Schema.NullOr(Schema.Redacted(Schema.String)),
+    database: Schema.String,
+    tls: Schema.Struct({
+      mode: Schema.Literal(...tlsModes),
+      rootCertificate: Schema.NullOr(Schema.String),
+      certificate: Schema.NullOr(Schema.String),
+      key: Schema.NullOr(Schema.String)
+    })
+  }),
+  path: Schema.String,
+  id: Schema.String,
+  name: Schema.String
+})

@@ -1,0 +1,40 @@
+import type { SqlConnection } from "@effect/sql"
+import { type Context, Effect, Schema } from "effect"
+import { connectionIn, Transaction } from "../Database.js"
+import { rowsOf } from "../Rows.js"
+import { newestMigration } from "./Migrations.js"
+
+/** The server's clock, also inside of a transaction, whose `now()` would stand still. */
+const clockExpression = "CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)"
+
+const MillisRow = Schema.Struct({ millis: Schema.Number })
+
+const clockOn = (reading: SqlConnection.Connection) =>
+  Effect.contextWithEffect((context: Context.Context<never>) =>
+    connectionIn(context, reading).execute(`SELECT ${clockExpression} AS millis`, [], undefined)
+  ).pipe(
+    Effect.flatMap(rowsOf(MillisRow)),
+    Effect.orDie,
+    Effect.map(([row]) => row?.millis ?? Number.NaN)
+  )
+
+/** A lock by a digest of the name. Two names with the same digest wait for each other needlessly, and no more. */
+const lock = (name: string) =>
+  Effect.flatMap(Transaction, ([{ connection }]) =>
+    Effect.orDie(connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL", [name], undefined))
+  ).pipe(Effect.asVoid)
+
+/** What every database of PostgreSQL shares, however it is connected. */
+export const dialectOn = (reading: SqlConnection.Connection) =>
+  ({
+    system: "postgresql",
+    schema: newestMigration,
+    isShared: true,
+    clock: clockOn(reading),
+    placeholder: (position: number) => `$${position + 1}`,
+    indexHint: () => "",
+    clockExpression,
+    hasLateral: true,
+    rowLock: "FOR UPDATE",
+    lock
+  }) as const

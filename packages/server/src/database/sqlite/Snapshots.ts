@@ -1,0 +1,16 @@
+import { Effect, Layer, Schema } from "effect"
+import { runThread } from "../../backups/Thread.js"
+import { Snapshots } from "../Snapshots.js"
+import { DatabaseFile } from "./Files.js"
+
+const isProblems = Schema.decodeUnknown(Schema.Array(Schema.String))
+
+export const SqliteSnapshotsLive = Layer.effect(
+  Snapshots,
+  Effect.map(DatabaseFile, ({ path }) =>
+    Snapshots.of({
+      write: (copyPath, { id, name }) =>
+        Effect.flatMap(runThread("snapshot", [path, copyPath, id, name]), (posted) => Effect.orDie(isProblems(posted)))
+    })
+  )
+)

@@ -1,0 +1,15 @@
+import { Metric } from "effect"
+
+/** What one server does for all servers of a database. */
+export const jobNames = ["tidy", "heads", "wraps", "backup", "stream"] as const
+export type JobName = (typeof jobNames)[number]
+
+/** `released`: the server ended in the middle of it. `lost`: another server took over because the lease had passed. */
+export const jobOutcomes = ["done", "failed", "released", "lost"] as const
+export type JobOutcome = (typeof jobOutcomes)[number]
+
+const runs = Metric.counter("coffer_job_runs_total", { incremental: true })
+
+/** The runs of a job by this process that ended in a certain way. */
+export const jobRuns = (name: JobName, outcome: JobOutcome): Metric.Metric.Counter<number> =>
+  runs.pipe(Metric.tagged("name", name), Metric.tagged("outcome", outcome))

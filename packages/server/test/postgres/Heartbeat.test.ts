@@ -1,0 +1,92 @@
+import { Database } from "@coffer/server/database/Database"
+import { timestamp } from "@coffer/server/database/Time"
+import { pause } from "@coffer/server/EventLoop"
+import { ClockCheckLive } from "@coffer/server/jobs/ClockCheck"
+import { HeartbeatLive, liveInstances } from "@coffer/server/jobs/Heartbeat"
+import { Version } from "@coffer/server/jobs/Replica"
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Scope, TestClock } from "effect"
+import { logged } from "../support/Logged.js"
+import { freshDatabase } from "../support/postgres/Databases.js"
+import { PostgresStatements } from "../support/postgres/Statements.js"
+import { onDatabase } from "../support/Services.js"
+
+/** Starts one more server. Returns how to end it in order. */
+const start = (version: string) =>
+  Effect.gen(function* () {
+    const scope = yield* Effect.acquireRelease(Scope.make(), (made) => Scope.close(made, Exit.void))
+    yield* Layer.buildWithScope(Layer.fresh(HeartbeatLive), scope).pipe(Effect.provideService(Version, version))
+    return { end: Scope.close(scope, Exit.void) } as const
+  })
+
+const versions = Effect.map(liveInstances, (found) => found.map(({ version }) => version))
+
+/** Makes every heartbeat older by some seconds, as if its server had not written since. */
+const age = (seconds: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { clock } = yield* Database
+    yield* sql`UPDATE instances SET seen_at = ${timestamp((yield* clock) - seconds * 1000)}`
+  })
+
+describe("the heartbeat", () => {
+  it.effect("tells of each server while it runs, and until 30 seconds after its death", () =>
+    Effect.gen(function* () {
+      const one = yield* start("1.0.0")
+      yield* start("1.1.0")
+      assert.strictEqual((yield* liveInstances)[0]?.pid, process.pid)
+      assert.deepStrictEqual(yield* versions, ["1.0.0", "1.1.0"])
+      yield* age(29)
+      assert.lengthOf(yield* versions, 2)
+      yield* age(31)
+      assert.lengthOf(yield* versions, 0)
+      yield* TestClock.adjust("10 seconds")
+      while ((yield* versions).length < 2) yield* pause(20)
+      yield* one.end
+      assert.deepStrictEqual(yield* versions, ["1.1.0"])
+    }).pipe(Effect.scoped, onDatabase())
+  )
+
+  it.effect("of a server that died is forgotten after a day", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* start("1.0.0")
+      yield* age(24 * 60 * 60 + 1)
+      yield* start("1.1.0")
+      assert.lengthOf(yield* sql`SELECT id FROM instances`, 1)
+    }).pipe(Effect.scoped, onDatabase())
+  )
+})
+
+describe("the clock of a server", () => {
+  const warnings = (setting: (theirs: number) => Effect.Effect<void>) => {
+    const { layer, lines } = logged()
+    return Effect.gen(function* () {
+      const { clock } = yield* Database
+      yield* setting(yield* clock)
+      yield* Layer.build(ClockCheckLive)
+      return lines.join("\n")
+    }).pipe(
+      Effect.provide(layer),
+      (test) => Effect.flatMap(freshDatabase(), ({ url }) => Effect.provide(test, PostgresStatements(url, "shared"))),
+      Effect.scoped
+    )
+  }
+
+  it.effect("that is an hour off is warned of, with both times", () =>
+    Effect.gen(function* () {
+      const said = yield* warnings((theirs) => TestClock.setTime(theirs - 3_600_000))
+      assert.match(
+        said,
+        /^WARN the clocks differ by 3600\.\d seconds: this server's says \d{4}-\S+Z, the database's \d{4}-\S+Z; /
+      )
+    })
+  )
+
+  it.effect("that is right within two seconds is not", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* warnings((theirs) => TestClock.setTime(theirs + 1_000)), "")
+    })
+  )
+})
