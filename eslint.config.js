@@ -11,7 +11,7 @@ const typescript = [...sources, ...tests]
 const entries = [
   "packages/*/src/main.ts",
   "packages/cli/src/Cli.ts",
-  "packages/cli/src/run/main.ts",
+  "packages/cli/src/{completion,run}/main.ts",
   "packages/mcp/src/Calls.ts",
   "packages/server/src/**/*Worker.ts"
 ]
@@ -72,7 +72,7 @@ const engines = {
 }
 /** What composes the server, the port itself, and programs and threads of the operator that work on a database file. */
 const aware = [
-  "packages/server/src/database/{sqlite,postgres}/**",
+  "packages/server/src/database/{sqlite,postgres,copy}/**",
   "packages/server/src/database/Database.ts",
   "packages/server/src/database/GuardedConnection.ts",
   "packages/server/src/database/SqlErrors.ts",
@@ -81,8 +81,9 @@ const aware = [
   "packages/server/src/auth/OfflineSession.ts",
   "packages/server/src/backups/Apply.ts",
   "packages/server/src/backups/DrillWorker.ts",
+  "packages/server/src/backups/FillEmpty.ts",
   "packages/server/src/backups/OfflineDrill.ts",
-  "packages/server/src/check/DatabaseChecks.ts",
+  "packages/server/src/check/{Database,Postgres}Checks.ts",
   "packages/server/src/keys/Rotation.ts"
 ]
 

@@ -9,16 +9,30 @@ const alias = [
 /** The tests of the engine itself. */
 const ofPostgres = "test/postgres/**/*.test.ts"
 
-/** The suites that run on both engines, in the project `server` and in the project `postgres`. */
+/**
+ * The suites that run on both engines, in the project `server` and in the project `postgres`. The rest of the suites
+ * read SQLite's file or count its statements.
+ */
 const onBoth = [
   "access/Access",
-  "auth/{LastUse,Login,Sessions}",
+  "api/{Client,Connections,Login,Resources}",
+  "audit/{AuditLog,Breaks,Flush,Reach}",
+  "auth/*",
+  "authorization/{AccessRules,Tenants}",
   "environments/Environments",
+  "history/{Authorization,Destroy,Model,Races,Revert}",
   "members/Invitations",
+  "model/{Listing,Model,Races}",
+  "operations/Drain",
   "organizations/Organizations",
   "projects/Projects",
-  "secrets/{Bundles,Secrets}"
-].map((name) => `test/${name}.test.ts`)
+  "secrets/{Bundles,DecryptionFailures,Secrets}",
+  "trail/{Filters,Pages,Queue,Verify}",
+  "users/Users"
+]
+
+/** The slowest of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
+const onBothInLongRuns = ["authorization/{Entry,Limits,Meanwhile,Members,Table}", "history/Limits"]
 
 const project = (name: string) => ({
   resolve: { alias },
@@ -39,7 +53,12 @@ const postgres = {
   test: {
     ...project("server").test,
     name: "postgres",
-    include: [ofPostgres, ...onBoth],
+    include: [
+      ofPostgres,
+      ...[...onBoth, ...(process.env["COFFER_LONG"] === "1" ? onBothInLongRuns : [])].map(
+        (name) => `test/${name}.test.ts`
+      )
+    ],
     exclude: [],
     globalSetup: "./test/support/postgres/Start.ts"
   }
