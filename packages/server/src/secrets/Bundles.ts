@@ -99,7 +99,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const at = yield* now
         const totals = yield* changes.claim(place.env)
         yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
-        const steps = yield* changes.plan(place, wanted)
+        const steps = yield* changes.plan(place, totals, wanted)
         const written = yield* changes.apply(place, totals, steps, {
           at,
           dryRun: request.dry_run === true,

@@ -2,7 +2,7 @@ import { actorName } from "@coffer/domain/Actor"
 import { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
-import { Effect, Redacted } from "effect"
+import { Array, Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import type { AuditEvent } from "../audit/AuditEvent.js"
@@ -11,7 +11,10 @@ import { uuidV7 } from "../database/Uuid.js"
 import { ChangesRepo, type Totals } from "./ChangesRepo.js"
 import { checkLimits } from "./Limits.js"
 import { SecretsRepo, type WholeRow } from "./Repo.js"
-import { sizeOf, type Value, Versions } from "./Versions.js"
+import { type NewValue, sizeOf, type Value, Versions, type WrittenAt } from "./Versions.js"
+
+/** How many steps are encrypted and written between two looks at the clock. */
+const stepsAtOnce = 16
 
 /** The requested changes by key: a value to set, or null to delete the secret. */
 export type Wanted = ReadonlyMap<SecretKey, Value | null>
@@ -79,8 +82,12 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
             onSuccess: (before) => Redacted.value(before) === Redacted.value(value)
           })
 
-    const stepOf = Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, value: Value | null) {
-      const row = yield* repo.find({ envId: place.env.id, key })
+    const stepOf = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      row: WholeRow | undefined,
+      key: SecretKey,
+      value: Value | null
+    ) {
       if (row === undefined) {
         const absent: Step =
           value === null ? { change: "unchanged", key, version: 0 } : { change: "created", key, value }
@@ -100,41 +107,50 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     /** Returns the steps for the wanted changes, merged with the `settled` steps in byte order of their keys. */
     const plan = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
+      totals: Totals,
       wanted: Wanted,
       settled: ReadonlyArray<Step> = []
     ) {
-      const steps = yield* forEachInSlices([...wanted], ([key, value]) => stepOf(place, key, value))
+      // Pages of the whole environment take fewer statements than many keys.
+      const keys = wanted.size > totals.secret_count / 20 ? undefined : [...wanted.keys()]
+      const rows = new Map((yield* repo.select(place.env.id, keys)).map((row) => [row.key, row]))
+      const steps = yield* forEachInSlices([...wanted], ([key, value]) => stepOf(place, rows.get(key), key, value))
       return [...settled, ...steps].sort(inByteOrder)
     })
 
-    const applyStep = (place: Place<"secret.write">, revision: number, at: string, eventOfSet: EventOfSet) =>
-      Effect.fnUntraced(function* (step: Step) {
-        if (step.change === "unchanged") return []
-        const { key } = step
-        const version = versionAfter(step)
-        if (step.change === "deleted") {
-          yield* remove({
+    const removed = (place: Place<"secret.write">, at: WrittenAt) => (step: Step) =>
+      step.change === "deleted"
+        ? remove({
             env_id: place.env.id,
-            revision,
-            key,
+            revision: at.revision,
+            key: step.key,
             secret_id: step.row.id,
-            version,
+            version: step.row.version,
             created_by: actorName(place.actor),
-            created_at: at
+            created_at: at.at
           })
-          const event: AuditEvent = {
-            action: "secret.delete",
-            resource_type: "secret",
-            resource_id: step.row.id,
-            metadata: { key, version }
-          }
-          return [event]
+        : Effect.void
+
+    /** Applies the steps in as few statements as possible. Returns their audit entries, in the steps' order. */
+    const applySome = (place: Place<"secret.write">, at: WrittenAt, eventOfSet: EventOfSet) =>
+      Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
+        const written: Array<NewValue> = []
+        const events: Array<AuditEvent> = []
+        for (const step of steps) {
+          if (step.change === "unchanged") continue
+          const { key } = step
+          const version = versionAfter(step)
+          const id = step.change === "created" ? SecretId.make(yield* uuidV7) : step.row.id
+          if (step.change !== "deleted") written.push({ id, key, version, value: step.value })
+          const { action, metadata } =
+            step.change === "deleted"
+              ? ({ action: "secret.delete", metadata: { key, version } } as const)
+              : eventOfSet(key, version)
+          events.push({ action, resource_type: "secret", resource_id: id, metadata: { ...metadata } })
         }
-        const id = step.change === "updated" ? step.row.id : SecretId.make(yield* uuidV7)
-        yield* versions.write(place, { id, key, version }, step.value, { revision, at })
-        const { action, metadata } = eventOfSet(key, version)
-        const event: AuditEvent = { action, resource_type: "secret", resource_id: id, metadata: { ...metadata } }
-        return [event]
+        yield* versions.write(place, written, at)
+        yield* Effect.forEach(steps, removed(place, at), { discard: true })
+        return events
       })
 
     const bundleWritten = (revision: number, steps: ReadonlyArray<Step>): BundleWritten => ({
@@ -163,7 +179,11 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       if (options.dryRun || steps.every(({ change }) => change === "unchanged"))
         return bundleWritten(totals.revision, steps)
       const revision = totals.revision + 1
-      const events = yield* forEachInSlices(steps, applyStep(place, revision, options.at, options.eventOfSet))
+      const at = { revision, at: options.at }
+      const events = yield* forEachInSlices(
+        Array.chunksOf(steps, stepsAtOnce),
+        applySome(place, at, options.eventOfSet)
+      )
       yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
       yield* audit.write(sourceOf(place), ...first, ...events.flat())

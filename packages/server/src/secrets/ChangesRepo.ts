@@ -1,6 +1,6 @@
 import type { EnvId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
 import type { Sealed } from "../keys/Envelope.js"
 import { missingEnvironment } from "./Repo.js"
@@ -23,29 +23,45 @@ interface NewChange {
   readonly created_at: string
 }
 
-interface NewVersion extends Sealed, NewChange {
+export interface NewVersion extends Sealed, NewChange {
   readonly value_bytes: number
 }
 
 /** The statements that change the secrets of an environment. */
 export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
   effect: Effect.gen(function* () {
-    const { returning, write } = yield* query
+    const { insert, returning, write } = yield* query
 
     const claim = returning(TotalsRow)`
       UPDATE environments SET revision = revision WHERE id = ${"id"} AND removed_at IS NULL
       RETURNING revision, secret_count, value_bytes`
 
-    const recordChange = write`
-      INSERT INTO secret_changes (env_id, revision, key, secret_id, version, change, created_by, created_at)
-      VALUES (${"env_id"}, ${"revision"}, ${"key"}, ${"secret_id"}, ${"version"}, ${"change"}, ${"created_by"},
-        ${"created_at"})`
+    const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
+    const insertVersions = insert("secret_versions", [
+      "secret_id",
+      "version",
+      "revision",
+      "format",
+      "kek_id",
+      "wrapped_key",
+      "ciphertext",
+      "value_bytes",
+      "created_by",
+      "created_at"
+    ])
+    const recordChanges = insert("secret_changes", [
+      "env_id",
+      "revision",
+      "key",
+      "secret_id",
+      "version",
+      "change",
+      "created_by",
+      "created_at"
+    ])
 
-    const insertVersion = write`
-      INSERT INTO secret_versions (secret_id, version, revision, format, kek_id, wrapped_key, ciphertext, value_bytes,
-        created_by, created_at)
-      VALUES (${"secret_id"}, ${"version"}, ${"revision"}, ${"format"}, ${"kek_id"}, ${"wrapped_key"}, ${"ciphertext"},
-        ${"value_bytes"}, ${"created_by"}, ${"created_at"})`
+    const setVersion = write`
+      UPDATE secrets SET version = ${"version"}, updated_at = ${"created_at"} WHERE id = ${"secret_id"}`
 
     const remove = write`
       UPDATE secrets SET removed_at = ${"created_at"}, removed_revision = ${"revision"} WHERE id = ${"secret_id"}`
@@ -69,21 +85,22 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
         SET revision = ${"revision"}, secret_count = ${"secret_count"}, value_bytes = ${"value_bytes"}
         WHERE id = ${"id"}`,
 
-      insertSecret: write`
-        INSERT INTO secrets (id, env_id, key, version, created_at, updated_at)
-        VALUES (${"id"}, ${"envId"}, ${"key"}, 1, ${"now"}, ${"now"})`,
+      /** Inserts versions and makes them current. A version 1 creates its secret. */
+      insertVersions: (rows: ReadonlyArray<NewVersion>) =>
+        Effect.gen(function* () {
+          const [later, first] = Array.partition(rows, ({ version }) => version === 1)
+          yield* insertSecrets(
+            first.map(({ created_at, secret_id: id, ...row }) => ({ ...row, id, created_at, updated_at: created_at }))
+          )
+          yield* Effect.forEach(later, (row) => setVersion({ ...row }), { discard: true })
+          yield* insertVersions(rows.map((row) => ({ ...row })))
+          yield* recordChanges(rows.map((row) => ({ ...row, change: row.version === 1 ? "created" : "updated" })))
+        }),
 
-      setVersion: write`UPDATE secrets SET version = ${"version"}, updated_at = ${"now"} WHERE id = ${"id"}`,
+      remove: (row: NewChange) => Effect.zipRight(remove({ ...row }), recordChanges([{ ...row, change: "deleted" }])),
 
-      insertVersion: (row: NewVersion) =>
-        Effect.zipRight(
-          insertVersion({ ...row }),
-          recordChange({ ...row, change: row.version === 1 ? "created" : "updated" })
-        ),
-
-      remove: (row: NewChange) => Effect.zipRight(remove({ ...row }), recordChange({ ...row, change: "deleted" })),
-
-      restore: (row: NewChange) => Effect.zipRight(restore({ ...row }), recordChange({ ...row, change: "undeleted" })),
+      restore: (row: NewChange) =>
+        Effect.zipRight(restore({ ...row }), recordChanges([{ ...row, change: "undeleted" }])),
 
       /** Deletes the ciphertext and the data key of a version; `secure_delete` overwrites the freed bytes. */
       destroyVersion: write`

@@ -89,7 +89,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         yield* checkLimits(totals, after)
         const version = current.version + 1
         const revision = totals.revision + 1
-        yield* sealed.write(place, { id, key, version }, value, { revision, at: written_at })
+        yield* sealed.write(place, [{ id, key, version, value }], { revision, at: written_at })
         yield* changes.setTotals({ id: place.env.id, revision, ...after })
         yield* audit.write(sourceOf(place), {
           action: "secret.set",

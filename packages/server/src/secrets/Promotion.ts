@@ -60,7 +60,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         )
         const wanted: Wanted = new Map(values)
         const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
-        const steps = yield* changes.plan(to, wanted)
+        const steps = yield* changes.plan(to, target, wanted)
         const written = yield* changes.apply(to, target, steps, {
           at,
           dryRun: request.dry_run === true,

@@ -11,6 +11,7 @@ import { traced } from "../tracing/Traced.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { Changes, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
+import type { Totals } from "./ChangesRepo.js"
 import { type ChangeRow, HistoryRepo } from "./HistoryRepo.js"
 import { SecretsRepo } from "./Repo.js"
 import { type Value, Versions } from "./Versions.js"
@@ -97,7 +98,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     })
 
     /** Returns the steps from the current state to the state at a revision. */
-    const stepsTo = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
+    const stepsTo = Effect.fnUntraced(function* (place: Place<"secret.write">, totals: Totals, revision: number) {
       const rows = yield* repo.list(place.env.id)
       for (const row of rows) yield* versions.checkNewest(place, row)
       const state = yield* stateAt(place, revision)
@@ -111,7 +112,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
       ])
       const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
-      return yield* changes.plan(place, wanted, unchanged)
+      return yield* changes.plan(place, totals, wanted, unchanged)
     })
 
     /**
@@ -141,7 +142,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
             message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
           })
         }
-        const steps = yield* stepsTo(place, to)
+        const steps = yield* stepsTo(place, totals, to)
         const written = yield* changes.apply(place, totals, steps, {
           at,
           dryRun: request.dry_run === true,

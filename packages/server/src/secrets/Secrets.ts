@@ -99,7 +99,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             ? { id: SecretId.make(yield* uuidV7), version: 1, created_at: written_at }
             : { ...current, version: current.version + 1 }
         const revision = totals.revision + 1
-        yield* versions.write(place, { id, key, version }, value, { revision, at: written_at })
+        yield* versions.write(place, [{ id, key, version, value }], { revision, at: written_at })
         yield* changes.setTotals({ id: place.env.id, revision, ...after })
         yield* audit.write(sourceOf(place), {
           action: "secret.set",

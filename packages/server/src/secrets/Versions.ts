@@ -23,6 +23,17 @@ export interface VersionOf {
   readonly version: number
 }
 
+/** A version of a secret to write. */
+export interface NewValue extends VersionOf {
+  readonly value: Value
+}
+
+/** The revision and the time of a change. */
+export interface WrittenAt {
+  readonly revision: number
+  readonly at: string
+}
+
 interface SealedColumns {
   readonly format: number
   readonly kek_id: string
@@ -51,29 +62,28 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const reportFailure = yield* makeFailureReports
 
     /**
-     * Encrypts a value as a version of a secret and makes that version current; version 1 creates the secret. Fails
-     * with LimitExceeded if the key-encryption key has reached its limit.
+     * Encrypts values as versions of secrets and makes them current; a version 1 creates its secret. Fails with
+     * LimitExceeded if the key-encryption key has reached its limit.
      */
     const write = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
-      { id, key, version }: VersionOf,
-      value: Value,
-      written: { readonly revision: number; readonly at: string }
+      versions: ReadonlyArray<NewValue>,
+      written: WrittenAt
     ) {
-      yield* wraps.check()
-      if (version === 1) yield* changes.insertSecret({ id, envId: place.env.id, key, now: written.at })
-      else yield* changes.setVersion({ id, version, now: written.at })
-      yield* changes.insertVersion({
-        ...seal(keyring, bindingOf(place, { id, key, version }), value),
-        env_id: place.env.id,
-        key,
-        secret_id: id,
-        version,
-        revision: written.revision,
-        value_bytes: sizeOf(value),
-        created_by: actorName(place.actor),
-        created_at: written.at
-      })
+      const rows = yield* Effect.forEach(versions, ({ id, key, value, version }) =>
+        Effect.map(wraps.check(), () => ({
+          ...seal(keyring, bindingOf(place, { id, key, version }), value),
+          env_id: place.env.id,
+          key,
+          secret_id: id,
+          version,
+          revision: written.revision,
+          value_bytes: sizeOf(value),
+          created_by: actorName(place.actor),
+          created_at: written.at
+        }))
+      )
+      yield* changes.insertVersions(rows)
     })
 
     const failed = (place: EnvPlace<Action>, of: VersionOf): Effect.Effect<never, DecryptionFailed> =>

@@ -20,7 +20,7 @@ const start = (version: string) =>
     return { end: Scope.close(scope, Exit.void) } as const
   })
 
-const versions = Effect.map(liveInstances, (found) => found.map(({ version }) => version))
+const versions = Effect.map(liveInstances, (found) => found.map(({ version }) => version).sort())
 
 /** Makes every heartbeat older by some seconds, as if its server had not written since. */
 const age = (seconds: number) =>
