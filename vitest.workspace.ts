@@ -15,10 +15,9 @@ const ofPostgres = "test/postgres/**/*.test.ts"
  */
 const onBoth = [
   "access/Access",
-  "api/{Client,Connections,Login,Resources}",
+  "api/{Client,Connections,Login}",
   "audit/{AuditLog,Breaks,Flush,Reach}",
   "auth/*",
-  "authorization/{AccessRules,Tenants}",
   "environments/Environments",
   "history/{Authorization,Destroy,Model,Races,Revert}",
   "members/Invitations",
@@ -32,7 +31,11 @@ const onBoth = [
 ]
 
 /** The slowest of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
-const onBothInLongRuns = ["authorization/{Entry,Limits,Meanwhile,Members,Table}", "history/Limits"]
+const onBothInLongRuns = [
+  "api/Resources",
+  "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,Table,Tenants}",
+  "history/Limits"
+]
 
 const project = (name: string) => ({
   resolve: { alias },

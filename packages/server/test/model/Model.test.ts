@@ -476,7 +476,7 @@ describe("authorization", () => {
               )
             )
           })
-        yield* holds(anyRun, property, { numRuns: long ? 1_000 : isOnPostgres() ? 20 : 100 })
+        yield* holds(anyRun, property, { numRuns: long ? 1_000 : isOnPostgres() ? 12 : 60 })
         // The runs say something only when each call is both allowed and refused among them.
         for (const call of long ? Object.keys(weights).filter((call) => call !== "superadmin") : []) {
           for (const wanted of [200, call === "createOrg" ? 409 : 403]) {
