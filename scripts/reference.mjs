@@ -7,7 +7,7 @@ import { HttpApi } from "@effect/platform"
 import { Context, Effect, Option } from "effect"
 import { format, resolveConfig } from "prettier"
 import { Api } from "../packages/domain/dist/Api.js"
-import { BodyLimit, Requires } from "../packages/domain/dist/api/Requirement.js"
+import { BodyLimit, RecentLogin, Requires } from "../packages/domain/dist/api/Requirement.js"
 import { errors } from "../packages/domain/dist/Errors.js"
 import { needs } from "../packages/domain/dist/Permissions.js"
 import { loadConfig } from "../packages/server/dist/Config.js"
@@ -34,13 +34,22 @@ const requirement = (requires) => {
   return `role ${need.role}${account[need.account] ?? ""}`
 }
 
+/** Returns what an endpoint requires of a browser's session, as a sentence. */
+const recentLogin = (rule = "never") => {
+  if (rule === "never") return ""
+  const when = rule === "always" ? "" : ` with \`${rule.field}: ${rule.is}\``
+  return ` A browser's session needs a login from the last 15 minutes for this${when}.`
+}
+
 const required = new Map()
 const limits = new Map()
+const recent = new Map()
 HttpApi.reflect(Api, {
   onGroup: () => undefined,
   onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
     const id = `${group.identifier}.${endpoint.name}`
     required.set(id, Option.getOrThrow(Context.getOption(mergedAnnotations, Requires)))
+    Option.map(Context.getOption(mergedAnnotations, RecentLogin), (rule) => recent.set(id, rule))
     Option.map(Context.getOption(mergedAnnotations, BodyLimit), (bytes) => limits.set(id, bytes))
   }
 })
@@ -84,7 +93,7 @@ const callSection = (operation) => {
   const limit = limits.get(operation.operationId)
   return [
     `### ${operation.summary}`,
-    `\`${operation.call}\` needs ${requirement(required.get(operation.operationId))}. ${operation.description}`,
+    `\`${operation.call}\` needs ${requirement(required.get(operation.operationId))}. ${operation.description}${recentLogin(recent.get(operation.operationId))}`,
     parameters.length === 0
       ? ""
       : table(
@@ -163,7 +172,11 @@ const everything = {
   BACKUP_S3_ENDPOINT: "https://s3.example.com",
   BACKUP_S3_BUCKET: "backups",
   BACKUP_S3_ACCESS_KEY: "key",
-  BACKUP_S3_SECRET_KEY: "secret"
+  BACKUP_S3_SECRET_KEY: "secret",
+  SERVICE_PUBLIC_URL: "https://coffer.example.com",
+  SERVICE_OIDC_ISSUER: "https://id.example.com",
+  SERVICE_OIDC_CLIENT_ID: "coffer",
+  SERVICE_OIDC_CLIENT_SECRET: "secret"
 }
 
 /** Returns the format of a variable, from the server's error for a value that is always invalid. */

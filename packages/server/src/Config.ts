@@ -1,4 +1,3 @@
-import { isIP } from "node:net"
 import type { Email } from "@coffer/domain/Names"
 import { Array, Context, Effect, LogLevel, Order, Record, Redacted } from "effect"
 import {
@@ -23,6 +22,8 @@ import {
   word
 } from "./config/Formats.js"
 import { database, type DatabaseSettings } from "./config/DatabaseSettings.js"
+import { identity, type IdentitySettings } from "./config/IdentitySettings.js"
+import { isLoopback } from "./config/Loopback.js"
 import { ConfigProblems, joined, problem, satisfying, type Setting } from "./config/Problems.js"
 import { superadminVariable } from "./config/Unknown.js"
 import { type Environment, type Reader, reader } from "./config/Variables.js"
@@ -65,7 +66,7 @@ export interface BackupSettings {
   readonly retainWeeklyWeeks: number
 }
 
-export interface Settings extends DatabaseSettings {
+export interface Settings extends DatabaseSettings, IdentitySettings {
   /** 64 hex digits. */
   readonly masterKey: Redacted.Redacted
   /** Sorted by number, without duplicates. */
@@ -95,10 +96,6 @@ export interface Settings extends DatabaseSettings {
 }
 
 export class ServerConfig extends Context.Tag("@coffer/server/ServerConfig")<ServerConfig, Settings>() {}
-
-/** 127.0.0.0/8, ::1 and `localhost`. Not its subdomains, which a resolver may look up elsewhere. */
-const isLoopback = (name: string): boolean =>
-  name === "::1" || (isIP(name) === 4 && name.startsWith("127.")) || name.toLowerCase() === "localhost"
 
 const implicitTlsPort = 465
 
@@ -287,6 +284,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         superadmins: superadmins(environment, settings),
         mail: mail(settings),
         database: database(settings),
+        identity: identity(settings),
         host: settings.withDefault("SERVICE_HOST", host, "127.0.0.1"),
         port: settings.withDefault("SERVICE_PORT", listeningPort, defaultPort),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
@@ -338,7 +336,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
     ).pipe(
       Effect.mapBoth({
         onFailure: (errors) => new ConfigProblems({ problems: joined(errors) }),
-        onSuccess: ({ database, ...rest }) => ({ ...rest, ...database })
+        onSuccess: ({ database, identity, ...rest }) => ({ ...rest, ...database, ...identity })
       })
     )
   })

@@ -27,9 +27,10 @@ const s3 = {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Settings with their secrets laid open, to be compared. */
-const plain = ({ masterKey, mail, backups, tracing, ...rest }: Settings) => ({
+const plain = ({ masterKey, mail, backups, tracing, provider, ...rest }: Settings) => ({
   ...rest,
   masterKey: Redacted.value(masterKey),
+  provider: provider && { ...provider, clientSecret: Redacted.value(provider.clientSecret) },
   mail: mail._tag === "Log" ? mail : { ...mail, password: mail.password && Redacted.value(mail.password) },
   backups: backups && {
     ...backups,
@@ -85,7 +86,10 @@ describe("the settings", () => {
         auditStream: null,
         auditRequired: false,
         invitationMail: true,
-        tracing: null
+        tracing: null,
+        publicUrl: null,
+        provider: null,
+        emailLogin: true
       })
     })
   )
@@ -123,6 +127,14 @@ describe("the settings", () => {
         SERVICE_AUDIT_STREAM: "/var/log/coffer/audit.jsonl",
         SERVICE_AUDIT_REQUIRED: "1",
         SERVICE_INVITATION_MAIL: "0",
+        SERVICE_PUBLIC_URL: "https://Coffer.example.com/",
+        SERVICE_OIDC_ISSUER: "https://id.example.com/realms/acme",
+        SERVICE_OIDC_CLIENT_ID: "coffer",
+        SERVICE_OIDC_CLIENT_SECRET: "oidc-secret",
+        SERVICE_OIDC_NAME: "Keycloak",
+        SERVICE_OIDC_ALLOWED_DOMAINS: "Example.com",
+        SERVICE_OIDC_LINK: "never",
+        SERVICE_EMAIL_LOGIN: "0",
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
         OTEL_SERVICE_NAME: "coffer-eu",
         OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer abc,x-tenant=7"
@@ -167,6 +179,16 @@ describe("the settings", () => {
         orgCreation: "superadmin",
         auditStream: { file: "/var/log/coffer/audit.jsonl" },
         auditRequired: true,
+        publicUrl: "https://coffer.example.com",
+        provider: {
+          issuer: "https://id.example.com/realms/acme",
+          clientId: "coffer",
+          clientSecret: "oidc-secret",
+          name: "Keycloak",
+          allowedDomains: ["example.com"],
+          linksKnownUsers: false
+        },
+        emailLogin: false,
         invitationMail: false,
         tracing: {
           endpoint: "http://collector:4318",

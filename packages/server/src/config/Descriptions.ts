@@ -114,6 +114,52 @@ export const described: ReadonlyArray<DescribedGroup> = [
     ]
   },
   {
+    title: "Login",
+    variables: [
+      {
+        variable: "SERVICE_PUBLIC_URL",
+        meaning:
+          "The address at which browsers reach the server. It decides how session cookies are set, and the provider of single sign-on sends people back there",
+        required: "with SERVICE_OIDC_ISSUER"
+      },
+      {
+        variable: "SERVICE_EMAIL_LOGIN",
+        meaning: "`0`: no login codes are mailed, and people log in only by single sign-on",
+        default: "1"
+      },
+      {
+        variable: "SERVICE_OIDC_ISSUER",
+        meaning: "The provider of single sign-on (OpenID Connect), as its tokens name it. Empty: off",
+        required: "with any other setting of SERVICE_OIDC_…"
+      },
+      {
+        variable: "SERVICE_OIDC_CLIENT_ID",
+        meaning: "The id of the client that stands for this server at the provider",
+        required: "with SERVICE_OIDC_ISSUER"
+      },
+      {
+        variable: "SERVICE_OIDC_CLIENT_SECRET",
+        meaning: "The secret of that client",
+        required: "with SERVICE_OIDC_ISSUER",
+        file: true
+      },
+      {
+        variable: "SERVICE_OIDC_NAME",
+        meaning: "The provider's name on the login page. Empty: the issuer's host"
+      },
+      {
+        variable: "SERVICE_OIDC_ALLOWED_DOMAINS",
+        meaning: "The domains of e-mail addresses that may log in by the provider. Empty: all that it lets in"
+      },
+      {
+        variable: "SERVICE_OIDC_LINK",
+        meaning:
+          "`verified-email`: the first login by the provider links a known user with that verified address. `never`: known users without an identity are refused",
+        default: "verified-email"
+      }
+    ]
+  },
+  {
     title: "Who may do what",
     variables: [
       {

@@ -60,6 +60,15 @@ const auditRequired = ({ auditRequired }: Settings): string =>
 const tracing = ({ tracing }: Settings): string =>
   tracing === null ? off("tracing") : on("tracing", `${tracing.endpoint} as ${tracing.serviceName}`)
 
+const emailLogin = ({ emailLogin }: Settings): string =>
+  emailLogin ? on("login by e-mail", "codes") : off("login by e-mail")
+
+const singleSignOn = ({ provider }: Settings): string =>
+  provider === null ? off("single sign-on") : on("single sign-on", provider.issuer)
+
+const browsers = ({ publicUrl }: Settings): string =>
+  publicUrl === null ? off("public address", "browsers' sessions on loopback alone") : on("public address", publicUrl)
+
 /** Log lines that say which features are on or off, without secrets. */
 export const summary = (settings: Settings): ReadonlyArray<string> => {
   const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
@@ -67,6 +76,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   return [
     ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
+    line(emailLogin, singleSignOn, browsers),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)
   ]

@@ -12,7 +12,11 @@ const everything = {
   BACKUP_S3_ACCESS_KEY: "key",
   BACKUP_S3_SECRET_KEY: "secret",
   SUPERADMIN_EMAIL_0: "root@example.com",
-  OTEL_EXPORTER_OTLP_ENDPOINT: "https://traces.example.com"
+  OTEL_EXPORTER_OTLP_ENDPOINT: "https://traces.example.com",
+  SERVICE_PUBLIC_URL: "https://coffer.example.com",
+  SERVICE_OIDC_ISSUER: "https://id.example.com",
+  SERVICE_OIDC_CLIENT_ID: "coffer",
+  SERVICE_OIDC_CLIENT_SECRET: "secret"
 }
 
 const variables = described.flatMap((group) => group.variables)

@@ -20,6 +20,11 @@ const everything = {
   BACKUP_S3_ACCESS_KEY: "AKIA123",
   BACKUP_S3_SECRET_KEY: "hunter2-s3",
   BACKUP_SCHEDULE_HOURS: "6",
+  SERVICE_PUBLIC_URL: "https://coffer.example.com",
+  SERVICE_OIDC_ISSUER: "https://id.example.com/realms/acme",
+  SERVICE_OIDC_CLIENT_ID: "coffer",
+  SERVICE_OIDC_CLIENT_SECRET: "hunter2-oidc",
+  SERVICE_EMAIL_LOGIN: "0",
   SERVICE_SIGNUP: "invited",
   SERVICE_SIGNUP_DOMAINS: "example.com",
   SERVICE_ORG_CREATION: "superadmin",
@@ -36,11 +41,12 @@ afterAll(() => {
   cleanUp()
 })
 
-describe("the three lines at start", () => {
+describe("the lines at start", () => {
   it.effect("say what is off", () =>
     Effect.map(lines({}), (found) =>
       assert.deepStrictEqual(found, [
         "mail off (login codes are printed in this log); backups off (no store is configured)",
+        "login by e-mail on (codes); single sign-on off; public address off (browsers' sessions on loopback alone)",
         "open sign-up on (anyone with a mailbox); open organization creation on (anyone); superadmins off",
         "metrics off; audit stream off; required audit off; tracing off"
       ])
@@ -51,6 +57,7 @@ describe("the three lines at start", () => {
     Effect.map(lines(everything), (found) => {
       assert.deepStrictEqual(found, [
         "mail on (mail.example.com:587, STARTTLS, with a login, from coffer@example.com); backups on (https://s3.example.com, bucket backups, every 6 h, kept for 7 days and 4 weeks)",
+        "login by e-mail off; single sign-on on (https://id.example.com/realms/acme); public address on (https://coffer.example.com)",
         "open sign-up off (invited people, example.com); open organization creation off (superadmins alone); superadmins on (2)",
         "metrics on (127.0.0.1:9464); audit stream on (/var/lib/coffer/audit.jsonl); required audit on (no access without its entry); tracing on (http://collector:4318 as coffer-server)"
       ])
@@ -76,7 +83,7 @@ describe("the three lines at start", () => {
 })
 
 describe("the server", () => {
-  it("logs the three lines once it listens, and names what is no setting before", async () => {
+  it("logs the lines once it listens, and names what is no setting before", async () => {
     const program = await Program.start({ SMTP_USER: "ada@example.com", SERVICE_LOG_FORMAT: "pretty" })
     await program.said(/listening on/)
     assert.match(

@@ -1,0 +1,115 @@
+import { Effect, Option, type Redacted } from "effect"
+import { domain, type Format, listOf, password, text, word } from "./Formats.js"
+import { hostOf, isLoopback } from "./Loopback.js"
+import { joined, problem, satisfying, type Setting } from "./Problems.js"
+import type { Reader } from "./Variables.js"
+
+/** The provider of single sign-on (OpenID Connect). */
+export interface ProviderSettings {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: Redacted.Redacted
+  /** For people. */
+  readonly name: string
+  /** In lowercase; empty for all that the provider lets in. */
+  readonly allowedDomains: ReadonlyArray<string>
+  /** Whether a known user may log in by the provider, and is linked to the identity at the first login. */
+  readonly linksKnownUsers: boolean
+}
+
+export interface IdentitySettings {
+  /** The origin at which browsers reach the server; null if it is not configured. */
+  readonly publicUrl: string | null
+  readonly provider: ProviderSettings | null
+  /** Whether people may log in with codes that are mailed. */
+  readonly emailLogin: boolean
+}
+
+const isSafe = (url: URL): boolean =>
+  url.username === "" &&
+  url.password === "" &&
+  (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(hostOf(url))))
+
+const publicUrl: Format<string> = {
+  rule: "must be an https address without a path, such as https://coffer.example.com; http only for loopback",
+  read: (value) =>
+    Option.filterMap(Option.liftPredicate(value, URL.canParse), (parsable) => {
+      const url = new URL(parsable)
+      const isOrigin = url.pathname === "/" && !/[?#\s]/.test(value)
+      return isOrigin && isSafe(url) ? Option.some(url.origin) : Option.none()
+    })
+}
+
+/** Kept as it is written: the issuer of a token must be equal as text. */
+const issuer: Format<string> = {
+  rule: "must be the https address of the provider's issuer, without query or fragment; http only for loopback",
+  read: (value) =>
+    Option.liftPredicate(value, (text) => URL.canParse(text) && isSafe(new URL(text)) && !/[?#\s]/.test(text))
+}
+
+const variable = "SERVICE_OIDC_ISSUER"
+
+/** Settings that have no effect without an issuer. */
+const ofProvider = [
+  "SERVICE_OIDC_CLIENT_ID",
+  "SERVICE_OIDC_CLIENT_SECRET",
+  "SERVICE_OIDC_CLIENT_SECRET_FILE",
+  "SERVICE_OIDC_NAME",
+  "SERVICE_OIDC_ALLOWED_DOMAINS"
+]
+
+const linking = "SERVICE_OIDC_LINK"
+const linkings = word({ "verified-email": true, never: false })
+
+const withoutProvider = (settings: Reader): Setting<null> => {
+  const first = ofProvider.find((name) => settings.given(name) !== null)
+  return first === undefined
+    ? Effect.as(settings.optional(linking, linkings), null)
+    : problem(variable, `is required when ${first} is set`)
+}
+
+const provider = (settings: Reader): Setting<ProviderSettings | null> =>
+  settings.given(variable) === null
+    ? withoutProvider(settings)
+    : Effect.all(
+        {
+          issuer: settings.required(variable, issuer),
+          clientId: settings.required("SERVICE_OIDC_CLIENT_ID", text),
+          clientSecret: settings.requiredSecret("SERVICE_OIDC_CLIENT_SECRET", password),
+          name: settings.optional("SERVICE_OIDC_NAME", text),
+          allowedDomains: settings.withDefault("SERVICE_OIDC_ALLOWED_DOMAINS", listOf(domain), []),
+          linksKnownUsers: settings.withDefault(linking, linkings, true)
+        },
+        { mode: "validate" }
+      ).pipe(
+        Effect.mapBoth({
+          onFailure: joined,
+          onSuccess: ({ name, ...rest }) => ({ ...rest, name: name ?? new URL(rest.issuer).host })
+        })
+      )
+
+export const identity = (settings: Reader): Setting<IdentitySettings> =>
+  Effect.all(
+    {
+      publicUrl: settings
+        .optional("SERVICE_PUBLIC_URL", publicUrl)
+        .pipe(
+          satisfying(
+            "SERVICE_PUBLIC_URL",
+            `is required when ${variable} is set: the provider sends people back there`,
+            (url) => url !== null || settings.given(variable) === null
+          )
+        ),
+      provider: provider(settings),
+      emailLogin: settings
+        .withDefault("SERVICE_EMAIL_LOGIN", word({ 0: false, 1: true }), true)
+        .pipe(
+          satisfying(
+            "SERVICE_EMAIL_LOGIN",
+            `must not be 0 without ${variable}: nobody could log in`,
+            (isOn) => isOn || settings.given(variable) !== null
+          )
+        )
+    },
+    { mode: "validate" }
+  ).pipe(Effect.mapError(joined))
