@@ -47,6 +47,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   Unauthorized: { exit: "notAuthenticated", next: "run coffer login, or check SERVICE_API_KEY" },
   InvalidCode: { exit: "notAuthenticated", next: "run coffer login again" },
   Forbidden: { exit: "failed", next: "ask an administrator of the organization" },
+  Reauthenticate: { exit: "notAuthenticated", next: "run coffer login again" },
   NotFound: {
     exit: "notFound",
     next: "see what is there with coffer org, project, environment or secret list"

@@ -11,6 +11,8 @@ export interface UserActor {
   readonly name: string
   readonly superadmin: boolean
   readonly sessionId: SessionId
+  /** Whether calls that need a recent login (`RecentLogin`) are allowed. Always true unless the session is a browser's. */
+  readonly loginIsRecent: boolean
 }
 
 export interface ServiceAccountActor {
@@ -33,7 +35,7 @@ export const actorName = (actor: Actor): string => (actor.type === "user" ? acto
 
 export class CurrentActor extends Context.Tag("@coffer/domain/CurrentActor")<CurrentActor, Actor>() {}
 
-/** Authenticates the caller by a session token (bearer) or by a service account's key. */
+/** Authenticates the caller by a session token (bearer), a service account's key, or the cookie of a browser's session. */
 export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("@coffer/domain/Authentication", {
   provides: CurrentActor,
   failure: Unauthorized,
@@ -43,6 +45,12 @@ export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("@co
     ),
     apiKey: HttpApiSecurity.apiKey({ in: "header", key: "X-API-Key" }).pipe(
       HttpApiSecurity.annotate(OpenApi.Description, "A service account's key (svc_sa_…)")
+    ),
+    cookie: HttpApiSecurity.apiKey({ in: "cookie", key: "__Host-coffer" }).pipe(
+      HttpApiSecurity.annotate(
+        OpenApi.Description,
+        "A browser's session, from /login or /api/auth/verify. It counts only for requests of the server's own pages, with the header X-Coffer: 1"
+      )
     )
   }
 }) {}

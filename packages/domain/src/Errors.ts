@@ -29,6 +29,14 @@ export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
   example: "this needs a rule with permission write for environment webshop/prod of organization acme"
 }) {}
 
+/** The browser's session is valid, but its login is too old for this call. */
+export class Reauthenticate extends ApiError<Reauthenticate>()("Reauthenticate", {
+  code: "REAUTHENTICATE",
+  status: 403,
+  description: "A browser's session needs a login from the last 15 minutes for this; nothing was changed",
+  example: "this needs a login from the last 15 minutes: log in again, then repeat it"
+}) {}
+
 export class NotFound extends ApiError<NotFound>()("NotFound", {
   code: "NOT_FOUND",
   status: 404,
@@ -160,6 +168,7 @@ export const errors = [
   Unauthorized,
   InvalidCode,
   Forbidden,
+  Reauthenticate,
   NotFound,
   MethodNotAllowed,
   Conflict,

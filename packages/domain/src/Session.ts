@@ -2,6 +2,9 @@ import { Schema } from "effect"
 import { SessionId } from "./Ids.js"
 import { createdAt, field, Timestamp } from "./Schemas.js"
 
+/** How a session's token travels: in the Authorization header, or in a browser's cookie. */
+export type SessionKind = "token" | "cookie"
+
 export const Session = Schema.Struct({
   id: field(SessionId, "its id"),
   created_at: createdAt,

@@ -9,6 +9,7 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["UNAUTHORIZED", 401, "Unauthorized"],
   ["INVALID_CODE", 401, "InvalidCode"],
   ["FORBIDDEN", 403, "Forbidden"],
+  ["REAUTHENTICATE", 403, "Reauthenticate"],
   ["NOT_FOUND", 404, "NotFound"],
   ["METHOD_NOT_ALLOWED", 405, "MethodNotAllowed"],
   ["CONFLICT", 409, "Conflict"],

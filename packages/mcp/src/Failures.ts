@@ -49,6 +49,7 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   UNAUTHORIZED: "ask the user for a valid SERVICE_API_KEY, or to run coffer login",
   INVALID_CODE: "ask the user to run coffer login",
   FORBIDDEN: "do not call again: ask the user, or an administrator of the organization, for that right",
+  REAUTHENTICATE: "ask the user to run coffer login",
   NOT_FOUND: "check the names with org_list, project_list, env_list and secret_list",
   METHOD_NOT_ALLOWED: newerServer,
   CONFLICT: lookFirst,

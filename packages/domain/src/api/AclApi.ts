@@ -3,14 +3,14 @@ import { Schema } from "effect"
 import { AclExplanation, AclRule, namesItsSubject, Permission, SubjectType } from "../AclRule.js"
 import { Authentication } from "../Actor.js"
 import { grace } from "../Examples.js"
-import { Forbidden, LimitExceeded } from "../Errors.js"
+import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { RuleId, ServiceAccountId } from "../Ids.js"
 import { Email, EnvName, ProjectName } from "../Names.js"
 import { Pattern } from "../Pattern.js"
 import { body, field, list, optional } from "../Schemas.js"
 import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 const subject = {
   subject_type: field(SubjectType, "the kind of subject to explain"),
@@ -48,7 +48,9 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addSuccess(answer(AclRule, "The existing rule, with its new permission"), { status: 200 })
       .addError(Forbidden)
       .addError(LimitExceeded)
+      .addError(Reauthenticate)
       .annotate(Requires, "acl.grant")
+      .annotate(RecentLogin, { field: "permission", is: "admin" })
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,
@@ -85,6 +87,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addSuccess(answer(HttpApiSchema.NoContent, "The rule is revoked"))
       .addError(Forbidden)
       .annotate(Requires, "acl.revoke")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Revoke an access rule")
       .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")
   )

@@ -1,14 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { InvalidCode, LockedOut, RateLimited } from "../Errors.js"
+import { Forbidden, InvalidCode, LockedOut, RateLimited } from "../Errors.js"
 import { SessionId } from "../Ids.js"
 import { Email, LoginCode } from "../Names.js"
-import { body, field, list } from "../Schemas.js"
+import { body, field, list, optional } from "../Schemas.js"
 import { Session } from "../Session.js"
+import { LoginMethods } from "../LoginMethods.js"
 import { Identity } from "../User.js"
 import { answer } from "./Answer.js"
-import { Admission, BodyLimit, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
 
 const smallBody = 8 * 1024
 
@@ -21,6 +22,13 @@ const Token = Schema.Redacted(Schema.String.annotations({ examples: ["svc_st_…
 
 export class AuthApi extends HttpApiGroup.make("auth")
   .add(
+    HttpApiEndpoint.get("methods", "/api/auth/methods")
+      .addSuccess(answer(LoginMethods, "The ways to log in"))
+      .annotate(Requires, "nothing")
+      .annotate(OpenApi.Summary, "Show the ways to log in")
+      .annotate(OpenApi.Description, "For clients and pages that offer a login.")
+  )
+  .add(
     HttpApiEndpoint.post("login", "/api/auth/login")
       .setPayload(body({ email }))
       .addSuccess(
@@ -31,32 +39,47 @@ export class AuthApi extends HttpApiGroup.make("auth")
           "The same message for every address"
         )
       )
+      .addError(Forbidden)
       .addError(RateLimited)
       .annotate(Requires, "nothing")
+      .annotate(RecentLogin, "never")
       .annotate(BodyLimit, smallBody)
       .annotate(OpenApi.Summary, "Ask for a login code by e-mail")
       .annotate(
         OpenApi.Description,
-        "Mails a code of 6 digits, valid for 10 minutes. The response does not reveal whether the address has an account. A new request replaces the code. Rate limits: 5 requests per e-mail and 30 per client address in 15 minutes."
+        "Mails a code of 6 digits, valid for 10 minutes. The response does not reveal whether the address has an account. A new request replaces the code. Rate limits: 5 requests per e-mail and 30 per client address in 15 minutes. FORBIDDEN if codes are switched off."
       )
   )
   .add(
     HttpApiEndpoint.post("verify", "/api/auth/verify")
-      .setPayload(body({ email, code: field(LoginCode, "the 6 digits of the mail") }))
+      .setPayload(
+        body({
+          email,
+          code: field(LoginCode, "the 6 digits of the mail"),
+          session: optional(
+            Schema.Literal("token", "cookie"),
+            "how the session's token is returned: in the response, or to a browser as a cookie; default: token",
+            "token"
+          )
+        })
+      )
       .addSuccess(
         answer(
           Schema.Struct({ token: field(Token, "the session's token; valid for 30 days") }),
           "The session's token, for `Authorization: Bearer`"
         )
       )
+      .addSuccess(answer(HttpApiSchema.NoContent, "The session's cookie is set"))
+      .addError(Forbidden)
       .addError(InvalidCode)
       .addError(LockedOut)
       .annotate(Requires, "nothing")
+      .annotate(RecentLogin, "never")
       .annotate(BodyLimit, smallBody)
-      .annotate(OpenApi.Summary, "Exchange a login code for a session token")
+      .annotate(OpenApi.Summary, "Exchange a login code for a session")
       .annotate(
         OpenApi.Description,
-        "A wrong code invalidates the pending one. After 10 failures for an e-mail within an hour, every code is refused until the hour has passed."
+        "A wrong code invalidates the pending one. After 10 failures for an e-mail within an hour, every code is refused until the hour has passed. `session: cookie` is for the server's own pages: the session ends after 12 hours without a request, and after 30 days. It is refused over plain HTTP, except on loopback."
       )
   )
   .add(
@@ -64,8 +87,9 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .middleware(Authentication)
       .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
       .annotate(Requires, "credential")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End the current session")
-      .annotate(OpenApi.Description, "With an API key, this succeeds without effect.")
+      .annotate(OpenApi.Description, "With an API key, this succeeds without effect. A browser's cookie is cleared.")
   )
   .add(
     HttpApiEndpoint.get("me", "/api/auth/me")
@@ -91,6 +115,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .middleware(Authentication)
       .addSuccess(answer(HttpApiSchema.NoContent, "All sessions have ended"))
       .annotate(Requires, "credential")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End all of the caller's sessions")
       .annotate(OpenApi.Description, "Ends the current session too.")
   )
@@ -100,9 +125,10 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .middleware(Authentication)
       .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
       .annotate(Requires, "credential")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End one of the caller's sessions")
       .annotate(OpenApi.Description, "NOT_FOUND for another user's session.")
   )
   .middleware(Admission)
   .annotate(OpenApi.Title, "Authentication")
-  .annotate(OpenApi.Description, "Login by a code sent by e-mail, and the caller's own sessions") {}
+  .annotate(OpenApi.Description, "Logins, and the caller's own sessions") {}

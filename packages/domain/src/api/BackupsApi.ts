@@ -2,11 +2,11 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Backup, BackupList, Drill, Restore } from "../Backup.js"
-import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden } from "../Errors.js"
+import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden, Reauthenticate } from "../Errors.js"
 import { BackupId } from "../Ids.js"
 import { body, optional } from "../Schemas.js"
 import { answer } from "./Answer.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
@@ -15,7 +15,9 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .addError(Forbidden)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
+      .addError(Reauthenticate)
       .annotate(Requires, "superadmin")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Back up the database now")
       .annotate(
         OpenApi.Description,
@@ -44,7 +46,9 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .addError(DecryptionFailed)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
+      .addError(Reauthenticate)
       .annotate(Requires, "superadmin")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Decrypt a backup into a file beside the database")
       .annotate(
         OpenApi.Description,
@@ -59,7 +63,9 @@ export class BackupsApi extends HttpApiGroup.make("backups")
       .addError(Conflict)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
+      .addError(Reauthenticate)
       .annotate(Requires, "superadmin")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Restore a backup into a temporary file and check all of it")
       .annotate(
         OpenApi.Description,

@@ -10,7 +10,7 @@ import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { answer, SendsETag } from "./Answer.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, LargeAnswer, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, LargeAnswer, RecentLogin, Requires } from "./Requirement.js"
 
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
@@ -64,6 +64,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Conflict)
       .addError(LimitExceeded)
       .annotate(Requires, "env.create")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create an environment")
       .annotate(OpenApi.Description, "It starts empty. Access rules whose patterns match its name apply at once.")
   )
@@ -82,6 +83,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(answer(HttpApiSchema.NoContent, "The environment is removed"))
       .addError(Forbidden)
       .annotate(Requires, "env.delete")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove an environment")
       .annotate(OpenApi.Description, "Its secrets become inaccessible at once. The name can be used again.")
   )
@@ -122,6 +124,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(RecentLogin, "never")
       .annotate(BodyLimit, 16 * 1024 * 1024)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
@@ -157,6 +160,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(RecentLogin, "never")
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Copy secrets from another environment, without returning values")
       .annotate(
@@ -217,6 +221,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(RecentLogin, "never")
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Revert an environment to a revision, without returning values")
       .annotate(

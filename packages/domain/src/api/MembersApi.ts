@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, LastOwner, LimitExceeded } from "../Errors.js"
+import { Conflict, Forbidden, LastOwner, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { grace, graceId } from "../Examples.js"
 import { UserId } from "../Ids.js"
 import { Member, Role } from "../Member.js"
@@ -9,7 +9,7 @@ import { Email } from "../Names.js"
 import { body, field, list, optional } from "../Schemas.js"
 import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 const role = "a role in the organization"
 
@@ -29,7 +29,9 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
+      .addError(Reauthenticate)
       .annotate(Requires, "member.invite")
+      .annotate(RecentLogin, { field: "role", is: "owner" })
       .annotate(OpenApi.Summary, "Invite a person by e-mail")
       .annotate(
         OpenApi.Description,
@@ -52,7 +54,9 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addSuccess(answer(Member, "The member in the new role", { role: "admin" }))
       .addError(Forbidden)
       .addError(LastOwner)
+      .addError(Reauthenticate)
       .annotate(Requires, "member.update")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Change a member's role")
       .annotate(OpenApi.Description, "Owners only. The role of the last owner cannot be changed.")
   )
@@ -62,7 +66,9 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addSuccess(answer(HttpApiSchema.NoContent, "The member is removed"))
       .addError(Forbidden)
       .addError(LastOwner)
+      .addError(Reauthenticate)
       .annotate(Requires, "member.remove")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove a member and their access rules")
       .annotate(
         OpenApi.Description,

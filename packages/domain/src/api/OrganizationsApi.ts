@@ -6,7 +6,7 @@ import { Organization } from "../Organization.js"
 import { body, list } from "../Schemas.js"
 import { answer } from "./Answer.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
@@ -16,6 +16,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "org.create")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create an organization")
       .annotate(OpenApi.Description, "The caller becomes its owner.")
   )
@@ -43,6 +44,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "org.update")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Rename an organization")
       .annotate(
         OpenApi.Description,
@@ -55,6 +57,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .addSuccess(answer(HttpApiSchema.NoContent, "The organization is removed"))
       .addError(Forbidden)
       .annotate(Requires, "org.delete")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove an organization")
       .annotate(OpenApi.Description, "Everything in it becomes inaccessible at once. The name can be used again.")
   )

@@ -6,7 +6,7 @@ import { Project } from "../Project.js"
 import { body, list } from "../Schemas.js"
 import { answer } from "./Answer.js"
 import { OrgPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
@@ -18,6 +18,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addError(Conflict)
       .addError(LimitExceeded)
       .annotate(Requires, "project.create")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create a project")
       .annotate(OpenApi.Description, "Also creates the environments `dev`, `staging` and `prod`.")
   )
@@ -47,6 +48,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "project.update")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Rename a project")
       .annotate(OpenApi.Description, "Access rules match names by pattern, so a new name may change which rules match.")
   )
@@ -56,6 +58,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addSuccess(answer(HttpApiSchema.NoContent, "The project is removed"))
       .addError(Forbidden)
       .annotate(Requires, "project.delete")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a project")
       .annotate(OpenApi.Description, "Everything in it becomes inaccessible at once. The name can be used again.")
   )

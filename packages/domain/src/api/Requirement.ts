@@ -8,6 +8,14 @@ export type Requirement = "nothing" | "credential" | "superadmin" | "org.create"
 /** The requirement of an endpoint. A test fails if an endpoint has none. */
 export class Requires extends Context.Tag("@coffer/domain/Requires")<Requires, Requirement>() {}
 
+/**
+ * When a browser's session needs a login from the last 15 minutes: never, always, or if a field of the body has a value. Other
+ * credentials are not affected. Every call that changes something declares it: a test fails if one does not.
+ */
+export type RecentLoginRule = "never" | "always" | { readonly field: string; readonly is: string }
+
+export class RecentLogin extends Context.Tag("@coffer/domain/RecentLogin")<RecentLogin, RecentLoginRule>() {}
+
 /** The maximum body size of an endpoint in bytes, if it is not `defaultBodyLimit`. */
 export class BodyLimit extends Context.Tag("@coffer/domain/BodyLimit")<BodyLimit, number>() {}
 

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import {
   BeforeParameter,
   body,
@@ -25,7 +25,7 @@ import {
 import { RedactedSecretValue } from "../SecretValues.js"
 import { answer } from "./Answer.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
@@ -54,6 +54,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Write a new version of a secret")
       .annotate(
         OpenApi.Description,
@@ -94,6 +95,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Conflict)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a secret")
       .annotate(OpenApi.Description, "Its versions are kept: `undelete` restores it, unless a new secret has the key.")
   )
@@ -125,6 +127,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Restore an earlier value as a new version, without returning it")
       .annotate(OpenApi.Description, "The earlier value becomes a new version; it is not returned.")
   )
@@ -137,6 +140,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Restore a removed secret with its versions")
       .annotate(
         OpenApi.Description,
@@ -151,7 +155,9 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Forbidden)
       .addError(Conflict)
       .addError(DecryptionFailed)
+      .addError(Reauthenticate)
       .annotate(Requires, "secret.destroy")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Erase earlier versions permanently")
       .annotate(
         OpenApi.Description,

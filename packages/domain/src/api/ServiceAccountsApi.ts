@@ -1,14 +1,14 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
+import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { ServiceAccountId } from "../Ids.js"
 import { NewServiceAccountName, ProjectName } from "../Names.js"
 import { body, list, optional } from "../Schemas.js"
 import { Days, Grace, ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
 import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
 const accounts = `${paths.org}/service-accounts` as const
@@ -29,7 +29,9 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
+      .addError(Reauthenticate)
       .annotate(Requires, "service_account.create")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Create a service account")
       .annotate(
         OpenApi.Description,
@@ -51,7 +53,9 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .setPayload(body({ grace_seconds: optional(Grace) }))
       .addSuccess(answer(ServiceAccountWithKey, "The account, with its new key"))
       .addError(Forbidden)
+      .addError(Reauthenticate)
       .annotate(Requires, "service_account.rotate")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Give a service account a new key")
       .annotate(OpenApi.Description, "The old key stays valid for `grace_seconds` (default 0, at most 7 days).")
   )
@@ -61,6 +65,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .addSuccess(answer(HttpApiSchema.NoContent, "The account is revoked"))
       .addError(Forbidden)
       .annotate(Requires, "service_account.revoke")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Revoke a service account and its access rules")
       .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")
   )

@@ -8,7 +8,7 @@ import { field, LimitParameter, optional } from "../Schemas.js"
 import { UserCursor } from "../UserCursor.js"
 import { DisabledParameter, DisabledUser, EmailPrefix, UserPage, UserRecord } from "../UserRecord.js"
 import { answer } from "./Answer.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 const UserPath = Schema.Struct({ user_id: field(UserId, "the user's id", graceId) })
 
@@ -44,6 +44,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "superadmin")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Disable a user: sessions and login codes end at once")
       .annotate(
         OpenApi.Description,
@@ -56,6 +57,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addSuccess(answer(UserRecord, "The user"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Enable a disabled user")
       .annotate(OpenApi.Description, "For superadmins. The user's earlier sessions and codes remain invalid.")
   )
@@ -65,6 +67,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addSuccess(answer(UserRecord, "The user", { sessions: 0 }))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
+      .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End a user's sessions and pending login code")
       .annotate(OpenApi.Description, "For superadmins. The user may log in again at once.")
   )

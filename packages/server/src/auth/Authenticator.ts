@@ -1,12 +1,15 @@
 import { type Actor, Authentication, type ServiceAccountActor, type UserActor } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
+import type { SessionKind } from "@coffer/domain/Session"
 import { type Headers, HttpServerRequest } from "@effect/platform"
 import { Clock, Effect, Layer, Queue } from "effect"
+import { ServerConfig } from "../Config.js"
 import { Database, type Transaction } from "../database/Database.js"
 import { timestamp } from "../database/Time.js"
+import { sessionCookie } from "../http/Browser.js"
 import { hashToken, isWellFormed } from "../keys/Token.js"
-import { sessionMillis } from "./Sessions.js"
 import { AuthRepo, type KeyActorRow, type SessionActorRow } from "./Repo.js"
+import { isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
 
 const refusal = new Unauthorized({
   message: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
@@ -17,12 +20,14 @@ const touchEveryMillis = 60_000
 const touchesAtOnce = 100
 
 /**
- * Resolves the credential of each request to an actor. An API key takes precedence over a session token, as in the clients.
+ * Resolves the credential of each request to an actor. An API key takes precedence over a session token, as in the clients. The
+ * cookie of a browser counts only without them.
  * A malformed credential fails before any lookup. Every failure returns the same error.
  */
 export class Authenticator extends Effect.Service<Authenticator>()("@coffer/server/Authenticator", {
   scoped: Effect.gen(function* () {
     const repo = yield* AuthRepo
+    const config = yield* ServerConfig
     const { transaction } = yield* Database
     const lastUses = yield* Queue.dropping<Effect.Effect<void, never, Transaction>>(1_000)
     // Together: each transaction waits for the disk.
@@ -39,13 +44,14 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const isStale = (lastUsedAt: string | null, millis: number): boolean =>
       lastUsedAt === null || lastUsedAt < timestamp(millis - touchEveryMillis)
 
-    const userOf = (row: SessionActorRow): UserActor => ({
+    const userOf = (row: SessionActorRow, millis: number): UserActor => ({
       type: "user",
       id: row.user_id,
       email: row.email,
       name: row.name,
       superadmin: row.superadmin === 1,
-      sessionId: row.session_id
+      sessionId: row.session_id,
+      loginIsRecent: row.kind === "token" || isRecentLogin(row.created_at, millis)
     })
 
     const accountOf = (row: KeyActorRow): ServiceAccountActor => ({
@@ -63,12 +69,12 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const touchSession = ({ session_id, user_id }: SessionActorRow, now: string) =>
       Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now }))
 
-    const bySession = Effect.fnUntraced(function* (token: string, millis: number) {
+    const bySession = Effect.fnUntraced(function* (token: string, kind: SessionKind, millis: number) {
       if (!isWellFormed("session", token)) return yield* refusal
-      const row = yield* repo.findSession({ hash: hashToken(token), bornAfter: timestamp(millis - sessionMillis) })
+      const row = yield* repo.findSession({ hash: hashToken(token), kind, ...sessionLimitsAt(millis) })
       if (row === undefined) return yield* refusal
       if (isStale(row.last_used_at, millis)) lastUses.unsafeOffer(touchSession(row, timestamp(millis)))
-      return userOf(row)
+      return userOf(row, millis)
     })
 
     const byKey = Effect.fnUntraced(function* (key: string, millis: number) {
@@ -86,16 +92,19 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         const key = headers["x-api-key"]
         if (key !== undefined) return byKey(key, millis)
         const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
-        return bearer === undefined ? refusal : bySession(bearer, millis)
+        if (headers.authorization !== undefined) {
+          return bearer === undefined ? refusal : bySession(bearer, "token", millis)
+        }
+        const cookie = sessionCookie(config, headers)
+        return cookie === null ? refusal : bySession(cookie, "cookie", millis)
       })
 
     /** Reads the actor of a credential again, in the open transaction. Fails when the credential is no longer valid. */
     const revalidate = (actor: Actor): Effect.Effect<Actor, Unauthorized> =>
       Effect.flatMap(Clock.currentTimeMillis, (millis): Effect.Effect<Actor, Unauthorized> =>
         actor.type === "user"
-          ? Effect.flatMap(
-              repo.sessionById({ id: actor.sessionId, bornAfter: timestamp(millis - sessionMillis) }),
-              (row) => (row === undefined ? refusal : Effect.succeed(userOf(row)))
+          ? Effect.flatMap(repo.sessionById({ id: actor.sessionId, ...sessionLimitsAt(millis) }), (row) =>
+              row === undefined ? refusal : Effect.succeed(userOf(row, millis))
             )
           : Effect.flatMap(repo.keyById({ id: actor.keyId, now: timestamp(millis) }), (row) =>
               row === undefined ? refusal : Effect.succeed(accountOf(row))
@@ -109,12 +118,12 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
 
 /**
  * The contract's authentication. The toolkit tries the schemes in order and returns the failure of the last one. The first
- * scheme checks both headers, so that an API key takes precedence and there is only one lookup.
+ * scheme checks all headers, so that an API key takes precedence and there is only one lookup.
  */
 export const AuthenticationLive = Layer.effect(
   Authentication,
   Effect.map(Authenticator, ({ identify }) => {
     const authenticate = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => identify(headers))
-    return Authentication.of({ session: () => authenticate, apiKey: () => refusal })
+    return Authentication.of({ session: () => authenticate, apiKey: () => refusal, cookie: () => refusal })
   })
 ).pipe(Layer.provide(Authenticator.Default))

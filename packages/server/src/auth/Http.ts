@@ -1,12 +1,16 @@
 import { type Actor, CurrentActor } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
+import type { LoginMethods } from "@coffer/domain/LoginMethods"
 import type { Identity } from "@coffer/domain/User"
 import { Session } from "@coffer/domain/Session"
-import { HttpApiBuilder } from "@effect/platform"
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { ServerConfig, type Settings } from "../Config.js"
 import { longList } from "../http/LongList.js"
+import { NodeRequest } from "../http/NodeRequest.js"
 import { Login } from "./Login.js"
+import { clearSessionCookie, cookieReach, setSessionCookie } from "./SessionCookie.js"
 import { Sessions } from "./Sessions.js"
 
 const identityOf = (actor: Actor): Identity =>
@@ -21,18 +25,41 @@ const identityOf = (actor: Actor): Identity =>
         is_superadmin: false
       }
 
+const methodsOf = ({ emailLogin, provider, publicUrl }: Settings): LoginMethods => ({
+  email: emailLogin,
+  provider: provider === null ? null : { name: provider.name, issuer: provider.issuer },
+  public_url: publicUrl
+})
+
 const listed = longList(Session)
 const sent = { message: "if this address may log in, a code of 6 digits is on its way; it is good for 10 minutes" }
+const nothing = HttpServerResponse.empty({ status: 204 })
 
 export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
+    const config = yield* ServerConfig
     const login = yield* Login
     const sessions = yield* Sessions
+    const headers = Effect.map(NodeRequest.current, (request) => request.headers)
     return handlers
+      .handle("methods", () => Effect.succeed(methodsOf(config)))
       .handle("login", ({ payload }) => Effect.as(login.request(payload.email), sent))
-      .handle("verify", ({ payload }) => Effect.map(login.verify(payload.email, payload.code), (token) => ({ token })))
-      .handle("logout", () => access.change(CurrentActor, sessions.logout))
+      .handle("verify", ({ payload: { code, email, session } }) =>
+        session === "cookie"
+          ? Effect.gen(function* () {
+              // First: a code is used up even if the cookie cannot be set.
+              const reach = yield* cookieReach(config, yield* headers)
+              return setSessionCookie(nothing, reach, yield* login.verify(email, code, "cookie"))
+            })
+          : Effect.map(login.verify(email, code), (token) => ({ token }))
+      )
+      .handle("logout", () =>
+        Effect.zipRight(
+          access.change(CurrentActor, sessions.logout),
+          Effect.map(headers, (sent) => clearSessionCookie(nothing, config, sent))
+        )
+      )
       .handle("me", () => Effect.map(CurrentActor, identityOf))
       .handle("sessions", () => Effect.flatMap(Effect.flatMap(CurrentActor, sessions.list), (data) => listed({ data })))
       .handle("endSession", ({ path }) => access.change(CurrentActor, (actor) => sessions.end(actor, path.session_id)))

@@ -1,5 +1,6 @@
-import { InvalidCode, LockedOut, RateLimited } from "@coffer/domain/Errors"
+import { Forbidden, InvalidCode, LockedOut, RateLimited } from "@coffer/domain/Errors"
 import type { Email } from "@coffer/domain/Names"
+import type { SessionKind } from "@coffer/domain/Session"
 import { Effect, Metric, type Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { AuditLog } from "../audit/AuditLog.js"
@@ -15,8 +16,10 @@ import { clientNetwork } from "../limits/ClientNetwork.js"
 import { type RateLimit, RateLimits, secondsLeft } from "../limits/RateLimits.js"
 import { Mailer } from "../mail/Mailer.js"
 import { CodeAges } from "./CodeAges.js"
+import type { Complete } from "./Completed.js"
 import { AuthRepo } from "./Repo.js"
 import { Sessions } from "./Sessions.js"
+import { mayLogIn } from "./Signup.js"
 import { UnknownAddresses } from "./UnknownAddresses.js"
 import { Users } from "./Users.js"
 import { traced } from "../tracing/Traced.js"
@@ -40,7 +43,7 @@ const invalidCode = new InvalidCode({
 const limited = (whose: string, retryAfter: number) =>
   new RateLimited({ message: `too many login requests ${whose}: try again in ${retryAfter} seconds`, retryAfter })
 
-/** Login without a password: the server mails a code, and exchanges it for a session token. */
+/** Login without a password: the server mails a code, which proves that the person reads the mailbox. */
 export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
   effect: Effect.gen(function* () {
     const config = yield* ServerConfig
@@ -66,10 +69,11 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      */
     const lockAddress = (email: Email) => Effect.zipRight(lock(`login ${email}`), clock)
 
-    const mayLogIn = (email: Email, user: { readonly disabled_at: string | null } | undefined): boolean =>
-      user === undefined
-        ? config.signup === "open" || config.signupDomains.some((domain) => email.endsWith(`@${domain}`))
-        : user.disabled_at === null
+    const codesAreOn = config.emailLogin
+      ? Effect.void
+      : new Forbidden({
+          message: `login codes are switched off on this server: log in at ${config.publicUrl ?? ""}/login`
+        })
 
     /**
      * Mails a new code, which replaces a pending one. For an address that may not log in, the same work is done with a MAC
@@ -78,6 +82,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      */
     const request = traced("Login.request")(
       Effect.fnUntraced(function* (email: Email) {
+        yield* codesAreOn
         const network = clientNetwork((yield* RequestInfo).ip)
         const code = yield* mintCode
         const id = yield* uuidV7
@@ -96,7 +101,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             }
             yield* limits.count(requestsOfClient, network)
             const user = yield* repo.findUser({ email })
-            const may = mayLogIn(email, user)
+            const may = mayLogIn(config, email, user)
             const mac = macCode(keyring, email, id, code)
             yield* repo.replaceCode({
               id,
@@ -148,54 +153,63 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       ).pipe(Effect.tapErrorTag("LockedOut", () => Metric.increment(loginRefusals)))
 
     /**
-     * Exchanges a code for a session token. Fails with InvalidCode, without the reason. Fails with LockedOut after 10
-     * failures within an hour, even for the right code.
+     * Completes a login with a code. Fails with InvalidCode, without the reason. Fails with LockedOut after 10 failures within
+     * an hour, even for the right code.
      */
-    const verify = traced("Login.verify")(
-      Effect.fnUntraced(function* (email: Email, code: Redacted.Redacted) {
-        const { claimed, id, locks, millis } = yield* attempt(email)
-        const expected = claimed?.mac ?? randomBytes(32)
-        const fresh =
-          claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at), millis)) < codeMillis
-        const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
-        if (!right) {
-          yield* Metric.increment(loginFailures)
-          if (locks) yield* Metric.increment(lockouts)
-        }
-        return yield* transaction(
-          Effect.gen(function* () {
-            const user = yield* repo.findUser({ email })
-            if (!right || !mayLogIn(email, user)) {
-              const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
-              if (user !== undefined || unknown.admits(actions)) {
-                const about = { resource_type: "user", resource_id: user?.id ?? null } as const
-                yield* audit.write(
-                  loginSource(email, user?.id ?? null),
-                  ...actions.map((action) => ({ action, ...about }) as const)
-                )
-              }
-              return null
+    const exchange = Effect.fnUntraced(function* <A, E, R>(
+      email: Email,
+      code: Redacted.Redacted,
+      complete: Complete<A, E, R>
+    ) {
+      yield* codesAreOn
+      const { claimed, id, locks, millis } = yield* attempt(email)
+      const expected = claimed?.mac ?? randomBytes(32)
+      const fresh =
+        claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at), millis)) < codeMillis
+      const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
+      if (!right) {
+        yield* Metric.increment(loginFailures)
+        if (locks) yield* Metric.increment(lockouts)
+      }
+      return yield* transaction(
+        Effect.gen(function* () {
+          const user = yield* repo.findUser({ email })
+          if (!right || !mayLogIn(config, email, user)) {
+            const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
+            if (user !== undefined || unknown.admits(actions)) {
+              const about = { resource_type: "user", resource_id: user?.id ?? null } as const
+              yield* audit.write(
+                loginSource(email, user?.id ?? null),
+                ...actions.map((action) => ({ action, ...about }) as const)
+              )
             }
-            yield* repo.deleteFailure({ id })
-            const { id: userId } = yield* users.ensure(email)
-            const session = yield* sessions.start(userId)
-            yield* audit.write(loginSource(email, userId), {
-              action: "auth.verify",
-              resource_type: "session",
-              resource_id: session.id
-            })
-            return session.token
+            return null
+          }
+          yield* repo.deleteFailure({ id })
+          const { id: userId } = yield* users.ensure(email)
+          const completed = yield* complete({ id: userId, email })
+          yield* audit.write(loginSource(email, userId), {
+            action: "auth.verify",
+            ...completed.resource,
+            metadata: { method: "code" }
           })
-        ).pipe(
-          Effect.filterOrFail(
-            (token) => token !== null,
-            () => invalidCode
-          )
-        )
-      })
+          return completed
+        })
+      ).pipe(
+        Effect.filterOrFail(
+          (completed) => completed !== null,
+          () => invalidCode
+        ),
+        Effect.map(({ result }) => result)
+      )
+    })
+
+    /** Exchanges a code for a session's token. Fails as `exchange` does. */
+    const verify = traced("Login.verify")((email: Email, code: Redacted.Redacted, kind: SessionKind = "token") =>
+      exchange(email, code, ({ id: userId }) => sessions.complete(userId, kind))
     )
 
-    return { request, verify } as const
+    return { request, exchange, verify } as const
   }),
   dependencies: [
     AuthRepo.Default,

@@ -3,6 +3,7 @@ import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"
+import type { SessionLimits } from "./SessionLimits.js"
 
 const SessionActorRow = Schema.Struct({
   session_id: SessionId,
@@ -10,6 +11,8 @@ const SessionActorRow = Schema.Struct({
   email: Schema.typeSchema(Email),
   name: Schema.String,
   superadmin: Schema.Number,
+  kind: Schema.Literal("token", "cookie"),
+  created_at: Schema.String,
   last_used_at: Schema.String
 })
 
@@ -42,11 +45,15 @@ const MomentRow = Schema.Struct({ created_at: Schema.String })
 const IdRow = Schema.Struct({ id: Schema.String })
 const UserRow = Schema.Struct({ id: UserId, name: Schema.String, disabled_at: Schema.NullOr(Schema.String) })
 
+/** The sessions `s` that have not expired. Only those of browsers expire when they are idle. */
+export const liveSession = sql`
+  s.created_at > ${"bornAfter"} AND (s.kind = 'token' OR s.last_used_at > ${"usedAfter"})`
+
 const sessionActor = sql`
   SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
-    s.last_used_at AS last_used_at
+    s.kind AS kind, s.created_at AS created_at, s.last_used_at AS last_used_at
   FROM sessions s JOIN users u ON u.id = s.user_id
-  WHERE s.created_at > ${"bornAfter"} AND u.disabled_at IS NULL`
+  WHERE ${liveSession} AND u.disabled_at IS NULL`
 
 // A removed project still limits its accounts: without its row they could reach every project.
 const keyActor = sql`
@@ -64,9 +71,10 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
     const pages = yield* allPages
 
     const sessionPage = all(SessionRow)`
-      SELECT id, created_at, last_used_at, ip_address FROM sessions
-      WHERE user_id = ${"userId"} AND created_at > ${"bornAfter"} AND (created_at, id) < (${"before"}, ${"beforeId"})
-      ORDER BY created_at DESC, id DESC LIMIT ${"limit"}`
+      SELECT s.id AS id, s.created_at AS created_at, s.last_used_at AS last_used_at, s.ip_address AS ip_address
+      FROM sessions s
+      WHERE s.user_id = ${"userId"} AND ${liveSession} AND (s.created_at, s.id) < (${"before"}, ${"beforeId"})
+      ORDER BY s.created_at DESC, s.id DESC LIMIT ${"limit"}`
 
     const claimedCodes = returning(CodeRow)`
       UPDATE login_codes SET state = 'claimed'
@@ -88,7 +96,7 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       VALUES (${"id"}, ${"email"}, ${"mac"}, 'pending', ${"now"}, ${"expiresAt"})`
 
     return {
-      findSession: first(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"}`,
+      findSession: first(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
       sessionById: first(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
       findKey: first(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
       keyById: first(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
@@ -97,18 +105,18 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
       touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,
 
-      /** A user's sessions created after `bornAfter`, newest first. */
-      sessionsOf: (userId: UserId, bornAfter: string) =>
+      /** A user's live sessions, newest first. */
+      sessionsOf: (userId: UserId, limits: SessionLimits) =>
         pages(
           // `~` sorts after every timestamp.
           { before: "~", beforeId: "" },
-          (cursor, limit) => sessionPage({ userId, bornAfter, ...cursor, limit }),
+          (cursor, limit) => sessionPage({ userId, ...limits, ...cursor, limit }),
           ({ created_at, id }) => ({ before: created_at, beforeId: id })
         ),
 
       insertSession: write`
-        INSERT INTO sessions (id, user_id, token_hash, ip_address, created_at, last_used_at)
-        VALUES (${"id"}, ${"userId"}, ${"hash"}, ${"ip"}, ${"now"}, ${"now"})`,
+        INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, created_at, last_used_at)
+        VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"now"}, ${"now"})`,
 
       deleteSession: returning(IdRow)`
         DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,

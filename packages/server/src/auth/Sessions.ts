@@ -1,23 +1,21 @@
 import type { Actor, UserActor } from "@coffer/domain/Actor"
 import { NotFound } from "@coffer/domain/Errors"
 import { SessionId, type UserId } from "@coffer/domain/Ids"
-import type { Session } from "@coffer/domain/Session"
+import type { Session, SessionKind } from "@coffer/domain/Session"
 import { Clock, Effect, Redacted } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { actorSource } from "../audit/AuditEvent.js"
-import { ago, timestamp } from "../database/Time.js"
+import { timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { RequestInfo } from "../RequestInfo.js"
 import { hashToken, mintToken } from "../keys/Token.js"
 import { nextTick } from "../EventLoop.js"
 import { AuthRepo } from "./Repo.js"
+import { sessionLimits } from "./SessionLimits.js"
 import { traced } from "../tracing/Traced.js"
 
 /** How many sessions are deleted between two event-loop ticks. */
 const batchSize = 100
-
-/** A session expires after 30 days, even when it is in use. */
-export const sessionMillis = 30 * 24 * 60 * 60 * 1000
 
 /** The sessions of people. Service accounts have none: their calls return nothing and change nothing. */
 export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
@@ -27,13 +25,14 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
 
     /** Starts a session and returns its token, of which only a hash is stored. Call it in a transaction. */
     const start = traced("Sessions.start")(
-      Effect.fnUntraced(function* (userId: UserId) {
+      Effect.fnUntraced(function* (userId: UserId, kind: SessionKind = "token") {
         const token = yield* mintToken("session")
         const created_at = timestamp(yield* Clock.currentTimeMillis)
         const id = SessionId.make(yield* uuidV7)
         yield* repo.insertSession({
           id,
           userId,
+          kind,
           hash: hashToken(Redacted.value(token)),
           ip: (yield* RequestInfo).ip,
           now: created_at
@@ -43,10 +42,17 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       })
     )
 
+    /** Completes a login by a session, whose token is the result. */
+    const complete = (userId: UserId, kind: SessionKind) =>
+      Effect.map(start(userId, kind), ({ id, token }) => ({
+        result: token,
+        resource: { resource_type: "session", resource_id: id } as const
+      }))
+
     const list = traced("Sessions.list")(
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return []
-        const rows = yield* repo.sessionsOf(actor.id, yield* ago(sessionMillis))
+        const rows = yield* repo.sessionsOf(actor.id, yield* sessionLimits)
         return rows.map((row): Session => ({ ...row, current: row.id === actor.sessionId }))
       })
     )
@@ -91,7 +97,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       })
     )
 
-    return { start, list, end, endAll, logout } as const
+    return { start, complete, list, end, endAll, logout } as const
   }),
   dependencies: [AuthRepo.Default]
 }) {}

@@ -1,8 +1,16 @@
-import { Authentication, CurrentActor } from "@coffer/domain/Actor"
-import { Admission, BodyLimit, defaultBodyLimit, LargeAnswer, Requires } from "@coffer/domain/api/Requirement"
-import { type Forbidden, type NotFound, Overloaded, ValidationError } from "@coffer/domain/Errors"
+import { type Actor, Authentication, CurrentActor } from "@coffer/domain/Actor"
+import {
+  Admission,
+  BodyLimit,
+  defaultBodyLimit,
+  LargeAnswer,
+  RecentLogin,
+  type RecentLoginRule,
+  Requires
+} from "@coffer/domain/api/Requirement"
+import { type Forbidden, type NotFound, Overloaded, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import { HttpApi, type HttpApiGroup, HttpRouter, HttpServerRequest } from "@effect/platform"
-import { Context, Effect, Option, SchemaAST } from "effect"
+import { Context, Effect, Option, Predicate, SchemaAST } from "effect"
 import { Access } from "../access/Access.js"
 import { entry } from "../access/Entry.js"
 import { readBody } from "./Body.js"
@@ -17,6 +25,7 @@ interface EndpointLimits {
   readonly bodyLimit: number | null
   /** The memory in bytes of a response that may be large; null if responses are small. */
   readonly largeResponse: number | null
+  readonly recentLogin: RecentLoginRule
   readonly check: (path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentActor>
 }
 
@@ -44,6 +53,9 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         bodyLimit: hasBody
           ? Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
           : null,
+        recentLogin: Option.getOrElse(Context.getOption(mergedAnnotations, RecentLogin), () =>
+          endpoint.method === "GET" ? "never" : "always"
+        ),
         largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeAnswer)),
         // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
         check: entry(access, requires, `${group.identifier.replace(/s$/, "")}.${endpoint.name}`)
@@ -59,6 +71,16 @@ const unknownParameter = (name: string) =>
     message: `${/^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : "the query"}: is not a parameter of this call`
   })
 
+const loginTooOld = new Reauthenticate({
+  message: "this needs a login from the last 15 minutes: log in again, then repeat it"
+})
+
+/** Whether the login of the caller is too old for the call. The body is undefined before it was read. */
+const isLoginTooOld = (rule: RecentLoginRule, actor: Actor | null, body?: unknown): boolean => {
+  if (rule === "never" || actor?.type !== "user" || actor.loginIsRecent) return false
+  return rule === "always" || (Predicate.hasProperty(body, rule.field) && body[rule.field] === rule.is)
+}
+
 export const tooManyResponses = new Overloaded({
   message: "too many responses wait for their clients: try again in 1 second",
   retryAfter: 1
@@ -67,7 +89,7 @@ export const tooManyResponses = new Overloaded({
 const mebibyte = 1024 * 1024
 
 /**
- * Admits the calls of a contract: rejects unknown query parameters and reserves memory for the body and the response. Sets
+ * Admits the calls of a contract: rejects unknown query parameters and logins that are too old, and reserves memory for the body and the response. Sets
  * `request.body` so that the caller's right is checked before the body is read. The toolkit decodes the path before it.
  */
 export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
@@ -93,7 +115,9 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
       )
 
     const admit = Effect.contextWithEffect(
-      (context: Context.Context<HttpRouter.HttpRouter.Provided>): Effect.Effect<void, Overloaded | ValidationError> => {
+      (
+        context: Context.Context<HttpRouter.HttpRouter.Provided>
+      ): Effect.Effect<void, Overloaded | Reauthenticate | ValidationError> => {
         const { params, route } = Context.get(context, HttpRouter.RouteContext)
         const limits = endpoints.get(endpointKey(route))
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
@@ -105,18 +129,28 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         info.route = route.path
         info.actor = actor?.id ?? null
         request.responseMemory = responses(actor?.id ?? "")
-        const { bodyLimit, check, largeResponse, parameters } = limits
+        const { bodyLimit, check, largeResponse, parameters, recentLogin } = limits
         if (parameters !== null) {
           for (const name of Object.keys(Context.get(context, HttpServerRequest.ParsedSearchParams))) {
             if (!parameters.has(name)) return Effect.fail(unknownParameter(name))
           }
         }
+        if (isLoginTooOld(recentLogin, actor)) return Effect.fail(loginTooOld)
         if (bodyLimit !== null) {
           const memory = actor === null ? anonymousBodies(info.ip ?? "") : bodies(actor.id)
           const body = readBody(request.source, bodyLimit, memory)
           request.bodyMemory = memory
           request.body =
-            actor === null ? body : Effect.zipRight(Effect.provideService(check(params), CurrentActor, actor), body)
+            actor === null
+              ? body
+              : Effect.zipRight(
+                  Effect.provideService(check(params), CurrentActor, actor),
+                  Effect.filterOrFail(
+                    body,
+                    (value) => !isLoginTooOld(recentLogin, actor, value),
+                    () => loginTooOld
+                  )
+                )
         }
         return largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
       }

@@ -90,6 +90,26 @@ export const linger = (source: IncomingMessage): void => {
   }, lingerMillis).unref()
 }
 
+const notJson = new UnsupportedMediaType({ message: "send the body as Content-Type: application/json, in UTF-8" })
+
+/** Reads a body of an accepted content type into one buffer. An absent body is empty. */
+export const readBytes = (
+  source: IncomingMessage,
+  limit: number,
+  memory: Reservation,
+  accepts: (contentType: string) => boolean,
+  unacceptable: UnsupportedMediaType
+): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
+  Effect.suspend(() => {
+    const { "content-encoding": encoding, "content-type": contentType } = source.headers
+    if (!hasBody(source)) return Effect.succeed(Buffer.alloc(0))
+    if ((contentLength(source) ?? 0) > limit) return tooLarge(limit)
+    if (contentType === undefined || !accepts(contentType) || (encoding !== undefined && encoding !== "identity")) {
+      return unacceptable
+    }
+    return collect(source, limit, memory)
+  })
+
 /**
  * Reads the JSON body of a request. An empty body becomes an empty object, so that decoding names the missing fields. Fails
  * with 413 if it is over the limit, 415 if it is not JSON, 503 if the memory budget is used up, 408 if it is late, and 400 if
@@ -100,12 +120,6 @@ export const readBody = (
   limit: number,
   memory: Reservation
 ): Effect.Effect<unknown, AnyApiError | TooSlow> =>
-  Effect.suspend(() => {
-    const { "content-encoding": encoding, "content-type": contentType } = source.headers
-    if (!hasBody(source)) return Effect.succeed({})
-    if ((contentLength(source) ?? 0) > limit) return tooLarge(limit)
-    if (contentType === undefined || !isJson(contentType) || (encoding !== undefined && encoding !== "identity")) {
-      return new UnsupportedMediaType({ message: "send the body as Content-Type: application/json, in UTF-8" })
-    }
-    return Effect.flatMap(collect(source, limit, memory), parseBody)
-  })
+  Effect.suspend(() =>
+    hasBody(source) ? Effect.flatMap(readBytes(source, limit, memory, isJson, notJson), parseBody) : Effect.succeed({})
+  )

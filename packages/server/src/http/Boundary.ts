@@ -52,7 +52,8 @@ const withPreResponseHandlers = (request: NodeRequest, response: HttpServerRespo
 /** The outermost middleware: turns every failure into the error envelope and writes the access log. */
 export const BoundaryLive = HttpApiBuilder.middleware(
   Effect.gen(function* () {
-    const { corsAllowedOrigins, tracing } = yield* ServerConfig
+    const settings = yield* ServerConfig
+    const { corsAllowedOrigins, tracing } = settings
     const observe = yield* RequestObserver
     const log = yield* AccessLog
     const hasCors = corsAllowedOrigins.length > 0
@@ -61,7 +62,7 @@ export const BoundaryLive = HttpApiBuilder.middleware(
       return Effect.flatMap(NodeRequest.current, (request) => {
         const { headers, info, sentMethod } = request
         const started = performance.now()
-        const refused = refusal(request)
+        const refused = refusal(request, settings)
         // The toolkit's type of methods has no others, so they cannot be left to its router.
         const routed: HttpApp.Default<MethodNotAllowed | NotFound> = HttpMethod.isHttpMethod(sentMethod)
           ? app

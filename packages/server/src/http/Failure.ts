@@ -70,7 +70,7 @@ const internal = (id: string) =>
   })
 
 /** Converts a cause to a declared error. Unexpected errors are logged, and the response names the request id only. */
-const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyApiError> => {
+export const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effect<AnyApiError> => {
   const error = Cause.squash(cause)
   if (isApiError(error)) return Effect.succeed(error)
   if (error instanceof HttpServerError.RouteNotFound)

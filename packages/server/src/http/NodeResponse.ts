@@ -1,4 +1,4 @@
-import type { Headers, HttpServerResponse } from "@effect/platform"
+import { Cookies, type Headers, type HttpServerResponse } from "@effect/platform"
 import { Effect, Stream } from "effect"
 import type { ServerResponse } from "node:http"
 import { hasBody, linger } from "./Body.js"
@@ -16,11 +16,14 @@ const send = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> 
   })
 
 /** The common headers and those of this response, in the flat form that Node does not copy. */
-const headersOf = (headers: Headers.Headers, id: string): Array<string> => {
+const headersOf = (headers: Headers.Headers, cookies: Cookies.Cookies, id: string): Array<string> => {
   const list = ["cache-control", "no-store", "x-content-type-options", "nosniff", "x-request-id", id]
   for (const name of Object.keys(headers)) {
     const value = headers[name]
     if (value !== undefined) list.push(name, value)
+  }
+  if (!Cookies.isEmpty(cookies)) {
+    for (const cookie of Cookies.toSetCookieHeaders(cookies)) list.push("set-cookie", cookie)
   }
   return list
 }
@@ -36,11 +39,11 @@ const sendBytes = (response: ServerResponse, bytes: Uint8Array): void => {
 export const writeResponse = (
   { info, method, source }: NodeRequest,
   response: ServerResponse,
-  { body, headers, status }: HttpServerResponse.HttpServerResponse
+  { body, cookies, headers, status }: HttpServerResponse.HttpServerResponse
 ): Effect.Effect<void> => {
   if (response.writableEnded) return Effect.void
   if (!source.complete && hasBody(source)) linger(source)
-  response.writeHead(status, headersOf(headers, info.id))
+  response.writeHead(status, headersOf(headers, cookies, info.id))
   if (method === "HEAD" || body._tag === "Empty") {
     response.end()
     return Effect.void

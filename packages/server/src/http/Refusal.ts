@@ -1,5 +1,7 @@
 import { NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { IncomingMessage } from "node:http"
+import type { Settings } from "../Config.js"
+import { sessionCookie } from "./Browser.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 /** Headers that may occur once only. Of several, Node would keep the first or join them. */
@@ -21,13 +23,18 @@ const hasValidHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.host === undefined ? httpVersion === "1.0" : headers.host !== ""
 
 /** Returns the error of a request that must not be routed, or null. */
-export const refusal = (request: NodeRequest): NotFound | ValidationError | null => {
+export const refusal = (request: NodeRequest, settings: Settings): NotFound | ValidationError | null => {
   const twice = repeatedHeader(request.source)
   if (twice !== undefined && twice !== "host") {
     return new ValidationError({ message: `the ${twice} header is there twice: send one credential` })
   }
   if (twice === "host" || !hasValidHost(request.source)) {
     return new ValidationError({ message: "the Host header is missing, or there are several" })
+  }
+  const { headers } = request
+  const hasOther = headers.authorization !== undefined || headers["x-api-key"] !== undefined
+  if (hasOther && sessionCookie(settings, headers) !== null) {
+    return new ValidationError({ message: "a cookie and another credential are there: send one credential" })
   }
   const path = request.url.split("?", 1)[0] ?? ""
   // The router cuts a path at `;` or `#`, and accepts an empty segment as a parameter.

@@ -20,13 +20,24 @@ HttpApi.reflect(Api, {
   }
 })
 
+/** The pages for browsers, which are not part of the contract. */
+const pages: ReadonlyArray<readonly [method: HttpMethod.HttpMethod, path: `/${string}`]> = [
+  ["GET", "/"],
+  ["GET", "/login"],
+  ["POST", "/login"],
+  ["GET", "/login/provider"],
+  ["GET", "/api/auth/oidc/callback"]
+]
+
+for (const [method, path] of pages) router.on(method, path, path)
+
 const endsInParameter = (path: string): boolean => path.slice(path.lastIndexOf("/")).includes(":")
 
 /** The pattern of the endpoint of a request, or null. */
 export const routePatternOf = (method: string, url: string): string | null =>
   HttpMethod.isHttpMethod(method) ? (router.find(method, url)?.handler ?? null) : null
 
-/** The methods that the contract declares for a path, sorted; empty if there is no such path. */
+/** The methods that the contract or a page declares for a path, sorted; empty if there is no such path. */
 export const allowedMethods = (url: string): ReadonlyArray<string> => {
   const found = [...methods].flatMap((method) => {
     const path = routePatternOf(method, url)

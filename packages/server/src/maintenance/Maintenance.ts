@@ -1,5 +1,5 @@
 import { Effect, Layer, Schedule, Schema } from "effect"
-import { sessionMillis } from "../auth/Sessions.js"
+import { sessionMillis } from "../auth/SessionLimits.js"
 import { Database } from "../database/Database.js"
 import { Erasures } from "../database/Erasures.js"
 import { query, type Sql, sql } from "../database/Query.js"

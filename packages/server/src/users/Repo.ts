@@ -2,6 +2,8 @@ import { ServiceAccountId, UserId } from "@coffer/domain/Ids"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { maxCounted } from "@coffer/domain/UserRecord"
 import { Effect, Schema } from "effect"
+import { liveSession } from "../auth/Repo.js"
+import type { SessionLimits } from "../auth/SessionLimits.js"
 import { query, type Sql, sql } from "../database/Query.js"
 
 const UserRow = Schema.Struct({
@@ -36,7 +38,7 @@ const users = sql`
     (SELECT count(*) FROM (SELECT 1 FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
       WHERE m.user_id = u.id AND m.removed_at IS NULL LIMIT ${"maxCounted"}) AS few) AS organizations,
     (SELECT count(*) FROM (SELECT 1 FROM sessions s
-      WHERE s.user_id = u.id AND s.created_at > ${"bornAfter"} LIMIT ${"maxCounted"}) AS few) AS sessions
+      WHERE s.user_id = u.id AND ${liveSession} LIMIT ${"maxCounted"}) AS few) AS sessions
   FROM users u`
 
 const maxAccounts = 1_000
@@ -70,17 +72,17 @@ export class UsersRepo extends Effect.Service<UsersRepo>()("@coffer/server/Users
       WHERE a.created_by = ${"email"} AND a.removed_at IS NULL ORDER BY o.name, a.name LIMIT ${"limit"}`
 
     return {
-      /** Users sorted by address. Counts the sessions created after `bornAfter`. */
-      page: ({ behind = "", disabled, prefix = "" }: Filters, bornAfter: string, limit: number) => {
+      /** Users sorted by address, with the number of their live sessions. */
+      page: ({ behind = "", disabled, prefix = "" }: Filters, limits: SessionLimits, limit: number) => {
         const page = disabled === undefined ? anyone : disabled ? disabledOnes : enabledOnes
         // Addresses are ASCII without spaces or DEL: `a ` sorts right after `a`, and DEL after every character.
         const from = behind >= prefix ? `${behind} ` : prefix
-        return page({ from, until: `${prefix}\x7f`, bornAfter, limit, maxCounted })
+        return page({ from, until: `${prefix}\x7f`, ...limits, limit, maxCounted })
       },
 
       emailOf: first(EmailRow)`SELECT email FROM users WHERE id = ${"id"}`,
 
-      find: (id: UserId, bornAfter: string) => find({ id, bornAfter, maxCounted }),
+      find: (id: UserId, limits: SessionLimits) => find({ id, ...limits, maxCounted }),
 
       /** No row if the user is already disabled. */
       disable: returning(IdRow)`

@@ -8,8 +8,8 @@ import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { superadminSource } from "../audit/AuditEvent.js"
 import { AuthRepo } from "../auth/Repo.js"
-import { sessionMillis } from "../auth/Sessions.js"
-import { ago, now } from "../database/Time.js"
+import { sessionLimits } from "../auth/SessionLimits.js"
+import { now } from "../database/Time.js"
 import { traced } from "../tracing/Traced.js"
 import { nextTick } from "../EventLoop.js"
 import { type UserRow, UsersRepo } from "./Repo.js"
@@ -49,7 +49,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
           ...(email !== undefined && { prefix: email.toLowerCase() }),
           ...(disabled !== undefined && { disabled: disabled === "true" })
         }
-        const rows = yield* repo.page(filters, yield* ago(sessionMillis), limit + 1)
+        const rows = yield* repo.page(filters, yield* sessionLimits, limit + 1)
         const shown = rows.slice(0, limit)
         const last = shown.at(-1)
         const has_next = rows.length > limit
@@ -62,7 +62,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     )
 
     const find = Effect.fnUntraced(function* (id: UserId) {
-      return (yield* repo.find(id, yield* ago(sessionMillis))) ?? (yield* notFound(`user ${id}`))
+      return (yield* repo.find(id, yield* sessionLimits)) ?? (yield* notFound(`user ${id}`))
     })
 
     /** Ends a user's sessions and claims the pending login code. Returns the number of sessions. */

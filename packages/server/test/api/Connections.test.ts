@@ -31,9 +31,11 @@ const ada: Actor = {
   email: email("ada@example.com"),
   name: "ada",
   superadmin: false,
-  sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e")
+  sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+  loginIsRecent: true
 }
-const anybody = Authentication.of({ session: () => Effect.succeed(ada), apiKey: () => Effect.succeed(ada) })
+const asAda = () => Effect.succeed(ada)
+const anybody = Authentication.of({ session: asAda, apiKey: asAda, cookie: asAda })
 
 /** Serves the small contract on a socket of its own; counts the calls. */
 const serving = (options: Partial<Timeouts> = {}) =>

@@ -1,6 +1,13 @@
 import { Authentication } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
-import { Admission, BodyLimit, defaultBodyLimit, Requires } from "@coffer/domain/api/Requirement"
+import {
+  Admission,
+  BodyLimit,
+  defaultBodyLimit,
+  RecentLogin,
+  type RecentLoginRule,
+  Requires
+} from "@coffer/domain/api/Requirement"
 import { errorCodes, errors } from "@coffer/domain/Errors"
 import { needs } from "@coffer/domain/Permissions"
 import { HttpApi, HttpApiError, OpenApi } from "@effect/platform"
@@ -13,6 +20,7 @@ interface Endpoint {
   readonly method: string
   readonly path: string
   readonly requires: string | undefined
+  readonly recentLogin: RecentLoginRule | undefined
   readonly bodyLimit: number
   readonly authenticated: boolean
   readonly middleware: ReadonlyArray<string>
@@ -36,6 +44,7 @@ HttpApi.reflect(Api, {
       method: endpoint.method,
       path: endpoint.path,
       requires: Option.getOrUndefined(Context.getOption(mergedAnnotations, Requires)),
+      recentLogin: Option.getOrUndefined(Context.getOption(mergedAnnotations, RecentLogin)),
       bodyLimit: Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit),
       authenticated: [...middleware].some(({ key }) => key === Authentication.key),
       middleware: [...middleware].map(({ key }) => key),
@@ -97,8 +106,17 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     assert.strictEqual(authenticated, requires !== "nothing")
     assert.strictEqual(
       requires === "nothing",
-      !path.startsWith("/api/") || ["/api/auth/login", "/api/auth/verify"].includes(path)
+      !path.startsWith("/api/") || ["/api/auth/login", "/api/auth/methods", "/api/auth/verify"].includes(path)
     )
+  })
+
+  it("says whether a browser needs a recent login for it, if it changes something, and declares that refusal", () => {
+    const { recentLogin } = endpoint
+    if (method === "GET") assert.isUndefined(recentLogin)
+    else assert.isDefined(recentLogin)
+    const codes = [...endpoint.errors.values()].flat().map((ast) => SchemaAST.getIdentifierAnnotation(ast))
+    const declares = codes.some((identifier) => Option.getOrUndefined(identifier) === "Reauthenticate")
+    assert.strictEqual(declares, recentLogin !== undefined && recentLogin !== "never")
   })
 
   it("requires a right at a place that its path names", () => {
@@ -178,13 +196,15 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     const expected =
       endpoint.name === "acl.grant"
         ? [200, 201]
-        : endpoint.name === "environments.bundle"
-          ? [200, 304]
-          : creates.includes(endpoint.name)
-            ? [201]
-            : method === "DELETE"
-              ? [204]
-              : [200]
+        : endpoint.name === "auth.verify"
+          ? [200, 204]
+          : endpoint.name === "environments.bundle"
+            ? [200, 304]
+            : creates.includes(endpoint.name)
+              ? [201]
+              : method === "DELETE"
+                ? [204]
+                : [200]
     assert.deepStrictEqual([...endpoint.successes].sort(), expected)
   })
 })
@@ -196,6 +216,7 @@ describe("the closed set of errors", () => {
       UNAUTHORIZED: 401,
       INVALID_CODE: 401,
       FORBIDDEN: 403,
+      REAUTHENTICATE: 403,
       NOT_FOUND: 404,
       METHOD_NOT_ALLOWED: 405,
       CONFLICT: 409,
@@ -301,15 +322,16 @@ describe("the OpenAPI document", () => {
           ({ requires, ...endpoint }) =>
             requires === "nothing" && `${endpoint.method.toLowerCase()} ${endpoint.path}` === `${method} ${path}`
         ) !== undefined
-      assert.deepStrictEqual(operation.security, open ? [] : [{ session: [] }, { apiKey: [] }])
+      assert.deepStrictEqual(operation.security, open ? [] : [{ session: [] }, { apiKey: [] }, { cookie: [] }])
       assert.strictEqual(statuses.includes("401"), !open || path === "/api/auth/verify")
     }
   )
 
-  it("knows both credentials", () => {
-    const { apiKey, session } = document.components.securitySchemes
+  it("knows all credentials", () => {
+    const { apiKey, cookie, session } = document.components.securitySchemes
     assert.include(session, { type: "http", scheme: "bearer" })
     assert.include(apiKey, { type: "apiKey", in: "header", name: "X-API-Key" })
+    assert.include(cookie, { type: "apiKey", in: "cookie", name: "__Host-coffer" })
   })
 
   it("says that bodies are closed", () => {

@@ -58,7 +58,9 @@ export const startScenes = async () => {
   const session = async (userId: UserId) => {
     const token = Redacted.value(Effect.runSync(mintToken("session")))
     const id = SessionId.make(randomUUID())
-    await write(({ insertSession }, now) => insertSession({ id, userId, hash: hashToken(token), ip: null, now }))
+    await write(({ insertSession }, now) =>
+      insertSession({ id, userId, kind: "token", hash: hashToken(token), ip: null, now })
+    )
     return { id, headers: people(token) }
   }
 

@@ -300,6 +300,7 @@ const table: Readonly<Record<string, Row>> = {
   "GET /llms.txt": row(200, everyone),
   "GET /llms-full.txt": row(200, everyone),
 
+  "GET /api/auth/methods": row(200, everyone),
   "POST /api/auth/login": row(200, everyone),
   "POST /api/auth/verify": row(200, everyone, null, ownCode),
   "GET /api/auth/me": row(200, anyCredential),

@@ -137,6 +137,7 @@ export const session = (userId: UserId) =>
       (yield* AuthRepo).insertSession({
         id: SessionId.make(crypto.randomUUID()),
         userId,
+        kind: "token",
         hash: hash("sha256", token, "hex"),
         ip: null,
         now: stamp

@@ -101,7 +101,9 @@ const loginWithCode = Effect.fnUntraced(function* (server: ServerUrl, options: L
     Effect.flatMap(decodeCode(text), (given) =>
       client.call("auth", (api) => api.verify({ payload: { email: address, code: given } }))
     )
-  const { token } = yield* options.code === undefined ? askCode(verify, requestCode) : verify(options.code)
+  const answer = yield* options.code === undefined ? askCode(verify, requestCode) : verify(options.code)
+  // Without a token only if the request asked for a cookie.
+  const { token } = answer ?? (yield* Effect.dieMessage("the server returned no token"))
   yield* keep(server, token)
   yield* printLine(`logged in to ${server.origin} as ${address}`)
 })

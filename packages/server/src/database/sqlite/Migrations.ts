@@ -16,6 +16,7 @@ import { disabledUsers } from "./migrations/0007_disabled_users.js"
 import { rulePages } from "./migrations/0008_rule_pages.js"
 import { sealedBlobs } from "./migrations/0009_sealed_blobs.js"
 import { jobs } from "./migrations/0010_jobs.js"
+import { identities } from "./migrations/0011_identities.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -28,7 +29,8 @@ export const migrations = {
   "0007_disabled_users": disabledUsers,
   "0008_rule_pages": rulePages,
   "0009_sealed_blobs": sealedBlobs,
-  "0010_jobs": jobs
+  "0010_jobs": jobs,
+  "0011_identities": identities
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

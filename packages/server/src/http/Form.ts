@@ -1,0 +1,28 @@
+import { type AnyApiError, UnsupportedMediaType } from "@coffer/domain/Errors"
+import { Effect } from "effect"
+import { readBytes, type TooSlow } from "./Body.js"
+import { makeMemoryBudget } from "./MemoryBudget.js"
+import type { NodeRequest } from "./NodeRequest.js"
+
+const limit = 8 * 1024
+const mebibyte = 1024 * 1024
+const budget = makeMemoryBudget({ total: mebibyte, each: 128 * 1024 })
+
+const isForm = (contentType: string): boolean =>
+  /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
+
+const notForm = new UnsupportedMediaType({ message: "this page takes only its own form" })
+
+/** The fields of a form without files, which a browser sends. A field that is there twice is left out. */
+export type Form = ReadonlyMap<string, string>
+
+/** Reads the form of a page. Fails as `readBody` does. */
+export const readForm = (request: NodeRequest): Effect.Effect<Form, AnyApiError | TooSlow> =>
+  Effect.suspend(() => {
+    const memory = budget(request.info.ip ?? "")
+    request.bodyMemory = memory
+    return Effect.map(readBytes(request.source, limit, memory, isForm, notForm), (bytes) => {
+      const all = [...new URLSearchParams(bytes.toString("utf8"))]
+      return new Map(all.filter(([name]) => all.filter(([other]) => other === name).length === 1))
+    })
+  })

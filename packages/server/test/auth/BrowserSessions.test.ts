@@ -1,0 +1,131 @@
+import { Authenticator } from "@coffer/server/auth/Authenticator"
+import { Sessions } from "@coffer/server/auth/Sessions"
+import type { SessionKind } from "@coffer/domain/Session"
+import { Headers } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted, TestClock } from "effect"
+import { SqlClient } from "@effect/sql"
+import { onDatabase, outcome, person, transaction } from "../support/Services.js"
+
+const minute = 60_000
+const hour = 60 * minute
+const born = Date.parse("2026-03-01T12:00:00.000Z")
+
+const startSession = (address: string, kind: SessionKind) =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const { token } = yield* transaction(sessions.start((yield* person(address)).id, kind))
+    return Redacted.value(token)
+  })
+
+const own = { "x-coffer": "1", "sec-fetch-site": "same-origin", host: "localhost:7100" }
+
+const whoIs = (headers: Readonly<Record<string, string>>) =>
+  Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(headers)))
+
+const byCookie = (token: string, more: Readonly<Record<string, string>> = {}) =>
+  whoIs({ ...own, cookie: `coffer=${token}`, ...more })
+
+const isRecent = (token: string) =>
+  Effect.map(byCookie(token), (actor) => (actor.type === "user" ? actor.loginIsRecent : undefined))
+
+describe("a browser's session", () => {
+  it.effect("ends after 12 hours without a request, and after 30 days in any case", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      /** Whether a session that was last used `used` milliseconds after its start is alive `age` milliseconds after it. */
+      const isAlive = (age: number, used = 0) =>
+        Effect.gen(function* () {
+          yield* TestClock.setTime(born)
+          yield* sql`DELETE FROM sessions`
+          const token = yield* startSession("ada@example.com", "cookie")
+          yield* sql`UPDATE sessions SET last_used_at = ${new Date(born + used).toISOString()}`
+          yield* TestClock.setTime(born + age)
+          return (yield* outcome(byCookie(token))) === "success"
+        })
+      assert.isTrue(yield* isAlive(12 * hour - 1))
+      assert.isFalse(yield* isAlive(12 * hour))
+      assert.isTrue(yield* isAlive(13 * hour, hour + 1))
+      assert.isFalse(yield* isAlive(13 * hour, hour))
+      const month = 30 * 24 * hour
+      assert.isTrue(yield* isAlive(month - 1, month - hour))
+      assert.isFalse(yield* isAlive(month, month - hour))
+    }).pipe(onDatabase())
+  )
+
+  it.effect("is not listed once it has expired, and a session with a token never idles out", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(born)
+      const ada = yield* person("ada@example.com")
+      yield* startSession("ada@example.com", "cookie")
+      const token = yield* startSession("ada@example.com", "token")
+      const sessions = yield* Sessions
+      assert.strictEqual((yield* sessions.list(ada)).length, 2)
+      yield* TestClock.setTime(born + 12 * hour)
+      assert.strictEqual((yield* sessions.list(ada)).length, 1)
+      assert.strictEqual(yield* outcome(whoIs({ authorization: `Bearer ${token}` })), "success")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("travels only in the cookie, and the token of another session only in the header", () =>
+    Effect.gen(function* () {
+      const cookie = yield* startSession("ada@example.com", "cookie")
+      const token = yield* startSession("ada@example.com", "token")
+      assert.strictEqual(yield* outcome(byCookie(cookie)), "success")
+      assert.strictEqual(yield* outcome(whoIs({ authorization: `Bearer ${cookie}` })), "Unauthorized")
+      assert.strictEqual(yield* outcome(byCookie(token)), "Unauthorized")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("has a recent login for 15 minutes; a session with a token always has one", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(born)
+      const cookie = yield* startSession("ada@example.com", "cookie")
+      const token = yield* startSession("ada@example.com", "token")
+      yield* TestClock.setTime(born + 15 * minute - 1)
+      assert.isTrue(yield* isRecent(cookie))
+      yield* TestClock.setTime(born + 15 * minute)
+      assert.isFalse(yield* isRecent(cookie))
+      const actor = yield* whoIs({ authorization: `Bearer ${token}` })
+      assert.isTrue(actor.type === "user" && actor.loginIsRecent)
+    }).pipe(onDatabase())
+  )
+})
+
+describe("the cookie of a browser", () => {
+  const table: ReadonlyArray<readonly [outcome: "counts" | "does not", Readonly<Record<string, string>>, string]> = [
+    ["counts", {}, "a script of the server's own page"],
+    ["does not", { "x-coffer": "" }, "a form of the same site, which has no X-Coffer"],
+    ["does not", { "x-coffer": "0" }, "another X-Coffer"],
+    ["does not", { "sec-fetch-site": "cross-site" }, "another site"],
+    ["does not", { "sec-fetch-site": "same-site" }, "another port or subdomain"],
+    ["does not", { "sec-fetch-site": "none" }, "an address that was typed"],
+    ["does not", { "sec-fetch-site": "cross-site", origin: "https://coffer.example.com" }, "a forged Origin"],
+    ["does not", { origin: "https://app.example.com" }, "an origin that CORS lets in"],
+    ["counts", { origin: "https://coffer.example.com" }, "the server's own origin"]
+  ]
+
+  it.effect("counts only for a script of the server's own pages", () =>
+    Effect.gen(function* () {
+      const token = yield* startSession("ada@example.com", "cookie")
+      const secure = { cookie: `__Host-coffer=${token}` }
+      for (const [expected, headers, why] of table) {
+        const found = yield* outcome(whoIs({ ...own, ...secure, ...headers }))
+        assert.strictEqual(found, expected === "counts" ? "success" : "Unauthorized", why)
+      }
+      const { "sec-fetch-site": _, ...silent } = own
+      const older = { ...silent, ...secure }
+      assert.strictEqual(yield* outcome(whoIs(older)), "Unauthorized", "neither Sec-Fetch-Site nor Origin")
+      assert.strictEqual(yield* outcome(whoIs({ ...older, origin: "https://coffer.example.com" })), "success")
+      assert.strictEqual(yield* outcome(whoIs({ ...older, origin: "https://evil.example.com" })), "Unauthorized")
+      assert.strictEqual(yield* outcome(whoIs({ ...older, origin: "null" })), "Unauthorized")
+      const twice = `__Host-coffer=${token}; __Host-coffer=${token}`
+      assert.strictEqual(yield* outcome(whoIs({ ...own, cookie: twice })), "Unauthorized")
+    }).pipe(
+      onDatabase({
+        SERVICE_PUBLIC_URL: "https://coffer.example.com",
+        CORS_ALLOWED_ORIGINS: "https://app.example.com"
+      })
+    )
+  )
+})
