@@ -32,6 +32,7 @@ import { MaintenanceLive } from "./maintenance/Maintenance.js"
 import { MembersHttp } from "./members/Http.js"
 import { MetricsLive } from "./metrics/MetricsServer.js"
 import { OrganizationsHttp } from "./organizations/Http.js"
+import { PagesLive } from "./pages/Http.js"
 import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
 import { ServiceAccountsHttp } from "./service-accounts/Http.js"
@@ -72,7 +73,7 @@ const announce = Layer.effectDiscard(
 const ServicesLive = HttpApiBuilder.serve().pipe(
   Layer.merge(announce),
   Layer.provide([NodeHttpServerLive, HttpServer.layerContext]),
-  Layer.provide(BoundaryLive),
+  Layer.provide([BoundaryLive, PagesLive]),
   Layer.provide(ApiLive),
   Layer.provide(HttpRouter.setRouterConfig(routerConfig)),
   Layer.provide([AuthenticationLive, Layer.effect(Admission, makeAdmission(Api))]),

@@ -13,6 +13,7 @@ export interface Subkeys {
   readonly kek: KeyObject
   readonly backupKey: KeyObject
   readonly loginCodeKey: KeyObject
+  readonly loginFlowKey: KeyObject
 }
 
 export class Keyring extends Context.Tag("@coffer/server/Keyring")<Keyring, Subkeys>() {}
@@ -25,6 +26,7 @@ const labels = {
   kek: "coffer/v1/key-encryption",
   backupKey: "coffer/v1/backup",
   loginCodeKey: "coffer/v1/login-code",
+  loginFlowKey: "coffer/v1/login-flow",
   kekId: "coffer/v1/key-id",
   fingerprint: "coffer/v1/fingerprint"
 } as const
@@ -52,7 +54,8 @@ export const makeKeyring = (masterKey: Redacted.Redacted): Effect.Effect<Subkeys
       fingerprint: derive(labels.fingerprint, 8).toString("hex"),
       kek: key(labels.kek),
       backupKey: key(labels.backupKey),
-      loginCodeKey: key(labels.loginCodeKey)
+      loginCodeKey: key(labels.loginCodeKey),
+      loginFlowKey: key(labels.loginFlowKey)
     }
     bytes.fill(0)
     return Effect.succeed(subkeys)

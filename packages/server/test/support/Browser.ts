@@ -34,7 +34,7 @@ export class Browser {
   /** Sends the form of a page, with these fields filled in. */
   async submit(page: Page, fields: Fields, headers: Fields = {}): Promise<Page> {
     const hidden = [...page.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)]
-    const form = new URLSearchParams(hidden.map(([, name = "", value = ""]) => [name, value]))
+    const form = new URLSearchParams(hidden.map(([, name = "", value = ""]): [string, string] => [name, value]))
     for (const [name, value] of Object.entries(fields)) form.set(name, value)
     const [, action] = /<form method="post" action="([^"]*)">/.exec(page.text) ?? assert.fail("there is no form")
     return this.open(action ?? "", {

@@ -1,0 +1,123 @@
+import { ValidationError } from "@coffer/domain/Errors"
+import { Email } from "@coffer/domain/Names"
+import { type Headers, HttpServerResponse } from "@effect/platform"
+import { Clock, Duration, Effect, Option, Schema } from "effect"
+import { randomBytes, timingSafeEqual } from "node:crypto"
+import { ServerConfig } from "../Config.js"
+import { cookieReach } from "../auth/SessionCookie.js"
+import { cookieName, cookieOf } from "../http/Browser.js"
+import { NodeRequest } from "../http/NodeRequest.js"
+import { Keyring } from "../keys/Keyring.js"
+import { openText, sealText } from "../keys/Sealed.js"
+
+/** What a login in a browser is for. */
+export const Intent = Schema.Union(Schema.Struct({ type: Schema.Literal("browser") }))
+export type Intent = typeof Intent.Type
+
+/** A login in a browser, from its first page to its last. */
+const Flow = Schema.Struct({
+  intent: Intent,
+  /** Repeated by the forms of the flow: another site can read neither the cookie nor the form. */
+  csrf: Schema.String,
+  /** The address that a code was requested for. */
+  email: Schema.NullOr(Schema.typeSchema(Email)),
+  /** What the provider's answer must fit. */
+  provider: Schema.NullOr(Schema.Struct({ state: Schema.String, nonce: Schema.String, verifier: Schema.String })),
+  /** Milliseconds since 1970. */
+  expires: Schema.Number
+})
+export type Flow = typeof Flow.Type
+
+const lifetime = 10 * 60_000
+const purpose = "login flow"
+const flowCookie = "coffer-flow"
+
+const decodeFlow = Schema.decodeOption(Schema.parseJson(Flow))
+const encodeFlow = Schema.encodeSync(Schema.parseJson(Flow))
+
+const flowGone = new ValidationError({
+  message: "this login is older than 10 minutes, or the browser keeps no cookies: start again"
+})
+
+export const sameText = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+
+/**
+ * Keeps each flow in a sealed cookie, so that the server stores nothing for strangers and every replica can go on with it.
+ * `Lax`: the provider's redirect comes from another site and must bring it.
+ */
+export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
+  effect: Effect.gen(function* () {
+    const config = yield* ServerConfig
+    const { loginFlowKey } = yield* Keyring
+
+    const reachOf = Effect.flatMap(NodeRequest.current, ({ headers }) => cookieReach(config, headers))
+
+    const read = (headers: Headers.Headers, name: string, millis: number): Option.Option<Flow> =>
+      Option.fromNullable(cookieOf(headers, name)).pipe(
+        Option.flatMapNullable((sealed) => openText(loginFlowKey, purpose, sealed)),
+        Option.flatMap(decodeFlow),
+        Option.filter(({ expires }) => expires > millis)
+      )
+
+    const find = Effect.gen(function* () {
+      const reach = yield* reachOf
+      const { headers } = yield* NodeRequest.current
+      return read(headers, cookieName(flowCookie, reach), yield* Clock.currentTimeMillis)
+    })
+
+    return {
+      begin: (intent: Intent): Flow => ({
+        intent,
+        csrf: randomBytes(16).toString("base64url"),
+        email: null,
+        provider: null,
+        expires: 0
+      }),
+
+      /** The flow of the request, if there is one. */
+      find,
+
+      /** The flow of the request. Fails with ValidationError without one. */
+      get: Effect.flatMap(
+        find,
+        Option.match({ onNone: () => Effect.fail(flowGone), onSome: (flow: Flow) => Effect.succeed(flow) })
+      ),
+
+      /** Fails with ValidationError unless a form was made for the flow, and another site did not send it. */
+      checkForm: (flow: Flow, csrf: string | undefined) =>
+        Effect.flatMap(NodeRequest.current, ({ headers }) => {
+          const site = headers["sec-fetch-site"]
+          const isOwn = site === undefined || site === "same-origin"
+          return isOwn && csrf !== undefined && sameText(csrf, flow.csrf) ? Effect.void : flowGone
+        }),
+
+      /** Adds the flow's cookie to a response. The flow lasts 10 more minutes. */
+      keep: (response: HttpServerResponse.HttpServerResponse, flow: Flow) =>
+        Effect.gen(function* () {
+          const reach = yield* reachOf
+          const expires = (yield* Clock.currentTimeMillis) + lifetime
+          const sealed = sealText(loginFlowKey, purpose, encodeFlow({ ...flow, expires }))
+          return HttpServerResponse.unsafeSetCookie(response, cookieName(flowCookie, reach), sealed, {
+            httpOnly: true,
+            sameSite: "lax",
+            path: "/",
+            secure: reach === "https",
+            maxAge: Duration.millis(lifetime)
+          })
+        }),
+
+      /** Deletes the flow's cookie. */
+      end: (response: HttpServerResponse.HttpServerResponse) =>
+        Effect.map(reachOf, (reach) =>
+          HttpServerResponse.unsafeSetCookie(response, cookieName(flowCookie, reach), "", {
+            httpOnly: true,
+            sameSite: "lax",
+            path: "/",
+            secure: reach === "https",
+            maxAge: Duration.zero
+          })
+        )
+    } as const
+  })
+}) {}

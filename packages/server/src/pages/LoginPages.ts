@@ -1,0 +1,94 @@
+import type { Email } from "@coffer/domain/Names"
+import { type Html, markup } from "./Html.js"
+import { page } from "./Page.js"
+
+/** What went wrong. */
+export interface Problem {
+  readonly message: string
+  readonly status: number
+  readonly retryAfter?: number | undefined
+}
+
+const title = "Log in to Coffer"
+
+/** Messages of errors begin in lowercase and have no full stop. */
+const sentence = (message: string): string => `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`
+
+const alert = (problem: Problem | null): Html | null =>
+  problem === null ? null : markup`<p class="error" role="alert">${sentence(problem.message)}</p>`
+
+const optionsOf = (problem: Problem | null) => ({
+  title,
+  ...(problem !== null && { status: problem.status }),
+  ...(problem?.retryAfter !== undefined && { headers: { "retry-after": String(problem.retryAfter) } })
+})
+
+const emailForm = (csrf: string, email: string): Html => markup`<form method="post" action="/login">
+<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="step" value="email">
+<label for="email">E-mail address</label>
+<input id="email" name="email" type="email" value="${email}" autocomplete="email" maxlength="254" required>
+<button>Send me a code</button>
+</form>`
+
+const providerLink = (name: string): Html => markup`<a class="button" href="/login/provider">Log in with ${name}</a>`
+
+interface Choice {
+  readonly csrf: string
+  readonly email: string
+  /** The provider's name; null for none. */
+  readonly provider: string | null
+  readonly hasCodes: boolean
+  readonly problem: Problem | null
+}
+
+/** The first page: the provider, or an address for a code. */
+export const choosePage = ({ csrf, email, hasCodes, problem, provider }: Choice) =>
+  page(
+    optionsOf(problem),
+    markup`${alert(problem)}
+${provider === null ? null : providerLink(provider)}
+${provider !== null && hasCodes ? markup`<div class="or">or</div>` : null}
+${hasCodes ? emailForm(csrf, email) : null}`
+  )
+
+/** The page for the code of the mail. */
+export const codePage = (csrf: string, email: Email, problem: Problem | null = null) =>
+  page(
+    { ...optionsOf(problem), title: "Enter the code" },
+    markup`${alert(problem)}
+<p>If ${email} may log in, a code of 6 digits is on its way. It is good for 10 minutes.</p>
+<form method="post" action="/login">
+<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="step" value="code">
+<label for="code">Code</label>
+<input id="code" class="code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" maxlength="6" title="6 digits" autofocus required>
+<button>Log in</button>
+</form>
+<p class="quiet">No mail? <a href="/login?again">Ask for another code</a>, which replaces this one.</p>`
+  )
+
+/** The last page of a login. It goes on by itself: a redirect would arrive without the new cookie, which is `Strict`. */
+export const donePage = (email: Email, next: string) =>
+  page(
+    { title: "You are logged in", next },
+    markup`<p>As ${email}.</p>
+<a class="button" href="${next}">Continue</a>`
+  )
+
+/** A page for what cannot go on. */
+export const failedPage = (problem: Problem) =>
+  page(
+    { ...optionsOf(problem), title: "That did not work" },
+    markup`${alert(problem)}
+<a class="button second" href="/login">Start again</a>`
+  )
+
+/** The page at the server's root. */
+export const homePage = () =>
+  page(
+    { title: "Coffer" },
+    markup`<p>This server keeps secrets. People and programs use it with the commands <code>coffer</code> and <code>coffer-mcp</code>.</p>
+<a class="button" href="/login">Log in</a>
+<p class="quiet"><a href="/docs">The HTTP API</a></p>`
+  )
