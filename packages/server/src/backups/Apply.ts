@@ -28,8 +28,8 @@ import { KeyringLive } from "../keys/Keyring.js"
 import { StartupError } from "../StartupError.js"
 import { fillEmpty } from "./FillEmpty.js"
 import { BackupsRepo } from "./Repo.js"
-import { flushToDisk } from "./Restore.js"
-import { removeLeftovers, temporaryFile } from "./TemporaryFiles.js"
+import { flushToDisk } from "../files/LocalFiles.js"
+import { removeLeftovers, temporaryFile } from "../files/TemporaryFiles.js"
 
 const refused = (message: string) => new StartupError({ message: `${message}; nothing was changed` })
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs"
 import { access, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { Array, Effect, Option, Predicate, Stream } from "effect"
-import type { DirectorySettings } from "../Config.js"
+import type { DirectorySettings } from "../config/BackupSettings.js"
 import { StartupError } from "../StartupError.js"
 import { type ObjectStore, StoreFailure, type StoredObject } from "./ObjectStore.js"
 

@@ -3,9 +3,9 @@ import { type Backup, BackupCounts, type Drill } from "@coffer/domain/Backup"
 import { Clock, Effect, Redacted, Schema } from "effect"
 import type { ObjectStore, StoreFailure } from "./ObjectStore.js"
 import { objectName } from "./ObjectName.js"
-import type { LocalFailure } from "./LocalFailure.js"
+import type { LocalFailure } from "../files/LocalFailure.js"
 import { restoreScratch } from "./Restore.js"
-import { runThread } from "./Thread.js"
+import { runThread } from "../files/Thread.js"
 
 const Checked = Schema.Struct({ problems: Schema.Array(Schema.String), counts: Schema.NullOr(BackupCounts) })
 

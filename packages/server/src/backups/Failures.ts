@@ -1,7 +1,7 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { BackupFailed, BackupsDisabled, Conflict } from "@coffer/domain/Errors"
 import { Effect } from "effect"
-import type { LocalFailure } from "./LocalFailure.js"
+import type { LocalFailure } from "../files/LocalFailure.js"
 import type { StoreFailure } from "./ObjectStore.js"
 
 export const disabled = new BackupsDisabled({

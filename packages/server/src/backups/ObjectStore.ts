@@ -1,5 +1,5 @@
 import { Data, type Effect, type Scope, type Stream } from "effect"
-import type { BackupSettings } from "../Config.js"
+import type { BackupSettings } from "../config/BackupSettings.js"
 import type { StartupError } from "../StartupError.js"
 import { makeDirectoryStore } from "./DirectoryStore.js"
 import { makeS3Store } from "./S3Store.js"

@@ -1,28 +1,15 @@
 import type { KeyObject } from "node:crypto"
-import { open, rename, stat, type FileHandle } from "node:fs/promises"
+import { rename, stat, type FileHandle } from "node:fs/promises"
 import { dirname } from "node:path"
 import { DecryptionFailed } from "@coffer/domain/Errors"
 import { Effect, Schema, Stream } from "effect"
 import type { Mark } from "../database/Snapshots.js"
 import { now } from "../database/Time.js"
+import { flushToDisk, local, opened } from "../files/LocalFiles.js"
+import { temporaryFile } from "../files/TemporaryFiles.js"
+import { runThread } from "../files/Thread.js"
 import { BackupOpener } from "./BackupFile.js"
-import { type LocalFailure, localFailure } from "./LocalFailure.js"
 import type { StoreFailure } from "./ObjectStore.js"
-import { temporaryFile } from "./TemporaryFiles.js"
-import { runThread } from "./Thread.js"
-
-const local = <A>(work: () => Promise<A>): Effect.Effect<A, LocalFailure> =>
-  Effect.tryPromise({ try: work, catch: localFailure })
-
-const opened = (path: string, flags: string) =>
-  Effect.acquireRelease(
-    local(() => open(path, flags, 0o600)),
-    (file) => Effect.promise(() => file.close())
-  )
-
-/** Flushes a file, or the renames in a directory, so that they survive a power loss. */
-export const flushToDisk = (path: string): Effect.Effect<void, LocalFailure> =>
-  Effect.scoped(Effect.flatMap(opened(path, "r"), (file) => local(() => file.sync())))
 
 const decrypt = (key: KeyObject, content: Stream.Stream<Uint8Array, StoreFailure>, size: number, file: FileHandle) =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3"
 import { Chunk, Duration, Effect, Fiber, Option, Predicate, Redacted, type Scope, Stream } from "effect"
 import { Readable } from "node:stream"
-import type { S3Settings } from "../Config.js"
+import type { S3Settings } from "../config/BackupSettings.js"
 import { type ObjectStore, type StoredObject, StoreFailure } from "./ObjectStore.js"
 import { SlicedSha256 } from "./SlicedSha256.js"
 

@@ -1,7 +1,7 @@
 import { type Context, Effect, type Scope } from "effect"
 import { open, writeFile } from "node:fs/promises"
 import type { Mark, Snapshots } from "../database/Snapshots.js"
-import { LocalFailure, localFailure } from "./LocalFailure.js"
+import { LocalFailure, localFailure } from "../files/LocalFailure.js"
 
 const flushEvery = "10 millis"
 

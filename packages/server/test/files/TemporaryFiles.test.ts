@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from "node:fs"
-import { temporaryFile } from "@coffer/server/backups/TemporaryFiles"
+import { temporaryFile } from "@coffer/server/files/TemporaryFiles"
 import { nextTick } from "@coffer/server/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option } from "effect"
