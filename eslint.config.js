@@ -84,7 +84,8 @@ const aware = [
   "packages/server/src/backups/FillEmpty.ts",
   "packages/server/src/backups/OfflineDrill.ts",
   "packages/server/src/check/{Database,Postgres}Checks.ts",
-  "packages/server/src/keys/Rotation.ts"
+  "packages/server/src/files/TemporaryFiles.ts",
+  "packages/server/src/keys/{Rotation,StoppedDatabase}.ts"
 ]
 
 /** A new version of the SDK, or its successor, then changes one module. */

@@ -1,6 +1,7 @@
 import type { Email } from "@coffer/domain/Names"
 import { Effect } from "effect"
-import type { Settings, SmtpSettings } from "../Config.js"
+import type { Settings } from "../Config.js"
+import type { SmtpSettings } from "../config/MailSettings.js"
 import { smtpFailure, type SmtpFailure, transportOptions } from "../mail/Mailer.js"
 import { failed, type Finding, off, ok } from "./Finding.js"
 

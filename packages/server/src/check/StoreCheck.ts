@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto"
 import { Chunk, Clock, Duration, Effect, Option, Stream } from "effect"
 import { backupOf } from "../backups/ObjectName.js"
 import { makeObjectStore, type ObjectStore } from "../backups/ObjectStore.js"
-import type { BackupSettings, Settings } from "../Config.js"
+import type { Settings } from "../Config.js"
+import type { BackupSettings } from "../config/BackupSettings.js"
 import { failed, type Finding, off, ok, warning } from "./Finding.js"
 
 /** Writes an object, reads it back and removes it. Its name is not that of a backup, so lists skip it. */

@@ -1,4 +1,5 @@
-import type { BackupSettings, Settings } from "../Config.js"
+import type { Settings } from "../Config.js"
+import type { BackupSettings } from "./BackupSettings.js"
 import type { PostgresSettings } from "./DatabaseSettings.js"
 import { targetName } from "./DatabaseUrl.js"
 

@@ -1,28 +1,19 @@
 import type { Redacted } from "effect"
-import { Clock, Context, Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { createSecretKey, type KeyObject } from "node:crypto"
-import { existsSync, readdirSync, rmSync } from "node:fs"
-import { basename, dirname, join } from "node:path"
 import { makeAppend, systemLog } from "../audit/Append.js"
 import type { Draft } from "../audit/Chain.js"
 import { AuditRepo } from "../audit/Repo.js"
-import { parsePlace } from "../config/DatabasePlace.js"
-import type { DatabaseTarget } from "../config/DatabaseUrl.js"
-import { command } from "../database/copy/PostgresSides.js"
 import { Database } from "../database/Database.js"
-import { schemaState } from "../database/postgres/Migrations.js"
-import { databaseOn, explained } from "../database/postgres/OfflineDatabase.js"
-import { connectWith, reach } from "../database/postgres/Reach.js"
-import { requireStopped } from "../database/postgres/Replicas.js"
+import { explained } from "../database/postgres/OfflineDatabase.js"
 import { query } from "../database/Query.js"
-import { rewriteFile } from "../database/sqlite/Maintain.js"
-import { databaseOfAnySchema, offlineDatabase } from "../database/sqlite/SqliteDatabase.js"
 import { reasonOf } from "../database/Reason.js"
 import { uuidV7At } from "../database/Uuid.js"
 import { isSqlError } from "../database/SqlErrors.js"
 import { StartupError } from "../StartupError.js"
 import { open, rewrap } from "./Envelope.js"
 import { makeKeyring, type Subkeys, unwrapBytes, wrapBytes } from "./Keyring.js"
+import { anySchemaAt, type Leftovers, stoppedAt } from "./StoppedDatabase.js"
 import { eachVersion } from "./Versions.js"
 
 const WrappedRow = Schema.Struct({
@@ -47,15 +38,11 @@ export interface RotationOptions<E> {
   readonly progress: (done: number, total: number) => Effect.Effect<void>
 }
 
-export interface Rotated {
+export interface Rotated extends Leftovers {
   /** How many data keys were rewrapped. */
   readonly versions: number
   readonly oldFingerprint: string
   readonly newFingerprint: string
-  /** Whether the file was rewritten. Otherwise gaps in its pages may hold data keys under the old master key. */
-  readonly isRewritten: boolean
-  /** Restored and replaced databases in the same folder, which are still under the old master key. */
-  readonly underOldKey: ReadonlyArray<string>
 }
 
 const wrongKey = new StartupError({
@@ -152,20 +139,6 @@ const verify = (to: Subkeys, tick: Effect.Effect<void>) =>
     )
   })
 
-/** Lists the copies of a database in its folder whose names continue with one of `kinds`. */
-const copies = (dbPath: string, ...kinds: ReadonlyArray<string>) => {
-  const folder = dirname(dbPath)
-  return readdirSync(folder)
-    .filter((name) => kinds.some((kind) => name.startsWith(`${basename(dbPath)}.${kind}`)))
-    .map((name) => join(folder, name))
-}
-
-/** Removes the copies made before migrations, which are still under the old key. */
-const removeCopies = (dbPath: string) =>
-  Effect.sync(() => {
-    for (const path of copies(dbPath, "before-")) rmSync(path)
-  })
-
 /** Turns the defect of a failed statement into a message: its usual cause is a full disk, not a bug. */
 const orUnchanged = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StartupError, R> =>
   Effect.catchSomeDefect(effect, (defect) =>
@@ -183,90 +156,6 @@ const outcomes = {
   unknown:
     "the connection to the database was lost while the rotation was committed: keep both keys, and try both with coffer-server check"
 }
-
-/** A stopped database. */
-interface Stopped {
-  readonly database: Context.Context<Database>
-  /** Keeps servers from writing. Call in the transaction of the rotation. */
-  readonly guard: Effect.Effect<void, StartupError>
-  /** Removes what is left under the old key after the rotation. */
-  readonly cleanUp: Effect.Effect<Pick<Rotated, "isRewritten" | "underOldKey">>
-}
-
-const placeOf = (db: string) =>
-  Effect.mapError(parsePlace(db, {}), (rule) => new StartupError({ message: `the database's name ${rule}` }))
-
-/** Connects to a PostgreSQL database. Fails while a server runs on it. */
-const connected = (target: DatabaseTarget) =>
-  Effect.gen(function* () {
-    const at = yield* reach(target)
-    const { found, isDue, newest } = yield* schemaState(at)
-    if (isDue) {
-      return yield* new StartupError({
-        message: `the database ${at.name} has schema ${found} and this program ${newest}: run coffer-server migrate, then try again`
-      })
-    }
-    const client = yield* Effect.mapError(
-      connectWith(at.config),
-      ({ reason }) => new StartupError({ message: `the database ${at.name} cannot be reached: ${reason}` })
-    )
-    return { client, name: at.name } as const
-  })
-
-const stoppedPostgres = (target: DatabaseTarget) =>
-  Effect.gen(function* () {
-    const { client, name } = yield* connected(target)
-    yield* requireStopped(client, name)
-    const run = (text: string) =>
-      Effect.mapError(
-        command(client, text),
-        ({ reason }) =>
-          new StartupError({ message: `the database ${name} cannot be locked (${reason}): nothing was changed` })
-      )
-    const stopped: Stopped = {
-      database: Context.make(Database, databaseOn(client)),
-      // A server that starts now waits until the rotation is committed, and then refuses the old key.
-      guard: run("LOCK TABLE wrapped_keys, secret_versions IN ACCESS EXCLUSIVE MODE").pipe(
-        Effect.zipRight(requireStopped(client, name))
-      ),
-      // The earlier versions of the rows hold data keys under the old master key.
-      cleanUp: Effect.as(Effect.ignore(run("VACUUM secret_versions, wrapped_keys")), {
-        isRewritten: true,
-        underOldKey: []
-      })
-    }
-    return stopped
-  })
-
-const stoppedFile = (path: string) =>
-  Effect.gen(function* () {
-    if (!existsSync(path)) {
-      return yield* new StartupError({ message: `there is no database at ${path}: name its file with --db` })
-    }
-    const database = yield* offlineDatabase(path)
-    const stopped: Stopped = {
-      database,
-      guard: Effect.void,
-      cleanUp: Effect.gen(function* () {
-        const isRewritten = yield* rewriteFile
-        yield* removeCopies(path)
-        return { isRewritten, underOldKey: copies(path, "restore.", "replaced-") }
-      }).pipe(Effect.provide(database))
-    }
-    return stopped
-  })
-
-const stoppedAt = (db: string) =>
-  Effect.flatMap(placeOf(db), (place) =>
-    place._tag === "File" ? stoppedFile(place.path) : stoppedPostgres(place.target)
-  )
-
-const anySchemaAt = (db: string) =>
-  Effect.flatMap(placeOf(db), (place) =>
-    place._tag === "File"
-      ? Effect.map(databaseOfAnySchema(place.path), Context.get(Database))
-      : Effect.map(connected(place.target), ({ client }) => databaseOn(client))
-  )
 
 /** Whether a master key matches an offline database. Changes nothing. */
 export const opensDatabase = (db: string, key: Redacted.Redacted): Effect.Effect<boolean, StartupError> =>

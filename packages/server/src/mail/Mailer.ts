@@ -2,7 +2,7 @@ import type { Role } from "@coffer/domain/Member"
 import type { Email, OrgName } from "@coffer/domain/Names"
 import { Clock, Data, Duration, Effect, Fiber, Mailbox, Metric, Predicate, Redacted, Schedule } from "effect"
 import type { SMTPTransportOptions } from "nodemailer"
-import type { SmtpSettings } from "../Config.js"
+import type { SmtpSettings } from "../config/MailSettings.js"
 import { ServerConfig } from "../Config.js"
 import { RequestInfo } from "../RequestInfo.js"
 

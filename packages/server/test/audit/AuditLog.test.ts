@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
-import { AuditLog, auditFailures } from "@coffer/server/audit/AuditLog"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { auditFailures } from "@coffer/server/audit/GroupAppends"
 import type { AuditSource } from "@coffer/server/audit/AuditEvent"
 import { genesis, headMac, link } from "@coffer/server/audit/Chain"
 import { RequestInfo } from "@coffer/server/RequestInfo"

@@ -1,7 +1,8 @@
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
-import { AuditLog, auditFailures } from "@coffer/server/audit/AuditLog"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { auditFailures } from "@coffer/server/audit/GroupAppends"
 import {
   entries,
   envPath,

@@ -1,4 +1,5 @@
-import { AuditLog, auditFailures } from "@coffer/server/audit/AuditLog"
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { auditFailures } from "@coffer/server/audit/GroupAppends"
 import { Login } from "@coffer/server/auth/Login"
 import { SuperadminsLive } from "@coffer/server/auth/Superadmins"
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
