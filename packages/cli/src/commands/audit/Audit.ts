@@ -113,6 +113,9 @@ const everyPage = Effect.fnUntraced(function* (read: Read, after: string | undef
   if (json) yield* write("\n]}\n")
 })
 
+/** Longer than a server waits for the answer to a commit. */
+const latenessOfLogs = "20 seconds"
+
 const list = atServer("list", {
   description: "Read the audit log, newest first",
   examples: [
@@ -143,7 +146,10 @@ const list = atServer("list", {
         const urlParams = defined({ ...wanted, limit, after })
         return call("audit", (api) => (path === null ? api.listAll({ urlParams }) : api.list({ path, urlParams })))
       }
-      if (options.follow) return yield* follow(read, options.limit, printEntries(json))
+      if (options.follow) {
+        const lateness = path === null ? latenessOfLogs : 0
+        return yield* follow({ read, limit: options.limit, lateness, print: printEntries(json) })
+      }
       if (options.all) return yield* everyPage(read, options.after, json)
       const page = yield* read(options.limit, options.after)
       return { json: page, text: onePage(page) }
