@@ -16,6 +16,7 @@ import { copyDatabase } from "./database/copy/CopyCommand.js"
 import { migrateCommand } from "./database/postgres/MigrateCommand.js"
 import { explainUnusable } from "./database/sqlite/Unusable.js"
 import { causeText } from "./ErrorText.js"
+import { CorrectedClock } from "./jobs/CorrectedClock.js"
 import { Version } from "./jobs/Replica.js"
 import { LoggingLive } from "./Logging.js"
 import { ServerLive } from "./Server.js"
@@ -63,7 +64,8 @@ const serve = Effect.gen(function* () {
     yield* Console.error(`coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`)
   }
   return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
-    Effect.provideService(Version, version)
+    Effect.provideService(Version, version),
+    Effect.withClock(new CorrectedClock())
   )
 })
 
