@@ -29,11 +29,15 @@ export const notCopied: Readonly<Record<string, Reason>> = {
   jobs: "state of an engine"
 }
 
-const namesOf = ({ columns }: Table): string =>
-  columns
-    .map(({ name }) => name)
-    .sort()
-    .join(", ")
+const versions = "one of them has the schema of a newer release, whose coffer-server must do this"
+
+/** The first column that only one of two tables has. */
+const oneSided = (one: Table, other: Table): string | undefined => {
+  const [some, others] = [one, other].map(({ columns }) => columns.map(({ name }) => name))
+  return [...(some ?? []), ...(others ?? [])].find(
+    (name) => some?.includes(name) !== true || others?.includes(name) !== true
+  )
+}
 
 /** Orders tables so that each comes after those that it refers to. */
 const inOrder = (tables: ReadonlyArray<Table>): ReadonlyArray<Table> => {
@@ -64,12 +68,11 @@ export const tablesToCopy = (
   for (const name of new Set([...from.keys(), ...to.keys()])) {
     const [one, other] = [from.get(name), to.get(name)]
     if (one === undefined || other === undefined) {
-      return Either.left(`the table ${name} is in only one of the databases, and nothing says how it is copied`)
+      return Either.left(`the table ${name} is in only one of the databases: ${versions}`)
     }
-    if (namesOf(one) !== namesOf(other)) {
-      return Either.left(
-        `the table ${name} has the columns ${namesOf(one)} in one database and ${namesOf(other)} in the other`
-      )
+    const column = oneSided(one, other)
+    if (column !== undefined) {
+      return Either.left(`the column ${name}.${column} is in only one of the databases: ${versions}`)
     }
   }
   return Either.right([...to.values()])

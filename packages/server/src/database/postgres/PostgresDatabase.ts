@@ -6,7 +6,7 @@ import { mergeAuditTimes } from "./AuditTimes.js"
 import { statements } from "./Connection.js"
 import { dialectOn } from "./Dialect.js"
 import { PostgresServer } from "./Erasures.js"
-import { migrate, schemaState } from "./Migrations.js"
+import { migrate, newestMigration, schemaState } from "./Migrations.js"
 import { makePool } from "./Pool.js"
 import { type Reached, reach } from "./Reach.js"
 import { checkServer } from "./ServerChecks.js"
@@ -16,6 +16,10 @@ import { makeTransactions } from "./Transactions.js"
 const silenceMillis = 10_000
 /** How long a probe of the readiness waits for the database. */
 const probeMillis = 2_000
+
+/** Finds a row if a newer program has made the schema unreadable for this one while it runs. */
+const newerReader = `SELECT 1 FROM schema_info WHERE min_reader > ${newestMigration}`
+const outdated = "a newer release has migrated the database, and this one cannot read it: upgrade this server"
 
 /** Migrates the schema, or checks that it is current. */
 const prepareSchema = (settings: PostgresSettings, at: Reached) =>
@@ -49,11 +53,11 @@ export const postgresDatabase = (settings: PostgresSettings) =>
       ...makeTransactions(pool, compiled),
       pool: pool.state,
       reading,
-      unready: reading.execute("SELECT id FROM instance", [], undefined).pipe(
+      unready: reading.execute(newerReader, [], undefined).pipe(
         Effect.timeout(probeMillis),
         Effect.exit,
         Effect.map((exit) => {
-          if (Exit.isSuccess(exit)) return null
+          if (Exit.isSuccess(exit)) return exit.value.length === 0 ? null : outdated
           unanswered()
           return silentMillis() < silenceMillis ? null : "the database does not answer"
         })
