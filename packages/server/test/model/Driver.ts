@@ -18,7 +18,8 @@ import type { Redacted } from "effect"
 import { Effect, Schema } from "effect"
 import type { email } from "../support/Services.js"
 import { envPath, key as secretKey, orgPath, person, projectPath, transaction, value } from "../support/Services.js"
-import { apiKey, authenticate, type Credential, session } from "./Support.js"
+import { apiKey, authenticate, type Credential, session, setSuperadmin } from "./Support.js"
+import type { NewAccount, NewRule } from "./Calls.js"
 import type { Account, At, Caller, Key, Level, Role, Rule, User } from "./Model.js"
 
 const pattern = Schema.decodeSync(Pattern)
@@ -85,6 +86,8 @@ export const driver = (users: ReadonlyArray<Person>) =>
         : { subject_type: "service_account" as const, subject_id: accountIds.get(subject)! }
 
     return {
+      setSuperadmin: (user: User, on: boolean) => Effect.orDie(setSuperadmin(person(user).id, on)),
+
       /** Tells the driver the ids of what a call has made. */
       keepAccount: (
         account: Account,
@@ -95,7 +98,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
         keys.set(key, apiKey(made.api_key))
       },
       keepKey: (key: Key, made: { readonly api_key: Redacted.Redacted }) => keys.set(key, apiKey(made.api_key)),
-      keepRule: (rule: Rule, id: RuleId) => ruleIds.set(rule, id),
+      keepRule: (rule: Rule, id: string) => ruleIds.set(rule, RuleId.make(id)),
       ruleId: (rule: Rule) => ruleIds.get(rule),
 
       createOrg: (caller: Caller, name: string) =>
@@ -165,11 +168,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
       deleteEnv: (caller: Caller, at: At) =>
         changeBy(caller, Effect.flatMap(inEnv(at, "env.delete"), environments.remove)),
 
-      createAccount: (
-        caller: Caller,
-        org: string,
-        request: { readonly name: string; readonly project: string | undefined; readonly reveal: boolean }
-      ) =>
+      createAccount: (caller: Caller, org: string, request: NewAccount) =>
         changeBy(
           caller,
           Effect.flatMap(inOrg(org, "service_account.create"), (place) =>
@@ -195,16 +194,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
           )
         ),
 
-      grant: (
-        caller: Caller,
-        org: string,
-        request: {
-          readonly subject: User | Account
-          readonly project: string
-          readonly env: string
-          readonly level: Level
-        }
-      ) =>
+      grant: (caller: Caller, org: string, request: NewRule) =>
         changeBy(
           caller,
           Effect.flatMap(inOrg(org, "acl.grant"), (place) =>

@@ -3,7 +3,7 @@ import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { cleanUp, Program, type Variables } from "../../support/Program.js"
 import { Cluster, durable } from "../../support/postgres/Cluster.js"
-import { Load, prepare } from "./Load.js"
+import { Load, prepare, underLoad } from "./Load.js"
 import { Relay } from "./Relay.js"
 
 /** The short form runs with all tests. */
@@ -39,10 +39,7 @@ const through = ({ port }: Relay, database: string): string => `postgres://coffe
 const start = async (urls: ReadonlyArray<string>, variables: Variables = {}): Promise<ReadonlyArray<Program>> =>
   Promise.all(urls.map((url) => Program.start({ SERVICE_DATABASE_URL: url, ...variables })))
 
-/**
- * Runs three servers on one database under a load while something fails. At the end nothing acknowledged is lost, nothing
- * refused is there, every read fits, each version has one audit entry, and the chain of entries is whole.
- */
+/** Runs three servers on one database under a load while something fails. */
 const whileUnderLoad = async (
   disturb: (load: Load, database: string, servers: ReadonlyArray<Program>) => Promise<void>,
   urlsOf: (database: string) => ReadonlyArray<string> = (database) =>
@@ -50,19 +47,14 @@ const whileUnderLoad = async (
 ): Promise<Load> => {
   const database = await newDatabase()
   const servers = await start(urlsOf(database))
-  const [first] = servers
-  assert.isDefined(first)
-  const load = new Load(servers, await prepare(first))
-  load.start()
-  await setTimeout(500)
-  await disturb(load, database, servers)
-  assert.isBelow(await load.recovery(), recoveryMillis, "each server writes again soon")
-  await setTimeout(500)
-  await load.stop()
-  await load.check(first, `${cluster.url}/${database}`)
-  assert.isAbove(load.count("done"), 20)
-  await Promise.all(servers.map((server) => server.remove()))
-  return load
+  return underLoad(
+    servers,
+    () => `${cluster.url}/${database}`,
+    async (load) => {
+      await disturb(load, database, servers)
+      assert.isBelow(await load.recovery(), recoveryMillis, "each server writes again soon")
+    }
+  )
 }
 
 beforeAll(async () => {

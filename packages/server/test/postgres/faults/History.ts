@@ -14,11 +14,22 @@ export interface Operation {
   readonly version: number
 }
 
+/** A read of a whole environment. */
+export interface BundleRead {
+  readonly start: number
+  readonly end: number
+  readonly etag: string
+  readonly revision: number
+  readonly data: ReadonlyArray<Pick<Operation, "key" | "value" | "version">>
+}
+
 /** The values of a secret by their versions, from 1. */
 export type Versions = ReadonlyMap<string, ReadonlyArray<string>>
 
 /** Finds the highest version of operations that had ended, at any time. */
-const highestBefore = (operations: ReadonlyArray<Operation>): ((time: number) => number) => {
+const highestBefore = (
+  operations: ReadonlyArray<Pick<Operation, "end" | "outcome" | "version">>
+): ((time: number) => number) => {
   const ends = operations.filter(({ outcome }) => outcome === "done").sort((a, b) => a.end - b.end)
   const highest: Array<number> = []
   for (const { version } of ends) highest.push(Math.max(version, highest.at(-1) ?? 0))
@@ -61,5 +72,36 @@ export const checkHistory = (operations: ReadonlyArray<Operation>, found: Versio
   }
   for (const { key, outcome, value } of operations) {
     if (outcome === "done") assert.include(found.get(key) ?? [], value, `${key}: an acknowledged write is lost`)
+  }
+}
+
+/**
+ * Checks reads of whole environments: an ETag and a revision name one content, revisions never decrease, and each secret is
+ * as new as what was acknowledged before the read began.
+ */
+export const checkBundles = (
+  bundles: ReadonlyArray<BundleRead>,
+  operations: ReadonlyArray<Operation>,
+  found: Versions
+): void => {
+  const contents = new Map<string, string>()
+  const highest = new Map(
+    [...found.keys()].map((key) => [key, highestBefore(operations.filter((operation) => operation.key === key))])
+  )
+  const revisionBefore = highestBefore(
+    bundles.map(({ end, revision }) => ({ end, outcome: "done", version: revision }))
+  )
+  for (const { data, etag, revision, start } of bundles) {
+    const content = JSON.stringify(data)
+    for (const name of [`ETag ${etag}`, `revision ${revision}`]) {
+      assert.strictEqual(contents.get(name) ?? content, content, `the ${name} names two contents`)
+      contents.set(name, content)
+    }
+    assert.isAtLeast(revision, revisionBefore(start), "a later read has an earlier revision")
+    const versions = new Map(data.map(({ key, version }) => [key, version]))
+    for (const { key, value, version } of data) assert.strictEqual(found.get(key)?.[version - 1], value, key)
+    for (const [key, before] of highest) {
+      assert.isAtLeast(versions.get(key) ?? 0, before(start), `${key}: a bundle without an acknowledged version`)
+    }
   }
 }

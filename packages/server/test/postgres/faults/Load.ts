@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises"
 import { assert } from "vitest"
 import type { Json, Program } from "../../support/Program.js"
-import { checkHistory, type Operation } from "./History.js"
+import { type BundleRead, checkBundles, checkHistory, type Operation } from "./History.js"
 import { versionsOf } from "./Versions.js"
 
-const secrets = "/api/orgs/acme/projects/webshop/envs/prod/secrets"
+const env = "/api/orgs/acme/projects/webshop/envs/prod"
 const keys = ["A", "B", "C", "D", "E"]
 
 /** The longest time that a request may take when the database is lost, in milliseconds: five seconds on an idle machine. */
@@ -30,38 +30,48 @@ const pick = <A>(all: ReadonlyArray<A>): A => all[Math.floor(Math.random() * all
 /** Writers and readers of a few secrets, each call to any of the servers. Remembers every call and what was answered. */
 export class Load {
   readonly operations: Array<Operation> = []
+  readonly bundles: Array<BundleRead> = []
   #values = 0
   #isRunning = true
   #running: Promise<unknown> = Promise.resolve()
 
   constructor(
-    readonly servers: ReadonlyArray<Program>,
+    readonly servers: ReadonlyArray<{ readonly url: string }>,
     readonly token: string
   ) {}
 
   async #ask(
-    server: Program,
-    key: string,
-    value: string | null
-  ): Promise<{ readonly status: number; readonly body: Json }> {
+    { url }: { readonly url: string },
+    path: string,
+    value: string | null = null
+  ): Promise<{ readonly status: number; readonly body: Json; readonly etag: string }> {
     try {
-      const response = await fetch(`${server.url}${secrets}/${key}`, {
+      const response = await fetch(`${url}${env}/${path}`, {
         method: value === null ? "GET" : "PUT",
         headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
         body: value === null ? null : JSON.stringify({ value }),
         signal: AbortSignal.timeout(patienceMillis)
       })
-      return { status: response.status, body: await response.json() }
+      return { status: response.status, body: await response.json(), etag: response.headers.get("etag") ?? "" }
     } catch {
-      return { status: 0, body: {} }
+      return { status: 0, body: {}, etag: "" }
     }
   }
 
+  /** Reads the whole environment, and remembers what was answered. */
+  async #readAll(server: { readonly url: string }): Promise<void> {
+    const start = performance.now()
+    const { body, etag, status } = await this.#ask(server, "bundle")
+    if (status !== 200) return
+    const { data, revision } = body as Pick<BundleRead, "data" | "revision">
+    this.bundles.push({ start, end: performance.now(), etag, data, revision })
+  }
+
   /** One call; `refused` tells the code of a 503. */
-  async step(server: Program, key: string, isWrite: boolean): Promise<Operation["outcome"]> {
+  async step(server: { readonly url: string }, key: string, isWrite: boolean): Promise<Operation["outcome"]> {
     const value = isWrite ? `${key} ${++this.#values}` : null
     const start = performance.now()
-    const { body, status } = await this.#ask(server, key, value)
+    const { body, status } = await this.#ask(server, `secrets/${key}`, value)
     const end = performance.now()
     const code: unknown = body.error?.code
     const operation = { kind: isWrite ? "write" : "read", key, start, end } as const
@@ -90,6 +100,7 @@ export class Load {
         while (this.#isRunning) {
           const outcome = await this.step(server, pick(keys), Math.random() < 0.6)
           if (outcome !== "done") await setTimeout(20)
+          else if (Math.random() < 0.1) await this.#readAll(server)
         }
       })
     )
@@ -121,6 +132,7 @@ export class Load {
   async check(server: Program, database: string): Promise<void> {
     const found = await versionsOf(database)
     checkHistory(this.operations, found)
+    checkBundles(this.bundles, this.operations, found)
     const { token } = this
     const total = [...found.values()].reduce((sum, values) => sum + values.length, 0)
     const entries = async (): Promise<number> =>
@@ -131,4 +143,27 @@ export class Load {
     const verified = await server.call("GET", "/api/orgs/acme/audit-logs/verify", { token })
     assert.isTrue(verified.body.valid, verified.text)
   }
+}
+
+/**
+ * Runs a load on servers of a database while something happens. At the end nothing acknowledged is lost, nothing refused is
+ * there, every read fits, each version has one audit entry, and the chain of entries is whole. The servers are removed.
+ */
+export const underLoad = async (
+  servers: ReadonlyArray<Program>,
+  database: () => string,
+  meanwhile: (load: Load) => Promise<void>
+): Promise<Load> => {
+  const [first] = servers
+  assert.isDefined(first)
+  const load = new Load(servers, await prepare(first))
+  load.start()
+  await setTimeout(500)
+  await meanwhile(load)
+  await setTimeout(500)
+  await load.stop()
+  await load.check(first, database())
+  assert.isAbove(load.count("done"), 20)
+  await Promise.all(servers.map((server) => server.remove()))
+  return load
 }
