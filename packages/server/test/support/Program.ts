@@ -5,10 +5,13 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { assert, inject } from "vitest"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
+/** The same program, each module in a file of its own: for a test that replaces one. */
+export const unbundled = fileURLToPath(new URL("../../dist/main.js", import.meta.url))
 
 export const masterKey = "c0ffee".padEnd(64, "0")
 
@@ -104,10 +107,11 @@ export class Program {
 
   private constructor(
     readonly folder: string,
-    variables: Variables
+    variables: Variables,
+    main = bin
   ) {
     this.#variables = variables
-    this.#child = spawn(process.execPath, [bin], {
+    this.#child = spawn(process.execPath, [main], {
       cwd: folder,
       env: variablesOf(variables),
       stdio: ["ignore", "ignore", "pipe"]
@@ -129,8 +133,8 @@ export class Program {
   }
 
   /** Starts a server and waits until it listens. Its files are in `folder`, a fresh one unless given. */
-  static async start(variables: Variables = {}, folder = freshFolder()): Promise<Program> {
-    const program = new Program(folder, await withDatabase(variables, folder))
+  static async start(variables: Variables = {}, folder = freshFolder(), main = bin): Promise<Program> {
+    const program = new Program(folder, await withDatabase(variables, folder), main)
     const [, port] = await program.said(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
     program.#port = Number(port)
     return program
@@ -166,6 +170,17 @@ export class Program {
   /** The path of a file beside the database. */
   file(suffix = ""): string {
     return join(this.folder, `service.db${suffix}`)
+  }
+
+  /** Runs a statement on its database, by another connection. */
+  async execute(statement: string): Promise<void> {
+    const database = databases.get(this.folder)
+    if (database === undefined) {
+      new Sqlite(this.file()).exec(statement).close()
+      return
+    }
+    const { onServer } = await import("./postgres/Databases.js")
+    await Effect.runPromise(onServer(database, (client) => client.query(statement)))
   }
 
   /** Everything that it has written to standard error. */
