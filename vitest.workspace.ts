@@ -32,7 +32,7 @@ const onBoth = [
 
 /** The slowest of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
 const onBothInLongRuns = [
-  "api/Resources",
+  "api/{Answers,Requests,Resources}",
   "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,Table,Tenants}",
   "history/Limits"
 ]

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto"
 import { Authentication } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import { HttpApi } from "@effect/platform"
-import Sqlite from "better-sqlite3"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Answer, assertRefused, assertStandardHeaders, type CallOptions, Program } from "../support/Program.js"
 
@@ -339,12 +338,10 @@ describe("the order of checks", () => {
   beforeAll(async () => {
     // A developer without any rule: until people can be invited, the membership is written by hand.
     developer = await program.login("dev@example.com")
-    const database = new Sqlite(program.file())
-    database.exec(`
+    await program.execute(`
       INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
         SELECT '0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e', o.id, u.id, 'developer', u.created_at, u.created_at
         FROM organizations o, users u WHERE o.name = 'acme' AND u.email = 'dev@example.com'`)
-    database.close()
   })
 
   it("puts an unknown path before a missing credential", async () => {

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
+import type { Program } from "./Program.js"
 import { isOnPostgres } from "./Services.js"
 
 interface Refusal {
@@ -20,16 +21,24 @@ const statements = ({ on = ["INSERT"], table, when = "1 = 1" }: Refusal): Readon
           BEGIN SELECT RAISE(ABORT, 'broken'); END`
       )
 
+const healing = ({ on = ["INSERT"], table }: Refusal): ReadonlyArray<string> =>
+  isOnPostgres() ? [`DROP TRIGGER broken ON ${table}`] : on.map((change) => `DROP TRIGGER broken_${change}`)
+
+const all = (run: ReadonlyArray<string>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.forEach(run, (statement) => sql.unsafe(statement), { discard: true })
+  )
+
 /** Makes a table refuse rows. Returns how to heal it. */
-export const refusing = (refusal: Refusal) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    for (const statement of statements(refusal)) yield* sql.unsafe(statement)
-    const { on = ["INSERT"], table } = refusal
-    return isOnPostgres()
-      ? sql.unsafe(`DROP TRIGGER broken ON ${table}`)
-      : Effect.forEach(on, (change) => sql.unsafe(`DROP TRIGGER broken_${change}`), { discard: true })
-  })
+export const refusing = (refusal: Refusal) => Effect.as(all(statements(refusal)), all(healing(refusal)))
+
+/** Makes a table of a server's database refuse rows. Returns how to heal it. */
+export const refusingIn = async (program: Pick<Program, "execute">, refusal: Refusal): Promise<() => Promise<void>> => {
+  for (const statement of statements(refusal)) await program.execute(statement)
+  return async () => {
+    for (const statement of healing(refusal)) await program.execute(statement)
+  }
+}
 
 /** Lets entries of the audit log be changed, as someone with the database's own rights could. */
 export const openToChanges = Effect.flatMap(SqlClient.SqlClient, (sql) =>
