@@ -1,10 +1,12 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { migrate, migrations } from "@coffer/server/database/postgres/Migrations"
+import { migrate, migrations, newestMigration } from "@coffer/server/database/postgres/Migrations"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { freshDatabase, onServer, reached } from "../support/postgres/Databases.js"
 import { freshPath, rawAt, servicesAt } from "../support/Services.js"
+
+const next = newestMigration + 1
 
 describe("the migrations of PostgreSQL", () => {
   it("are the folder's files, all of them, numbered from 1 without gaps", () => {
@@ -40,7 +42,10 @@ describe("the migrations of PostgreSQL", () => {
   it.live("leave nothing when one fails, and refuse a database of a newer program", () =>
     Effect.gen(function* () {
       const { name, url } = yield* freshDatabase({ migrated: false })
-      const broken = { ...migrations, "0002_broken": ["CREATE TABLE more (a TEXT)", "CREATE TABLE more (a TEXT)"] }
+      const broken = {
+        ...migrations,
+        [`000${next}_broken`]: ["CREATE TABLE more (a TEXT)", "CREATE TABLE more (a TEXT)"]
+      }
       const error = yield* Effect.flip(migrate(yield* reached(url), { all: broken }))
       assert.match(error.message, /cannot be migrated.*already exists.*as it was before/)
       const tables = yield* onServer(name, (client) =>
@@ -48,11 +53,14 @@ describe("the migrations of PostgreSQL", () => {
       )
       assert.strictEqual(tables.rowCount, 0)
       yield* migrate(yield* reached(url), {
-        all: { ...migrations, "0002_later": ["CREATE TABLE more (a TEXT)", "UPDATE schema_info SET min_reader = 2"] }
+        all: {
+          ...migrations,
+          [`000${next}_later`]: ["CREATE TABLE more (a TEXT)", `UPDATE schema_info SET min_reader = ${next}`]
+        }
       })
       assert.match(
         (yield* Effect.flip(migrate(yield* reached(url)))).message,
-        /has schema 2, which programs with schema 2 and later read/
+        new RegExp(`has schema ${next}, which programs with schema ${next} and later read`)
       )
     }).pipe(Effect.scoped)
   )

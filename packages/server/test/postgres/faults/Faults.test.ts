@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises"
+import { migrations } from "@coffer/server/database/postgres/Migrations"
 import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { cleanUp, Program, type Variables } from "../../support/Program.js"
@@ -182,7 +183,10 @@ describe("several servers", () => {
         (await client.query("SELECT name FROM schema_migrations UNION ALL SELECT 'instance' FROM instance")).rows,
       database
     )
-    assert.deepStrictEqual(rows.map((row: { name: string }) => row.name).sort(), ["0001_initial", "instance"])
+    assert.deepStrictEqual(rows.map((row: { name: string }) => row.name).sort(), [
+      ...Object.keys(migrations),
+      "instance"
+    ])
     const migrated = servers.filter(({ log }) => log.includes("migrated the database"))
     assert.strictEqual(migrated.length, 1)
     await Promise.all(servers.map((server) => server.remove()))
