@@ -22,6 +22,14 @@ export class InvalidCode extends ApiError<InvalidCode>()("InvalidCode", {
   example: "the code is wrong, used, expired or was never requested: ask for a new one"
 }) {}
 
+/** The person has not decided yet (RFC 8628, section 3.5). */
+export class AuthorizationPending extends ApiError<AuthorizationPending>()("AuthorizationPending", {
+  code: "AUTHORIZATION_PENDING",
+  status: 400,
+  description: "The person has not approved this login yet: poll again after `interval` seconds",
+  example: "nobody has approved this login yet: ask again in 5 seconds"
+}) {}
+
 export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
   code: "FORBIDDEN",
   status: 403,
@@ -92,6 +100,14 @@ export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   description:
     "Too many login requests for this e-mail or from this address; `Retry-After` says how many seconds to wait",
   example: "too many login requests for this e-mail: try again in 600 seconds"
+}) {}
+
+/** A poll that came too early (RFC 8628, section 3.5). */
+export class SlowDown extends ApiError<SlowDown>()("SlowDown", {
+  code: "SLOW_DOWN",
+  status: 429,
+  description: "The polls of a login come too fast: add 5 seconds to the interval, and wait as `Retry-After` says",
+  example: "you ask too often: ask again in 5 seconds"
 }) {}
 
 export class LockedOut extends ApiError<LockedOut>()("LockedOut", {
@@ -167,6 +183,7 @@ export const errors = [
   ValidationError,
   Unauthorized,
   InvalidCode,
+  AuthorizationPending,
   Forbidden,
   Reauthenticate,
   NotFound,
@@ -177,6 +194,7 @@ export const errors = [
   PayloadTooLarge,
   UnsupportedMediaType,
   RateLimited,
+  SlowDown,
   LockedOut,
   DecryptionFailed,
   InternalError,

@@ -1,9 +1,11 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
-import { Schema } from "effect"
+import { Redacted, Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Forbidden, InvalidCode, LockedOut, RateLimited } from "../Errors.js"
+import { CodeVerifier, DeviceCode, DeviceLogin, LoopbackCode, MachineName } from "../ClientLogin.js"
+import { AuthorizationPending, Forbidden, InvalidCode, LockedOut, RateLimited, SlowDown } from "../Errors.js"
 import { SessionId } from "../Ids.js"
 import { Email, LoginCode } from "../Names.js"
+import { withMessage } from "../Message.js"
 import { body, field, list, optional } from "../Schemas.js"
 import { Session } from "../Session.js"
 import { LoginMethods } from "../LoginMethods.js"
@@ -19,6 +21,22 @@ const sentMessage = "if this address may log in, a code of 6 digits is on its wa
 
 /** Not a valid token, so that secret scanners do not report the documentation. */
 const Token = Schema.Redacted(Schema.String.annotations({ examples: ["svc_st_…"] }))
+const SessionToken = Schema.Struct({ token: field(Token, "the session's token; valid for 30 days") })
+
+const tokenRequest = body({
+  device_code: optional(DeviceCode, "the program's secret of a login by device"),
+  code: optional(LoopbackCode, "the code that the browser brought to the program; valid for one minute, once"),
+  verifier: optional(CodeVerifier, "the text whose SHA-256 the program sent as `code_challenge` (RFC 7636)")
+}).pipe(
+  Schema.filter(
+    ({ code, device_code, verifier }) =>
+      device_code === undefined ? code !== undefined && verifier !== undefined : (code ?? verifier) === undefined,
+    {
+      ...withMessage("takes device_code alone, or code and verifier"),
+      examples: [{ device_code: Redacted.make("GmRhmhcxhwAzkoEqiMEgDnyEysNkuNhszIySk9eS-00") }]
+    }
+  )
+)
 
 export class AuthApi extends HttpApiGroup.make("auth")
   .add(
@@ -63,12 +81,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
           )
         })
       )
-      .addSuccess(
-        answer(
-          Schema.Struct({ token: field(Token, "the session's token; valid for 30 days") }),
-          "The session's token, for `Authorization: Bearer`"
-        )
-      )
+      .addSuccess(answer(SessionToken, "The session's token, for `Authorization: Bearer`"))
       .addSuccess(answer(HttpApiSchema.NoContent, "The session's cookie is set"))
       .addError(Forbidden)
       .addError(InvalidCode)
@@ -80,6 +93,38 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .annotate(
         OpenApi.Description,
         "A wrong code invalidates the pending one. After 10 failures for an e-mail within an hour, every code is refused until the hour has passed. `session: cookie` is for the server's own pages: the session ends after 12 hours without a request, and after 30 days. It is refused over plain HTTP, except on loopback."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("device", "/api/auth/device")
+      .setPayload(
+        body({ machine: optional(MachineName, "the name of the program's machine, which the person is shown") })
+      )
+      .addSuccess(answer(DeviceLogin, "The codes of the new login"))
+      .addError(Forbidden)
+      .addError(RateLimited)
+      .annotate(Requires, "nothing")
+      .annotate(BodyLimit, smallBody)
+      .annotate(OpenApi.Summary, "Begin a login that a person approves in a browser")
+      .annotate(
+        OpenApi.Description,
+        "For programs on machines without a browser (RFC 8628). The program shows `user_code` and `verification_uri`, and polls `POST /api/auth/token`. FORBIDDEN if the server has no `SERVICE_PUBLIC_URL`. Rate limit: 30 per client address in 15 minutes."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("token", "/api/auth/token")
+      .setPayload(tokenRequest)
+      .addSuccess(answer(SessionToken, "The session's token, for `Authorization: Bearer`"))
+      .addError(InvalidCode)
+      .addError(AuthorizationPending)
+      .addError(SlowDown)
+      .addError(Forbidden)
+      .annotate(Requires, "nothing")
+      .annotate(BodyLimit, smallBody)
+      .annotate(OpenApi.Summary, "Exchange an approved login for a session token")
+      .annotate(
+        OpenApi.Description,
+        "With `device_code`, a poll: AUTHORIZATION_PENDING until the person has decided, SLOW_DOWN for polls within 5 seconds, FORBIDDEN if the person refused. With `code` and `verifier`, the end of a login by browser and loopback redirect (RFC 8252) with PKCE (RFC 7636). Each code works once, and a wrong verifier invalidates it."
       )
   )
   .add(

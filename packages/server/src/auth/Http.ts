@@ -1,5 +1,6 @@
 import { type Actor, CurrentActor } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
+import { Forbidden } from "@coffer/domain/Errors"
 import type { LoginMethods } from "@coffer/domain/LoginMethods"
 import type { Identity } from "@coffer/domain/User"
 import { Session } from "@coffer/domain/Session"
@@ -9,6 +10,8 @@ import { Access } from "../access/Access.js"
 import { ServerConfig, type Settings } from "../Config.js"
 import { longList } from "../http/LongList.js"
 import { NodeRequest } from "../http/NodeRequest.js"
+import { ClientLogins } from "./ClientLogins.js"
+import { ClientTokens } from "./ClientTokens.js"
 import { Login } from "./Login.js"
 import { clearSessionCookie, cookieReach, setSessionCookie } from "./SessionCookie.js"
 import { Sessions } from "./Sessions.js"
@@ -35,9 +38,15 @@ const listed = longList(Session)
 const sent = { message: "if this address may log in, a code of 6 digits is on its way; it is good for 10 minutes" }
 const nothing = HttpServerResponse.empty({ status: 204 })
 
+const noPublicUrl = new Forbidden({
+  message: "logins by browser need the server's setting SERVICE_PUBLIC_URL: log in with a code by e-mail"
+})
+
 export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
+    const clientLogins = yield* ClientLogins
+    const clientTokens = yield* ClientTokens
     const config = yield* ServerConfig
     const login = yield* Login
     const sessions = yield* Sessions
@@ -54,6 +63,15 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
             })
           : Effect.map(login.verify(email, code), (token) => ({ token }))
       )
+      .handle("device", ({ payload }) =>
+        config.publicUrl === null ? noPublicUrl : clientLogins.begin(config.publicUrl, payload.machine ?? null)
+      )
+      .handle("token", ({ payload: { code, device_code, verifier } }) => {
+        if (device_code !== undefined) return Effect.map(clientTokens.poll(device_code), (token) => ({ token }))
+        return code === undefined || verifier === undefined
+          ? Effect.dieMessage("the schema of the body requires a device code, or a code and a verifier")
+          : Effect.map(clientTokens.exchange(code, verifier), (token) => ({ token }))
+      })
       .handle("logout", () =>
         Effect.zipRight(
           access.change(CurrentActor, sessions.logout),
@@ -65,4 +83,4 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
       .handle("endSession", ({ path }) => access.change(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
       .handle("endSessions", () => access.change(CurrentActor, sessions.endAll))
   })
-).pipe(Layer.provide([Login.Default, Sessions.Default]))
+).pipe(Layer.provide([ClientLogins.Default, ClientTokens.Default, Login.Default, Sessions.Default]))

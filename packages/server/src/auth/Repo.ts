@@ -91,6 +91,9 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
     const replacePending = write`
       UPDATE login_codes SET state = 'replaced' WHERE email = ${"email"} AND state = 'pending'`
 
+    const endClientLogins = write`
+      UPDATE client_logins SET state = 'refused' WHERE user_id = ${"id"} AND state = 'approved'`
+
     const insertCode = write`
       INSERT INTO login_codes (id, email, mac, state, created_at, expires_at)
       VALUES (${"id"}, ${"email"}, ${"mac"}, 'pending', ${"now"}, ${"expiresAt"})`
@@ -141,6 +144,10 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
 
       /** Claims the pending code at any age. */
       claimCode: (email: Email) => Effect.map(claimedCodes({ email }), (rows) => rows[0]),
+
+      /** Ends what could start another session: the pending code, and approved logins of programs. */
+      endPendingLogins: ({ email, id }: { readonly email: Email; readonly id: UserId }) =>
+        Effect.zipRight(claimedCodes({ email }), endClientLogins({ id })),
 
       /** As `requestsBetween`. */
       failuresBetween: all(MomentRow)`

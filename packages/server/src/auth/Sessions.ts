@@ -73,11 +73,11 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       })
     )
 
-    /** Ends all sessions of the actor, and claims the pending login code, which could start another one. */
+    /** Ends all sessions of the actor, and the pending logins, which could start another one. */
     const endAll = traced("Sessions.endAll")(
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return
-        yield* repo.claimCode(actor.email)
+        yield* repo.endPendingLogins(actor)
         const all: Array<{ readonly id: string }> = []
         for (;;) {
           const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: batchSize })

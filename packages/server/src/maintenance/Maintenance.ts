@@ -18,8 +18,8 @@ const IdRow = Schema.Struct({ id: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
- * The hourly maintenance. Deletes sessions older than 30 days, and login codes, failures and rate events older than an hour, the
- * longest window of a rate limit. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
+ * The hourly maintenance. Deletes sessions older than 30 days, and login codes, failures, rate events and logins of programs older
+ * than an hour, the longest window of a rate limit. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -41,7 +41,8 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       sessions: deleteBatch(sql`sessions`),
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
-      events: deleteBatch(sql`rate_events`)
+      events: deleteBatch(sql`rate_events`),
+      clientLogins: deleteBatch(sql`client_logins`)
     }
 
     /** Deletes the rows from before `until` in small transactions, so that other changes are not delayed. */
@@ -57,6 +58,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)
+      yield* remove("clientLogins", anHourAgo)
     })
 
     /** Page by page: there is a head for each organization, even a removed one. */

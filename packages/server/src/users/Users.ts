@@ -65,9 +65,9 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       return (yield* repo.find(id, yield* sessionLimits)) ?? (yield* notFound(`user ${id}`))
     })
 
-    /** Ends a user's sessions and claims the pending login code. Returns the number of sessions. */
+    /** Ends a user's sessions and pending logins. Returns the number of sessions. */
     const endLogins = Effect.fnUntraced(function* ({ email, id }: UserRow) {
-      yield* auth.claimCode(email)
+      yield* auth.endPendingLogins({ email, id })
       let ended = 0
       for (;;) {
         const { length } = yield* auth.deleteSessions({ userId: id, limit: batchSize })

@@ -11,6 +11,8 @@ import { SecretValue } from "@coffer/domain/SecretValues"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Authenticator } from "@coffer/server/auth/Authenticator"
+import { ClientLogins } from "@coffer/server/auth/ClientLogins"
+import { ClientTokens } from "@coffer/server/auth/ClientTokens"
 import { Login } from "@coffer/server/auth/Login"
 import { AuthRepo } from "@coffer/server/auth/Repo"
 import { Sessions } from "@coffer/server/auth/Sessions"
@@ -161,6 +163,8 @@ const services = Layer.mergeAll(
   Environments.Default,
   Secrets.Default,
   Bundles.Default,
+  ClientLogins.Default,
+  ClientTokens.Default,
   Login.Default,
   Sessions.Default,
   Users.Default,

@@ -5,10 +5,15 @@ import { reasonOf } from "../Reason.js"
 import { now } from "../Time.js"
 import { initial } from "./migrations/0001_initial.js"
 import { identities } from "./migrations/0002_identities.js"
+import { clientLogins } from "./migrations/0003_client_logins.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
-export const migrations: Migrations = { "0001_initial": initial, "0002_identities": identities }
+export const migrations: Migrations = {
+  "0001_initial": initial,
+  "0002_identities": identities,
+  "0003_client_logins": clientLogins
+}
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>
 

@@ -17,6 +17,7 @@ import { rulePages } from "./migrations/0008_rule_pages.js"
 import { sealedBlobs } from "./migrations/0009_sealed_blobs.js"
 import { jobs } from "./migrations/0010_jobs.js"
 import { identities } from "./migrations/0011_identities.js"
+import { clientLogins } from "./migrations/0012_client_logins.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -30,7 +31,8 @@ export const migrations = {
   "0008_rule_pages": rulePages,
   "0009_sealed_blobs": sealedBlobs,
   "0010_jobs": jobs,
-  "0011_identities": identities
+  "0011_identities": identities,
+  "0012_client_logins": clientLogins
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -4,7 +4,13 @@ import { parentPort } from "node:worker_threads"
 import { faultsOf } from "./Faults.js"
 
 /** The tables whose rows are deleted. All other tables only grow. */
-const shrinking: ReadonlySet<string> = new Set(["sessions", "login_codes", "login_failures", "rate_events"])
+const shrinking: ReadonlySet<string> = new Set([
+  "sessions",
+  "login_codes",
+  "login_failures",
+  "rate_events",
+  "client_logins"
+])
 
 interface Count {
   readonly rows: number
