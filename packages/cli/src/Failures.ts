@@ -46,6 +46,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   ValidationError: { exit: "failed" },
   Unauthorized: { exit: "notAuthenticated", next: "run coffer login, or check SERVICE_API_KEY" },
   InvalidCode: { exit: "notAuthenticated", next: "run coffer login again" },
+  AuthorizationPending: { exit: "notAuthenticated" },
   Forbidden: { exit: "failed", next: "ask an administrator of the organization" },
   Reauthenticate: { exit: "notAuthenticated", next: "run coffer login again" },
   NotFound: {
@@ -59,6 +60,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   PayloadTooLarge: { exit: "failed" },
   UnsupportedMediaType: { exit: "failed", next: newerServer },
   RateLimited: { exit: "failed" },
+  SlowDown: { exit: "failed" },
   LockedOut: { exit: "failed" },
   DecryptionFailed: { exit: "failed", next: "tell whoever runs the server" },
   InternalError: { exit: "failed", next: "tell whoever runs the server: its log has the details" },

@@ -17,6 +17,8 @@ export interface OptionData {
   readonly value?: string
   /** Whether the value can be left out. If given, it stands after `=`. */
   readonly isValueOptional?: boolean
+  /** Whether an optional value may also be the next word. Only for a command without arguments. */
+  readonly isValueNext?: boolean
   /** The values of a choice. */
   readonly choices?: ReadonlyArray<string>
   readonly isRequired?: boolean

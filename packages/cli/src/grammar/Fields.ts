@@ -155,6 +155,25 @@ export const optionWithDefault = <A>(
     data: { kind: "option" as const, name, description, value, isValueOptional: true }
   })
 
+/**
+ * An option with a value of this schema that can be left out, which gives null. The value may be the next word, so the command
+ * must have no arguments.
+ *
+ * @param value what the value is, for people.
+ */
+export const optionOrAlone = <A, I>(
+  name: string,
+  value: string,
+  source: Source<A, I>,
+  description: string
+): OptionField<A | null | undefined> => {
+  const { decode } = codec(source)
+  const orNull = (option: string, text: string) => (text === "" ? Either.right(null) : decode(option, text))
+  return Object.assign(optional(parserOf(name, { value: "text", description, decode: orNull })), {
+    data: { kind: "option" as const, name, description, value, isValueOptional: true, isValueNext: true }
+  })
+}
+
 /** An option that is given with this data elsewhere too. Its value is checked by the settings. */
 export const textOption = (data: OptionData): OptionField<string | undefined> =>
   Object.assign(optional(Options.map(Options.text(data.name), (word) => unmark(word).text)), { data })

@@ -21,7 +21,8 @@ const valueOf = ({ choices, value }: OptionData) => choices?.join(" | ") ?? valu
 const optionText = (option: OptionData) => {
   const value = valueOf(option)
   if (value === undefined) return `--${option.name}`
-  return option.isValueOptional === true ? `--${option.name}[=${value}]` : `--${option.name} ${value}`
+  if (option.isValueOptional !== true) return `--${option.name} ${value}`
+  return option.isValueNext === true ? `--${option.name} [${value}]` : `--${option.name}[=${value}]`
 }
 
 const repeated = (text: string, isRepeated: boolean) => (isRepeated ? `${text}...` : text)

@@ -78,7 +78,7 @@ const valueProblem = (
   isInline: boolean,
   known: ReadonlyMap<string, OptionData>
 ): string | undefined => {
-  if (isValueOptional === true && !isInline) return undefined
+  if (isValueOptional === true && !isInline && (value === undefined || value === "")) return undefined
   if (type === undefined) return isInline ? `--${name} takes no value` : undefined
   if (value === undefined || value === "") return `--${name} needs a value`
   if (choices !== undefined && !choices.includes(value)) return choiceProblem(`--${name}`, choices, value)
@@ -109,7 +109,9 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
   const takesAnything = syntax.arguments.some(({ isSecret }) => isSecret === true)
   const options = new Map<string, ReadonlyArray<string>>()
   const found: Array<Word> = []
+  let taken = -1
   for (const token of before) {
+    if (token.index === taken) continue
     const word = argv[token.index] ?? ""
     const option = token.kind === "option" && token.rawName.startsWith("--") ? known.get(token.name) : undefined
     if (token.kind !== "option" || (option === undefined && takesAnything)) {
@@ -118,7 +120,10 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
     }
     if (option === undefined) return unknown(syntax, optionName(word))
     const isInline = token.inlineValue === true
-    const given = isInline || token.value === undefined ? token.value : argv[token.index + 1]
+    const follows = before.some(({ index, kind }) => kind === "positional" && index === token.index + 1)
+    if (option.isValueNext === true && !isInline && follows) taken = token.index + 1
+    const isNext = taken === token.index + 1 || (!isInline && token.value !== undefined)
+    const given = isNext ? argv[token.index + 1] : token.value
     const value = option.isValueOptional === true ? (given ?? "") : given
     const values = options.get(option.name)
     const problem =

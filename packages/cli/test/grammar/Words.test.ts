@@ -107,3 +107,44 @@ describe("the words of a command line", () => {
     )
   })
 })
+
+describe("an option whose value may be left out or be the next word", () => {
+  const login: Syntax = {
+    options: [
+      { kind: "option", name: "email", description: "", value: "ADDRESS", isValueOptional: true, isValueNext: true },
+      { kind: "option", name: "code", description: "", value: "text" },
+      { kind: "option", name: "json", description: "" }
+    ],
+    arguments: []
+  }
+  const optionsOf = (...argv: ReadonlyArray<string>) => {
+    const reading = readWords(login, argv)
+    return reading.type === "words" ? Object.fromEntries(reading.options) : reading
+  }
+
+  it("takes the next word, unless that is an option", () => {
+    assert.deepStrictEqual(optionsOf("--email", "a@b.c"), { email: ["a@b.c"] })
+    assert.deepStrictEqual(optionsOf("--email=a@b.c"), { email: ["a@b.c"] })
+    assert.deepStrictEqual(optionsOf("--email"), { email: [""] })
+    assert.deepStrictEqual(optionsOf("--email", "--json"), { email: [""], json: [] })
+    assert.deepStrictEqual(optionsOf("--code", "1", "--email", "a@b.c", "--json"), {
+      code: ["1"],
+      email: ["a@b.c"],
+      json: []
+    })
+    assert.deepStrictEqual(optionsOf("--email", "a@b.c", "--code", "1"), { email: ["a@b.c"], code: ["1"] })
+  })
+
+  it("takes no second word, and no empty value after =", () => {
+    const reading = readWords(login, ["--email", "a@b.c", "d@e.f"])
+    assert.strictEqual(
+      reading.type === "words" && countProblem(login, reading, "coffer login"),
+      "unexpected argument 1 of coffer login"
+    )
+    assert.deepStrictEqual(optionsOf("--email="), { type: "wrong", message: "--email needs a value" })
+    assert.deepStrictEqual(optionsOf("--email", "a", "--email", "b"), {
+      type: "wrong",
+      message: "--email is given twice"
+    })
+  })
+})

@@ -1,0 +1,15 @@
+import { MachineName } from "@coffer/domain/ClientLogin"
+import { Option, Schema } from "effect"
+import { hostname } from "node:os"
+
+/** This machine's name as the login pages show it; none if nothing of it can be shown. */
+export const machineName = (name: string = hostname()): { readonly machine?: MachineName } =>
+  Option.match(
+    Schema.decodeOption(MachineName)(
+      name
+        .replace(/[^A-Za-z0-9 ._-]/g, "-")
+        .replace(/^[^A-Za-z0-9]+/, "")
+        .slice(0, 64)
+    ),
+    { onNone: () => ({}), onSome: (machine) => ({ machine }) }
+  )
