@@ -22,7 +22,7 @@ import { clientNetwork } from "../limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../limits/RateLimits.js"
 import { RequestInfo } from "../RequestInfo.js"
 import { traced } from "../tracing/Traced.js"
-import { ClientLoginsRepo, maxWrongTries } from "./ClientLoginsRepo.js"
+import { ClientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
 import { CodeAges } from "./CodeAges.js"
 import { loginFailures, loginRefusals } from "./Login.js"
 
@@ -50,6 +50,13 @@ export interface PendingLogin {
   readonly ip: string | null
   readonly created_at: string
 }
+
+const pendingOf = ({ created_at, id, ip_address, machine }: PendingRow): PendingLogin => ({
+  id,
+  machine,
+  ip: ip_address,
+  created_at
+})
 
 /** The person whom a login is for, as the actor of its audit entries. */
 export const personSource = ({ email, id }: { readonly email: Email; readonly id: UserId }): AuditSource => ({
@@ -133,8 +140,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
             const candidates = yield* repo.candidates({ start })
             const found = candidates.find(({ mac }) => sameMac(mac, whole))
             if (found !== undefined && !(yield* ages.isExpired(found, yield* clock))) {
-              const { created_at, id, ip_address, machine } = found
-              return { id, machine, ip: ip_address, created_at } satisfies PendingLogin
+              return pendingOf(found)
             }
             yield* Metric.increment(loginFailures)
             yield* limits.count(wrongCodes, network)
@@ -144,6 +150,12 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
         )
       })
     )
+
+    /** The login of an id that `find` returned, if it is still pending. */
+    const pending = Effect.fnUntraced(function* (id: string) {
+      const login = yield* repo.pending({ id })
+      return login === undefined || (yield* ages.isExpired(login, yield* clock)) ? undefined : pendingOf(login)
+    })
 
     /** Approves or refuses a login by device. Returns whether it was still pending. */
     const decide = traced("ClientLogins.decide")(
@@ -205,7 +217,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
       })
     )
 
-    return { begin, find, decide, grant } as const
+    return { begin, find, pending, decide, grant } as const
   }),
   dependencies: [ClientLoginsRepo.Default, CodeAges.Default, RateLimits.Default]
 }) {}

@@ -12,14 +12,17 @@ const StateRow = Schema.Struct({
   expires_at: Schema.String
 })
 
-const CandidateRow = Schema.Struct({
+const PendingRow = Schema.Struct({
   id: Schema.String,
-  mac: Schema.Uint8ArrayFromSelf,
   machine: Schema.NullOr(MachineName),
   ip_address: Schema.NullOr(Schema.String),
   created_at: Schema.String,
   expires_at: Schema.String
 })
+
+export type PendingRow = typeof PendingRow.Type
+
+const CandidateRow = Schema.Struct({ ...PendingRow.fields, mac: Schema.Uint8ArrayFromSelf })
 
 const ClaimedRow = Schema.Struct({
   user_id: UserId,
@@ -70,6 +73,10 @@ export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffe
       candidates: all(CandidateRow)`
         SELECT id, user_code_mac AS mac, machine, ip_address, created_at, expires_at FROM client_logins
         WHERE user_code_start = ${"start"} AND state = 'pending' AND user_code_mac IS NOT NULL`,
+
+      pending: first(PendingRow)`
+        SELECT id, machine, ip_address, created_at, expires_at FROM client_logins
+        WHERE id = ${"id"} AND kind = 'device' AND state = 'pending'`,
 
       /** Counts a wrong try for each login whose code begins with this half. The last one ends it. */
       countWrongTry: write`

@@ -25,6 +25,9 @@ const pages: ReadonlyArray<readonly [method: HttpMethod.HttpMethod, path: `/${st
   ["GET", "/"],
   ["GET", "/login"],
   ["POST", "/login"],
+  ["POST", "/login/decide"],
+  ["GET", "/device"],
+  ["POST", "/device"],
   ["GET", "/login/provider"],
   ["GET", "/api/auth/oidc/callback"]
 ]

@@ -1,11 +1,12 @@
-import { Effect, Match } from "effect"
+import { Effect } from "effect"
 import type { LoggedIn } from "../auth/Completed.js"
 import { cookieReach, setSessionCookie } from "../auth/SessionCookie.js"
 import { Sessions } from "../auth/Sessions.js"
 import { ServerConfig } from "../Config.js"
 import { NodeRequest } from "../http/NodeRequest.js"
-import { Flows, type Intent } from "./Flow.js"
+import { type Flow, Flows } from "./Flow.js"
 import { donePage } from "./LoginPages.js"
+import { Programs } from "./Programs.js"
 
 /** Where a browser goes after its login. */
 const home = "/"
@@ -15,6 +16,7 @@ export class Completion extends Effect.Service<Completion>()("@coffer/server/Com
   effect: Effect.gen(function* () {
     const config = yield* ServerConfig
     const flows = yield* Flows
+    const programs = yield* Programs
     const sessions = yield* Sessions
 
     /** Starts the browser's own session. */
@@ -26,11 +28,25 @@ export class Completion extends Effect.Service<Completion>()("@coffer/server/Com
       return { result: response, resource }
     })
 
+    /** Asks whether a program may log in. The person is proven, and has no session yet. */
+    const program = (flow: Flow, user: LoggedIn) =>
+      Effect.map(programs.ask(flow, user), (result) => ({
+        result,
+        resource: { resource_type: "user", resource_id: user.id } as const
+      }))
+
     /** Completes a flow for the person who has logged in. Call it in the transaction of the login. */
-    const complete = (intent: Intent, user: LoggedIn) =>
-      Match.value(intent).pipe(Match.discriminatorsExhaustive("type")({ browser: () => browser(user) }))
+    const complete = (flow: Flow, user: LoggedIn) => {
+      switch (flow.intent.type) {
+        case "browser":
+          return browser(user)
+        case "loopback":
+        case "device":
+          return program(flow, user)
+      }
+    }
 
     return { complete } as const
   }),
-  dependencies: [Flows.Default, Sessions.Default]
+  dependencies: [Flows.Default, Programs.Default, Sessions.Default]
 }) {}

@@ -1,4 +1,5 @@
 import { ValidationError } from "@coffer/domain/Errors"
+import { UserId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
 import { type Headers, HttpServerResponse } from "@effect/platform"
 import { Clock, Duration, Effect, Option, Schema } from "effect"
@@ -9,10 +10,7 @@ import { cookieName, cookieOf } from "../http/Browser.js"
 import { NodeRequest } from "../http/NodeRequest.js"
 import { Keyring } from "../keys/Keyring.js"
 import { openText, sealText } from "../keys/Sealed.js"
-
-/** What a login in a browser is for. */
-export const Intent = Schema.Union(Schema.Struct({ type: Schema.Literal("browser") }))
-export type Intent = typeof Intent.Type
+import { Intent } from "./Intents.js"
 
 /** A login in a browser, from its first page to its last. */
 const Flow = Schema.Struct({
@@ -21,6 +19,8 @@ const Flow = Schema.Struct({
   csrf: Schema.String,
   /** The address that a code was requested for. */
   email: Schema.NullOr(Schema.typeSchema(Email)),
+  /** Who has logged in, while a program's login waits for a yes or no. */
+  person: Schema.NullOr(Schema.Struct({ id: UserId, email: Schema.typeSchema(Email) })),
   /** What the provider's answer must fit. */
   provider: Schema.NullOr(Schema.Struct({ state: Schema.String, nonce: Schema.String, verifier: Schema.String })),
   /** Milliseconds since 1970. */
@@ -71,6 +71,7 @@ export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
         intent,
         csrf: randomBytes(16).toString("base64url"),
         email: null,
+        person: null,
         provider: null,
         expires: 0
       }),

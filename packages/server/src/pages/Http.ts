@@ -7,8 +7,10 @@ import { type Form, readForm } from "../http/Form.js"
 import { NodeRequest } from "../http/NodeRequest.js"
 import { Completion } from "./Completion.js"
 import { type Flow, Flows } from "./Flow.js"
+import { intentOf } from "./Intents.js"
 import { choosePage, codePage, homePage, type Problem } from "./LoginPages.js"
 import { orFailedPage } from "./Problems.js"
+import { Programs } from "./Programs.js"
 
 const decodeEmail = Schema.decodeOption(Email)
 const decodeCode = Schema.decodeOption(LoginCode)
@@ -34,7 +36,7 @@ const makePages = Effect.gen(function* () {
     const { url } = yield* NodeRequest.current
     const earlier = url.endsWith("?again") ? yield* flows.find : Option.none()
     return yield* choose(
-      flows.begin(Option.match(earlier, { onNone: () => ({ type: "browser" }), onSome: ({ intent }) => intent })),
+      flows.begin(Option.isSome(earlier) ? earlier.value.intent : yield* intentOf(url)),
       null,
       Option.match(earlier, { onNone: () => "", onSome: ({ email }) => email ?? "" })
     )
@@ -55,7 +57,7 @@ const makePages = Effect.gen(function* () {
       onNone: () => flows.keep(codePage(flow.csrf, email, notACode), flow),
       onSome: (code) =>
         login
-          .exchange(email, code, (user) => completion.complete(flow.intent, user))
+          .exchange(email, code, (user) => completion.complete(flow, user))
           .pipe(Effect.catchTag("Forbidden", "InvalidCode", "LockedOut", (problem) => choose(flow, problem, email)))
     })
 
@@ -80,8 +82,12 @@ const makePages = Effect.gen(function* () {
 export const PagesLive = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function* () {
     const pages = yield* makePages
+    const programs = yield* Programs
     yield* router.get("/", Effect.succeed(homePage()))
     yield* router.get("/login", orFailedPage(pages.start))
     yield* router.post("/login", orFailedPage(pages.submit))
+    yield* router.post("/login/decide", orFailedPage(programs.decide))
+    yield* router.get("/device", orFailedPage(programs.start))
+    yield* router.post("/device", orFailedPage(programs.enterCode))
   })
-).pipe(Layer.provide([Completion.Default, Flows.Default, Login.Default]))
+).pipe(Layer.provide([Completion.Default, Flows.Default, Login.Default, Programs.Default]))

@@ -14,10 +14,10 @@ const title = "Log in to Coffer"
 /** Messages of errors begin in lowercase and have no full stop. */
 const sentence = (message: string): string => `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`
 
-const alert = (problem: Problem | null): Html | null =>
+export const alert = (problem: Problem | null): Html | null =>
   problem === null ? null : markup`<p class="error" role="alert">${sentence(problem.message)}</p>`
 
-const optionsOf = (problem: Problem | null) => ({
+export const optionsOf = (problem: Problem | null) => ({
   title,
   ...(problem !== null && { status: problem.status }),
   ...(problem?.retryAfter !== undefined && { headers: { "retry-after": String(problem.retryAfter) } })
