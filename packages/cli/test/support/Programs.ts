@@ -113,18 +113,21 @@ export class Server {
     private child: ChildProcess
   ) {}
 
-  static async start(): Promise<Server> {
+  /** @param settings more variables, by the server's address. */
+  static async start(settings: (url: string) => Record<string, string> = () => ({})): Promise<Server> {
     const folder = mkdtempSync(join(tmpdir(), "coffer-server-"))
     const port = await freePort()
+    const url = `http://127.0.0.1:${port}`
     const env = {
       ...bare,
       SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
       SMTP_HOST: "log",
       SERVICE_DB_PATH: join(folder, "service.db"),
       SERVICE_PORT: String(port),
-      SUPERADMIN_EMAIL_0: "root@example.com"
+      SUPERADMIN_EMAIL_0: "root@example.com",
+      ...settings(url)
     }
-    const server = new Server(`http://127.0.0.1:${port}`, folder, env, Server.spawn(env))
+    const server = new Server(url, folder, env, Server.spawn(env))
     await server.ready()
     return server
   }
