@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { afterAll, assert, expect, it } from "vitest"
 import { endpoints } from "../authorization/Contract.js"
 import { cleanUp, Program } from "../support/Program.js"
+import { approvedDevice } from "../support/ProgramLogins.js"
 import { refusingIn } from "../support/Refusing.js"
 import { isOnPostgres } from "../support/Services.js"
 import { Recorder } from "./Recorder.js"
@@ -34,6 +35,7 @@ const calls = async (program: Program): Promise<Recorder> => {
   }
 
   recorder.part("Login")
+  await ask("GET", "/api/auth/methods")
   const codeOf = async (email: string, count: number): Promise<string> =>
     (await program.said(new RegExp(`^login code for ${email}: (\\d{6})$`, "m"), count))[1] ?? ""
   await ask("POST", "/api/auth/login", { body: { email: "Ada@Example.com " } })
@@ -46,6 +48,14 @@ const calls = async (program: Program): Promise<Recorder> => {
   for (let times = 0; times < 11; times++) {
     await ask("POST", "/api/auth/verify", { body: { email: "guessed@example.com", code: "000000" } })
   }
+  const { device_code } = await ask("POST", "/api/auth/device", { body: { machine: "build-box" } })
+  for (let times = 0; times < 2; times++) await ask("POST", "/api/auth/token", { body: { device_code } })
+  const { device_code: approved } = await approvedDevice(program)
+  for (const why of ["an approved login", "a used one"]) {
+    await ask("POST", "/api/auth/token", { body: { device_code: approved }, why })
+  }
+  await ask("POST", "/api/auth/token", { body: { code: "A".repeat(43), verifier: "v".repeat(43) } })
+  await ask("POST", "/api/auth/token", { body: { code: "A".repeat(43) } })
   const root = await program.login("root@example.com")
   const dev = await program.login("dev@example.com")
   const eve = await program.login("eve@example.com")
@@ -291,7 +301,11 @@ const withErased = (answers: string): string =>
   answers.replace(/content-length: 147( \| content-type: \S+\n.*"erased":)"pending"/, 'content-length: 143$1"now"')
 
 it("answers as the release before it, to the byte but for ids and times", async () => {
-  const variables = { SUPERADMIN_EMAIL_0: "root@example.com", SERVICE_AUDIT_REQUIRED: "1" }
+  const variables = {
+    SUPERADMIN_EMAIL_0: "root@example.com",
+    SERVICE_AUDIT_REQUIRED: "1",
+    SERVICE_PUBLIC_URL: "http://127.0.0.1:7100"
+  }
   const directory = mkdtempSync(join(tmpdir(), "coffer-answers-"))
   const program = await Program.start({ ...variables, BACKUP_DIR: directory })
   const recorded = await calls(program)

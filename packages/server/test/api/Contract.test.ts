@@ -106,7 +106,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     assert.strictEqual(authenticated, requires !== "nothing")
     assert.strictEqual(
       requires === "nothing",
-      !path.startsWith("/api/") || ["/api/auth/login", "/api/auth/methods", "/api/auth/verify"].includes(path)
+      !path.startsWith("/api/") || /^\/api\/auth\/(device|login|methods|token|verify)$/.test(path)
     )
   })
 
@@ -156,6 +156,8 @@ describe.each(endpoints)("$method $path", (endpoint) => {
   it("has a limit for its body", () => {
     const special: Record<string, number> = {
       "auth.login": 8192,
+      "auth.device": 8192,
+      "auth.token": 8192,
       "auth.verify": 8192,
       "environments.writeBundle": 16_777_216
     }
@@ -215,6 +217,7 @@ describe("the closed set of errors", () => {
       VALIDATION_ERROR: 400,
       UNAUTHORIZED: 401,
       INVALID_CODE: 401,
+      AUTHORIZATION_PENDING: 400,
       FORBIDDEN: 403,
       REAUTHENTICATE: 403,
       NOT_FOUND: 404,
@@ -225,6 +228,7 @@ describe("the closed set of errors", () => {
       PAYLOAD_TOO_LARGE: 413,
       UNSUPPORTED_MEDIA_TYPE: 415,
       RATE_LIMITED: 429,
+      SLOW_DOWN: 429,
       LOCKED_OUT: 429,
       DECRYPTION_FAILED: 500,
       INTERNAL_ERROR: 500,
@@ -323,7 +327,7 @@ describe("the OpenAPI document", () => {
             requires === "nothing" && `${endpoint.method.toLowerCase()} ${endpoint.path}` === `${method} ${path}`
         ) !== undefined
       assert.deepStrictEqual(operation.security, open ? [] : [{ session: [] }, { apiKey: [] }, { cookie: [] }])
-      assert.strictEqual(statuses.includes("401"), !open || path === "/api/auth/verify")
+      assert.strictEqual(statuses.includes("401"), !open || ["/api/auth/token", "/api/auth/verify"].includes(path))
     }
   )
 

@@ -87,6 +87,8 @@ const secrets = `${envs}/:env_name/secrets`
 const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "POST /api/auth/login": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),
   "POST /api/auth/verify": ({ fresh }) => ({ body: { email: `${fresh}@example.com`, code: "000000" } }),
+  "POST /api/auth/device": () => ({ body: { machine: "build-box" } }),
+  "POST /api/auth/token": () => ({ body: { device_code: "A".repeat(43) } }),
   "POST /api/orgs": ({ fresh }) => ({ body: { name: `org-${fresh}` } }),
   "PATCH /api/orgs/:org_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
   "POST /api/orgs/:org_name/members": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),

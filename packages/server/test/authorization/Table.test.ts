@@ -1,5 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
+import { approvedDevice } from "../support/ProgramLogins.js"
 import { type About, askOf, endpointOf, endpoints, parametersOf, type Place, requestOf } from "./Contract.js"
 import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
 import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
@@ -283,6 +284,11 @@ const ownCode = async ({ fresh }: Cell): Promise<Own> => {
   return { body: { email, code: await service.program.codeFor(email) } }
 }
 
+const ownDevice = async (): Promise<Own> => {
+  const { device_code } = await approvedDevice(service.program)
+  return { body: { device_code } }
+}
+
 const projects = "/api/orgs/:org_name/projects"
 const envs = `${projects}/:project_name/envs`
 const env = `${envs}/:env_name`
@@ -303,6 +309,8 @@ const table: Readonly<Record<string, Row>> = {
   "GET /api/auth/methods": row(200, everyone),
   "POST /api/auth/login": row(200, everyone),
   "POST /api/auth/verify": row(200, everyone, null, ownCode),
+  "POST /api/auth/device": row(200, everyone),
+  "POST /api/auth/token": row(200, everyone, null, ownDevice),
   "GET /api/auth/me": row(200, anyCredential),
   "GET /api/auth/sessions": row(200, anyCredential),
 
@@ -414,7 +422,7 @@ const makeCaller = async (actor: Actor, rule: Rule): Promise<void> => {
 
 beforeAll(async () => {
   const named = rules.map((rule, index) => [`SUPERADMIN_EMAIL_${index}`, emailFor("superadmin", rule)])
-  service = await Service.start(Object.fromEntries(named))
+  service = await Service.start({ ...Object.fromEntries(named), SERVICE_PUBLIC_URL: "http://127.0.0.1:7100" })
   ada = await service.person("ada@example.com")
   await service.do(ada, "POST", "/api/orgs", { name: "acme" })
   for (const name of ["webshop", "other"]) await service.do(ada, "POST", `${acme}/projects`, { name })

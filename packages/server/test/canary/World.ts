@@ -5,6 +5,7 @@ import { type About, askOf, type Endpoint, type Place, requestOf } from "../auth
 import { freshSettings } from "../backups/Endpoint.js"
 import { Receiver } from "../observability/Receiver.js"
 import { type Answer, freshFolder, masterKey, Program } from "../support/Program.js"
+import { approvedDevice, tokenFor } from "../support/ProgramLogins.js"
 import { mark } from "./Marks.js"
 import { Post } from "./Post.js"
 
@@ -62,6 +63,7 @@ export class World {
         SMTP_PORT: String(post.port),
         SMTP_FROM: "coffer@example.com",
         SUPERADMIN_EMAIL_0: root,
+        SERVICE_PUBLIC_URL: "http://127.0.0.1:7100",
         SERVICE_LOG_FORMAT: format,
         SERVICE_LOG_LEVEL: "debug",
         SERVICE_METRICS_PORT: "0",
@@ -87,6 +89,15 @@ export class World {
     assert.strictEqual(answer.status, 200, answer.text)
     this.#keep(answer)
     return answer.body.token
+  }
+
+  /** Logs a program in by device. Its codes are looked for as tokens are. */
+  async approve(): Promise<void> {
+    const codes = await approvedDevice(this.program, (email) => this.post.code(email, 1))
+    this.tokens.push(codes.device_code, codes.user_code, codes.user_code.replace("-", ""))
+    const answer = await tokenFor(this.program, { device_code: codes.device_code })
+    assert.strictEqual(answer.status, 200, answer.text)
+    this.#keep(answer)
   }
 
   #keep({ body }: Answer): void {

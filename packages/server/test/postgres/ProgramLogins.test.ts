@@ -2,7 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freshDatabase } from "../support/postgres/Databases.js"
 import { Program } from "../support/Program.js"
-import { beginDevice, codeOf, loopbackLogin, nextOf, PersonsBrowser, tokenFor } from "../support/ProgramLogins.js"
+import {
+  beginDevice,
+  codeOf,
+  fromLog,
+  loopbackLogin,
+  nextOf,
+  PersonsBrowser,
+  tokenFor
+} from "../support/ProgramLogins.js"
 
 const start = (url: string) =>
   Effect.acquireRelease(
@@ -31,7 +39,7 @@ describe("the login of a program with two servers on one database", () => {
         const sent = await reader.submit(await reader.open("/device"), { code: user_code })
         assert.strictEqual(sent.status, 303, sent.text)
         // The second step of the login asks for the mail.
-        const question = await reader.logIn(await reader.open("/login?again"), other)
+        const question = await reader.logIn(await reader.open("/login?again"), fromLog(other))
         assert.include(question.text, "build-box")
         assert.include((await reader.submit(question, { answer: "yes" })).text, "close this window")
         const answers = await Promise.all([one, other, one, other].map((server) => tokenFor(server, { device_code })))
@@ -39,7 +47,7 @@ describe("the login of a program with two servers on one database", () => {
 
         const { path, verifier } = loopbackLogin()
         const second = turning()
-        const asked = await second.logIn(await second.open(path), other)
+        const asked = await second.logIn(await second.open(path), fromLog(other))
         const code = nextOf(await second.submit(asked, { answer: "yes" }))?.searchParams.get("code") ?? ""
         const exchanged = await Promise.all(
           [one, other, one, other].map((server) => tokenFor(server, { code, verifier }))

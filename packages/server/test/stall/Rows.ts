@@ -88,6 +88,8 @@ const inEmpty = ([input, ask]: Row): Row => [input, async (about) => ({ ...(awai
 export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/auth/login": [body("", ({ attempt }) => ({ email: `login-${attempt}@example.com` }))],
   "POST /api/auth/verify": [body("", ({ attempt }) => ({ email: `login-${attempt}@example.com`, code: "000000" }))],
+  "POST /api/auth/device": [body("", () => ({ machine: "m".repeat(64) }))],
+  "POST /api/auth/token": [body("", () => ({ code: "A".repeat(43), verifier: "v".repeat(128) }))],
   "DELETE /api/auth/logout": [["", (about) => ({ token: one(about.limits.tokens, about) })]],
   "GET /api/auth/me": [plain],
   "GET /api/auth/sessions": [["10,000", ({ limits }) => ({ token: limits.crowds[0]! })]],

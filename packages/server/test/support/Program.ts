@@ -243,7 +243,7 @@ export class Program {
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(payload !== null && { "content-type": "application/json" }),
-        ...(path === "/api/auth/login" && { "x-real-ip": nextClient() }),
+        ...(["/api/auth/login", "/api/auth/device"].includes(path) && { "x-real-ip": nextClient() }),
         ...headers
       },
       body: payload,

@@ -5,6 +5,14 @@ import type { Answer, Program } from "./Program.js"
 let people = 0
 let networks = 0
 
+/** Reads the code that was mailed to an address that had none before. */
+type ReadCode = (email: string) => Promise<string>
+
+export const fromLog =
+  (program: Program): ReadCode =>
+  async (email) =>
+    (await program.said(new RegExp(`^login code for ${email}: (\\d{6})$`, "m")))[1] ?? ""
+
 /** A browser at an address of its own, so that tests meet no limit for an address. */
 export class PersonsBrowser extends Browser {
   readonly ip = `198.51.${(++networks >> 8) & 255}.${networks & 255}`
@@ -21,12 +29,9 @@ export class PersonsBrowser extends Browser {
   }
 
   /** Fills in the login form of a page, and the code of the mail. */
-  async logIn(first: Page, log: Program = this.program): Promise<Page> {
-    const line = new RegExp(`^login code for ${this.email}: (\\d{6})$`, "gm")
-    const before = [...log.log.matchAll(line)].length
+  async logIn(first: Page, codeFor: ReadCode = fromLog(this.program)): Promise<Page> {
     const asked = await this.submit(first, { email: this.email })
-    const [, code = ""] = await log.said(line, before + 1)
-    return this.submit(asked, { code })
+    return this.submit(asked, { code: await codeFor(this.email) })
   }
 }
 
@@ -64,6 +69,17 @@ export const beginDevice = async (program: Program, ip = "203.0.113.7") => {
     readonly verification_uri: string
     readonly verification_uri_complete: string
   }
+}
+
+/** A login by device that a person has approved. */
+export const approvedDevice = async (program: Program, codeFor: ReadCode = fromLog(program)) => {
+  const reader = new PersonsBrowser(program)
+  const { device_code, user_code } = await beginDevice(program, reader.ip)
+  const sent = await reader.submit(await reader.open("/device"), { code: user_code })
+  if (sent.status !== 303) throw new Error(sent.text)
+  const done = await reader.submit(await reader.logIn(await reader.open("/login?again"), codeFor), { answer: "yes" })
+  if (done.status !== 200) throw new Error(done.text)
+  return { device_code, user_code }
 }
 
 export const tokenFor = (program: Program, body: object): Promise<Answer> =>
