@@ -24,6 +24,7 @@ const name = <const B extends string>(brand: B, what: string) =>
 export const orgNameForm = name("OrgName", "an organization name")
 export const projectNameForm = name("ProjectName", "a project name")
 export const envNameForm = name("EnvName", "an environment name")
+export const federationNameForm = name("FederationName", "a federation name")
 
 export const secretKeyForm = form(
   "SecretKey",

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { withMessage } from "./Message.js"
-import { envNameForm, type Form, orgNameForm, projectNameForm, secretKeyForm } from "./NameForms.js"
+import { envNameForm, federationNameForm, type Form, orgNameForm, projectNameForm, secretKeyForm } from "./NameForms.js"
 import { withJsonSchema } from "./Schemas.js"
 
 const name = <Brand extends string>(brand: Brand, form: Form<Brand>, what: string, example: string) =>
@@ -22,6 +22,9 @@ export type ProjectName = typeof ProjectName.Type
 
 export const EnvName = name("EnvName", envNameForm, "environment", "prod")
 export type EnvName = typeof EnvName.Type
+
+export const FederationName = name("FederationName", federationNameForm, "federation", "github")
+export type FederationName = typeof FederationName.Type
 
 export const SecretKey = Schema.String.pipe(
   Schema.pattern(secretKeyForm.pattern, {

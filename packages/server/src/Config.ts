@@ -19,11 +19,12 @@ import {
 } from "./config/Formats.js"
 import { identity, type IdentitySettings } from "./config/IdentitySettings.js"
 import { mail, type MailSettings } from "./config/MailSettings.js"
+import { outbound, type OutboundSettings } from "./config/OutboundSettings.js"
 import { ConfigProblems, joined, satisfying, type Setting } from "./config/Problems.js"
 import { superadminVariable } from "./config/Unknown.js"
 import { type Environment, type Reader, reader } from "./config/Variables.js"
 
-export interface Settings extends DatabaseSettings, IdentitySettings {
+export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSettings {
   /** 64 hex digits. */
   readonly masterKey: Redacted.Redacted
   /** Sorted by number, without duplicates. */
@@ -101,6 +102,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         mail: mail(settings),
         database: database(settings),
         identity: identity(settings),
+        outbound: outbound(settings),
         host: settings.withDefault("SERVICE_HOST", host, "127.0.0.1"),
         port: settings.withDefault("SERVICE_PORT", listeningPort, defaultPort),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
@@ -152,7 +154,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
     ).pipe(
       Effect.mapBoth({
         onFailure: (errors) => new ConfigProblems({ problems: joined(errors) }),
-        onSuccess: ({ database, identity, ...rest }) => ({ ...rest, ...database, ...identity })
+        onSuccess: ({ database, identity, outbound, ...rest }) => ({ ...rest, ...database, ...identity, ...outbound })
       })
     )
   })

@@ -73,6 +73,8 @@ describe("the settings", () => {
         mail: { _tag: "Log" },
         dbPath: "service.db",
         postgres: null,
+        outboundAllowNetworks: [],
+        machineIssuers: [],
         host: "127.0.0.1",
         port: 7100,
         corsAllowedOrigins: [],
@@ -135,6 +137,8 @@ describe("the settings", () => {
         SERVICE_OIDC_ALLOWED_DOMAINS: "Example.com",
         SERVICE_OIDC_LINK: "never",
         SERVICE_EMAIL_LOGIN: "0",
+        SERVICE_OUTBOUND_ALLOW_NETWORKS: "10.0.0.0/8, fd00::1",
+        SERVICE_OIDC_MACHINE_ISSUERS: "https://gitlab.example.com",
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
         OTEL_SERVICE_NAME: "coffer-eu",
         OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer abc,x-tenant=7"
@@ -154,6 +158,11 @@ describe("the settings", () => {
         },
         dbPath: "/var/lib/coffer/coffer.db",
         postgres: null,
+        outboundAllowNetworks: [
+          { address: "10.0.0.0", prefix: 8, family: "ipv4" },
+          { address: "fd00::1", prefix: 128, family: "ipv6" }
+        ],
+        machineIssuers: ["https://gitlab.example.com"],
         host: "0.0.0.0",
         port: 8080,
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],

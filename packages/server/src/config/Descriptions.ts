@@ -119,7 +119,7 @@ export const described: ReadonlyArray<DescribedGroup> = [
       {
         variable: "SERVICE_PUBLIC_URL",
         meaning:
-          "The address at which browsers reach the server. It decides how session cookies are set, and the provider of single sign-on sends people back there",
+          "The address at which browsers reach the server. It decides how session cookies are set, and the provider of single sign-on sends people back there. Federations need it too",
         required: "with SERVICE_OIDC_ISSUER"
       },
       {
@@ -181,6 +181,21 @@ export const described: ReadonlyArray<DescribedGroup> = [
         variable: "SERVICE_ORG_CREATION",
         meaning: "`superadmin` lets only superadmins create organizations",
         default: "anyone"
+      }
+    ]
+  },
+  {
+    title: "Machines and requests of the server",
+    variables: [
+      {
+        variable: "SERVICE_OIDC_MACHINE_ISSUERS",
+        meaning:
+          "Issuers whose tokens federations may take, beside those of github.com and gitlab.com: https addresses exactly as in the tokens' `iss`, separated by commas"
+      },
+      {
+        variable: "SERVICE_OUTBOUND_ALLOW_NETWORKS",
+        meaning:
+          "Networks that are not public, to which the server may make requests (for the keys of issuers), such as `10.0.0.0/8`, separated by commas. For operators' own settings, such as the mail server, this list is not asked"
       }
     ]
   },

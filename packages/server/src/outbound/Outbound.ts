@@ -1,0 +1,188 @@
+import { lookup } from "node:dns/promises"
+import { isIP, type LookupFunction } from "node:net"
+import { Context, Data, type Duration, Effect, Predicate } from "effect"
+import { Agent, request, type Dispatcher } from "undici"
+import { ServerConfig } from "../Config.js"
+import { judge, type Verdict } from "./Addresses.js"
+
+/** Why a request was not made, or got no answer. */
+export type OutboundReason =
+  /** The URL has credentials, a fragment, or a host that is neither a name nor an address. */
+  | "url"
+  /** Neither https, nor http to a loopback address that is listed. */
+  | "scheme"
+  | "no address"
+  /** One of the addresses of the host is not public, nor listed. */
+  | "address refused"
+  | "certificate"
+  | "connection"
+  | "timeout"
+
+const sentences: Readonly<Record<OutboundReason, string>> = {
+  url: "the address is not a plain http or https address",
+  scheme: "the address is not https",
+  "no address": "the host has no address",
+  "address refused": "the host has an address that is not public: SERVICE_OUTBOUND_ALLOW_NETWORKS lists the others",
+  certificate: "the host has no valid certificate for its name",
+  connection: "the connection failed",
+  timeout: "there was no complete answer in time"
+}
+
+/** A request that failed. Nothing of the other side's answer is in it. */
+export class OutboundError extends Data.TaggedError("OutboundError")<{ readonly reason: OutboundReason }> {
+  override get message() {
+    return sentences[this.reason]
+  }
+}
+
+export interface OutboundRequest {
+  readonly url: string
+  readonly method?: Dispatcher.HttpMethod
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** From the resolution of the name to the last byte. */
+  readonly timeout: Duration.DurationInput
+  /** How many bytes of the answer are read. */
+  readonly maxBytes: number
+}
+
+export interface OutboundAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: Uint8Array
+  /** Whether the answer is longer than `maxBytes`: then the connection was closed. */
+  readonly truncated: boolean
+}
+
+export interface Resolved {
+  readonly address: string
+  readonly family: number
+}
+
+interface NetworkAccessShape {
+  readonly resolve: (host: string) => Promise<ReadonlyArray<Resolved>>
+  /** Certificates to trust instead of the system's; null for those. */
+  readonly certificates: string | null
+}
+
+/** The resolver of names, and the certificates to trust. */
+export class NetworkAccess extends Context.Reference<NetworkAccess>()("@coffer/server/NetworkAccess", {
+  defaultValue: (): NetworkAccessShape => ({
+    resolve: (host) => lookup(host, { all: true, verbatim: true }),
+    certificates: null
+  })
+}) {}
+
+const failed = (reason: OutboundReason) => new OutboundError({ reason })
+
+/** Parses a URL whose host is written as it is used: no other spelling of an address, no IDN that is not ASCII. */
+const targetOf = (text: string): Effect.Effect<URL, OutboundError> => {
+  const [, host = ""] = /^https?:\/\/(\[[^\]/?#]*\]|[^:/?#]*)(?::\d+)?(?:[/?]|$)/i.exec(text) ?? []
+  if (!URL.canParse(text) || /[\s\\#\p{Cc}]/u.test(text)) return failed("url")
+  const url = new URL(text)
+  const isPlain = url.username === "" && url.password === "" && host !== "" && !host.endsWith(".")
+  return isPlain && host.toLowerCase() === url.hostname ? Effect.succeed(url) : failed("url")
+}
+
+const literalOf = ({ hostname }: URL): string | null => {
+  const address = hostname.replace(/^\[|\]$/g, "")
+  return isIP(address) === 0 ? null : address
+}
+
+const codeOf = (error: unknown): string =>
+  Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : ""
+
+const reasonOf = (error: unknown): OutboundReason =>
+  /CERT|TLS|SSL|SELF_SIGNED|VERIFY/.test(codeOf(error)) ? "certificate" : "connection"
+
+/** Connects to the vetted addresses, whatever the name would resolve to now. */
+const pinned =
+  (addresses: ReadonlyArray<Resolved>): LookupFunction =>
+  (_host, { all }, callback) => {
+    const [first] = addresses
+    if (all === true) callback(null, [...addresses])
+    else callback(null, first?.address ?? "", first?.family)
+  }
+
+const read = async (body: AsyncIterable<unknown>, maxBytes: number) => {
+  const chunks: Array<Uint8Array> = []
+  let left = maxBytes
+  for await (const chunk of body) {
+    if (!(chunk instanceof Uint8Array)) continue
+    chunks.push(chunk.subarray(0, left))
+    if (chunk.length > left) return { body: Buffer.concat(chunks), truncated: true }
+    left -= chunk.length
+  }
+  return { body: Buffer.concat(chunks), truncated: false }
+}
+
+/**
+ * Makes requests to addresses that users of the API choose. The name is resolved once, every address is judged, and the
+ * connection goes to one of these addresses, with TLS verified for the name. Redirects are not followed.
+ */
+export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outbound", {
+  effect: Effect.gen(function* () {
+    const { outboundAllowNetworks } = yield* ServerConfig
+    const { certificates, resolve } = yield* NetworkAccess
+    const verdictOf = judge(outboundAllowNetworks)
+
+    const resolved = (url: URL): Effect.Effect<ReadonlyArray<Resolved>, OutboundError> => {
+      const literal = literalOf(url)
+      return literal === null
+        ? Effect.tryPromise({ try: () => resolve(url.hostname), catch: () => failed("no address") })
+        : Effect.succeed([{ address: literal, family: isIP(literal) }])
+    }
+
+    const vetted = (url: URL) =>
+      Effect.gen(function* () {
+        const addresses = yield* resolved(url)
+        if (addresses.length === 0) return yield* failed("no address")
+        const verdicts = addresses.map(({ address }): Verdict => verdictOf(address))
+        if (verdicts.includes("refused")) return yield* failed("address refused")
+        const isLocal = verdicts.every((verdict) => verdict === "listed loopback")
+        return url.protocol === "https:" || isLocal ? addresses : yield* failed("scheme")
+      })
+
+    const agentFor = (addresses: ReadonlyArray<Resolved>) =>
+      new Agent({
+        pipelining: 0,
+        connect: {
+          lookup: pinned(addresses),
+          // Also when NODE_TLS_REJECT_UNAUTHORIZED=0 is set.
+          rejectUnauthorized: true,
+          ...(certificates !== null && { ca: certificates })
+        }
+      })
+
+    const send = (url: URL, dispatcher: Agent, { body, headers = {}, maxBytes, method = "GET" }: OutboundRequest) =>
+      Effect.tryPromise({
+        try: async (signal): Promise<OutboundAnswer> => {
+          const answer = await request(url, {
+            dispatcher,
+            method,
+            signal,
+            // The name of the certificate follows the host header.
+            headers: Object.entries(headers)
+              .filter(([name]) => name.toLowerCase() !== "host")
+              .flat(),
+            body: body ?? null
+          })
+          return { status: answer.statusCode, headers: answer.headers, ...(await read(answer.body, maxBytes)) }
+        },
+        catch: (error) => failed(reasonOf(error))
+      })
+
+    return {
+      request: (request: OutboundRequest): Effect.Effect<OutboundAnswer, OutboundError> =>
+        Effect.gen(function* () {
+          const url = yield* targetOf(request.url)
+          const addresses = yield* vetted(url)
+          return yield* Effect.acquireUseRelease(
+            Effect.sync(() => agentFor(addresses)),
+            (agent) => send(url, agent, request),
+            (agent) => Effect.promise(() => agent.destroy())
+          )
+        }).pipe(Effect.timeoutFail({ duration: request.timeout, onTimeout: () => failed("timeout") }))
+    } as const
+  })
+}) {}
