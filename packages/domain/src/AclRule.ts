@@ -3,6 +3,7 @@ import { grace, graceId } from "./Examples.js"
 import { RuleId, ServiceAccountId, UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
+import { Via } from "./User.js"
 import { createdAt, extensibleEnum, field, optional, updatedAt } from "./Schemas.js"
 
 /** In ascending order: each permission includes those before it. */
@@ -93,7 +94,8 @@ export const AclReason = Schema.Struct({
 /** A subject's permissions on an environment, and the roles and rules that give them. */
 export const AclExplanation = Schema.Struct({
   allowed: field(Schema.Array(OpenPermission), "the subject's permissions, in ascending order"),
-  because: field(Schema.Array(AclReason), "the roles and rules that give permissions")
+  because: field(Schema.Array(AclReason), "the roles and rules that give permissions"),
+  via: optional(Via)
 }).annotations({
   identifier: "AclExplanation",
   description: "a subject's permissions in an environment, and the reasons for them"

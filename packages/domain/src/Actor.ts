@@ -1,8 +1,8 @@
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "@effect/platform"
 import { Context } from "effect"
 import { Unauthorized } from "./Errors.js"
-import type { ApiKeyId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "./Ids.js"
-import type { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
+import type { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "./Ids.js"
+import type { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
 
 export interface UserActor {
   readonly type: "user"
@@ -23,9 +23,18 @@ export interface ServiceAccountActor {
   readonly orgName: OrgName
   readonly project: { readonly id: ProjectId; readonly name: ProjectName } | null
   readonly reveal: boolean
-  /** The key of this request. During a rotation's grace period an account has two. */
-  readonly keyId: ApiKeyId
+  readonly credential: AccountCredential
 }
+
+/** How a service account signed in: by a key, of which it has two during a rotation, or by a token of a federation's issuer. */
+export type AccountCredential =
+  | { readonly type: "key"; readonly id: ApiKeyId }
+  | {
+      readonly type: "federation"
+      readonly federation: FederationId
+      readonly name: FederationName
+      readonly sessionId: SessionId
+    }
 
 /** The authenticated caller, without its rights: each request reads those from the database. */
 export type Actor = UserActor | ServiceAccountActor
@@ -33,15 +42,24 @@ export type Actor = UserActor | ServiceAccountActor
 /** Returns the display name: a user's e-mail address, or a service account's name. */
 export const actorName = (actor: Actor): string => (actor.type === "user" ? actor.email : actor.name)
 
+/** Says by which federation a service account signed in; null for a key or a person. */
+export const viaOf = (actor: Actor): string | null =>
+  actor.type === "service_account" && actor.credential.type === "federation"
+    ? `federation ${actor.credential.name}`
+    : null
+
 export class CurrentActor extends Context.Tag("@coffer/domain/CurrentActor")<CurrentActor, Actor>() {}
 
-/** Authenticates the caller by a session token (bearer), a service account's key, or the cookie of a browser's session. */
+/** Authenticates the caller by the token of a session (bearer), a service account's key, or the cookie of a browser's session. */
 export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("@coffer/domain/Authentication", {
   provides: CurrentActor,
   failure: Unauthorized,
   security: {
     session: HttpApiSecurity.bearer.pipe(
-      HttpApiSecurity.annotate(OpenApi.Description, "A person's session token (svc_st_…), from /api/auth/verify")
+      HttpApiSecurity.annotate(
+        OpenApi.Description,
+        "A person's session token (svc_st_…), from /api/auth/verify, or a service account's (svc_ft_…), from /api/auth/federate"
+      )
     ),
     apiKey: HttpApiSecurity.apiKey({ in: "header", key: "X-API-Key" }).pipe(
       HttpApiSecurity.annotate(OpenApi.Description, "A service account's key (svc_sa_…)")

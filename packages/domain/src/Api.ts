@@ -6,6 +6,7 @@ import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
 import { EnvironmentsApi } from "./api/EnvironmentsApi.js"
+import { FederationsApi } from "./api/FederationsApi.js"
 import { MembersApi } from "./api/MembersApi.js"
 import { OrganizationsApi } from "./api/OrganizationsApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
@@ -42,6 +43,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(SecretsApi)
   .add(AclApi)
   .add(ServiceAccountsApi)
+  .add(FederationsApi)
   .add(UsersApi)
   .add(AuditApi)
   .add(BackupsApi)

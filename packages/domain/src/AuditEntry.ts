@@ -8,6 +8,7 @@ export const auditActions = [
   "auth.verify",
   "auth.verify_failed",
   "auth.lockout",
+  "auth.federate",
   "org.create",
   "org.update",
   "org.delete",
@@ -32,6 +33,8 @@ export const auditActions = [
   "service_account.create",
   "service_account.revoke",
   "service_account.rotate",
+  "federation.create",
+  "federation.revoke",
   "user.disable",
   "user.enable",
   "user.end_sessions",
@@ -57,6 +60,7 @@ export const resourceTypes = [
   "secret",
   "acl_rule",
   "service_account",
+  "federation",
   "backup",
   "server"
 ] as const

@@ -98,7 +98,7 @@ export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   code: "RATE_LIMITED",
   status: 429,
   description:
-    "Too many login requests for this e-mail or from this address; `Retry-After` says how many seconds to wait",
+    "Too many login requests for this e-mail or from this address, or failed sign-ins of a service account; `Retry-After` says how many seconds to wait",
   example: "too many login requests for this e-mail: try again in 600 seconds"
 }) {}
 

@@ -45,6 +45,9 @@ export const needs = {
   "service_account.create": { on: "org", role: "admin" },
   "service_account.rotate": { on: "org", role: "admin" },
   "service_account.revoke": { on: "org", role: "admin" },
+  "federation.list": { on: "org", role: "admin" },
+  "federation.create": { on: "org", role: "admin" },
+  "federation.revoke": { on: "org", role: "admin" },
   "audit.read": { on: "org", role: "admin" },
   "audit.verify": { on: "org", role: "admin" }
 } as const satisfies Record<string, Need>

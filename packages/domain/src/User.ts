@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { ServiceAccountId, UserId } from "./Ids.js"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
-import { field } from "./Schemas.js"
+import { field, optional } from "./Schemas.js"
 
 const type = "user or service account"
 const superadmin = "whether it bypasses all roles and rules"
@@ -15,13 +15,20 @@ export const User = Schema.Struct({
 }).annotations({ identifier: "User", description: "the calling user" })
 export type User = typeof User.Type
 
+/** How the caller signed in, for people to read. */
+export const Via = Schema.String.annotations({
+  description: "the federation by which the caller signed in; absent for a key or a person's session",
+  examples: ["federation github"]
+})
+
 export const ServiceAccountIdentity = Schema.Struct({
   id: field(ServiceAccountId, "its id"),
   type: field(Schema.Literal("service_account"), type),
   name: field(ServiceAccountName, "its name"),
   org: field(OrgName, "the organization's name"),
   project: field(Schema.NullOr(ProjectName), "the project that it is bound to; null: the whole organization"),
-  is_superadmin: field(Schema.Literal(false), superadmin)
+  is_superadmin: field(Schema.Literal(false), superadmin),
+  via: optional(Via)
 }).annotations({ identifier: "ServiceAccountIdentity", description: "the calling service account" })
 export type ServiceAccountIdentity = typeof ServiceAccountIdentity.Type
 

@@ -17,6 +17,7 @@ import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
 import { EngineLive } from "./database/Engine.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
+import { FederationsHttp } from "./federations/Http.js"
 import { makeAdmission } from "./http/Admission.js"
 import { BoundaryLive } from "./http/Boundary.js"
 import { NodeHttpServerLive } from "./http/NodeServer.js"
@@ -50,6 +51,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     SecretsHttp,
     AclHttp,
     ServiceAccountsHttp,
+    FederationsHttp,
     UsersHttp,
     AuditHttp,
     BackupsHttp,

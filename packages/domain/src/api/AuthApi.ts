@@ -2,11 +2,20 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Redacted, Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { CodeVerifier, DeviceCode, DeviceLogin, LoopbackCode, MachineName } from "../ClientLogin.js"
-import { AuthorizationPending, Forbidden, InvalidCode, LockedOut, RateLimited, SlowDown } from "../Errors.js"
+import {
+  AuthorizationPending,
+  Forbidden,
+  InvalidCode,
+  LockedOut,
+  RateLimited,
+  SlowDown,
+  Unauthorized
+} from "../Errors.js"
+import { AccountReference } from "../Federation.js"
 import { SessionId } from "../Ids.js"
 import { Email, LoginCode } from "../Names.js"
 import { withMessage } from "../Message.js"
-import { body, field, list, optional } from "../Schemas.js"
+import { body, field, list, optional, Timestamp } from "../Schemas.js"
 import { Session } from "../Session.js"
 import { LoginMethods } from "../LoginMethods.js"
 import { Identity } from "../User.js"
@@ -130,13 +139,50 @@ export class AuthApi extends HttpApiGroup.make("auth")
       )
   )
   .add(
+    HttpApiEndpoint.post("federate", "/api/auth/federate")
+      .setPayload(
+        body({
+          token: field(
+            Schema.Redacted(Schema.String.annotations({ examples: ["eyJ…"] })),
+            "a token of the CI system or cluster, for the audience of the account's federation"
+          ),
+          account: AccountReference
+        })
+      )
+      .addSuccess(
+        answer(
+          Schema.Struct({
+            token: field(
+              Schema.Redacted(Schema.String.annotations({ examples: ["svc_ft_…"] })),
+              "the session's token, for `Authorization: Bearer`"
+            ),
+            expires_at: field(Timestamp, "time when the session ends", "2026-01-31T12:15:00.000Z")
+          }),
+          "The session's token"
+        )
+      )
+      .addError(Unauthorized)
+      .addError(RateLimited)
+      .annotate(Requires, "nothing")
+      .annotate(RecentLogin, "never")
+      .annotate(BodyLimit, smallBody)
+      .annotate(OpenApi.Summary, "Sign a service account in with a token of a federation's issuer")
+      .annotate(
+        OpenApi.Description,
+        "Takes tokens signed with RS256, ES256 or EdDSA. A token may be exchanged again while it is valid. If the signature holds, the refusal names each claim that did not fit, with the token's own value. Rate limit: 30 failures for each account and client address in 15 minutes."
+      )
+  )
+  .add(
     HttpApiEndpoint.del("logout", "/api/auth/logout")
       .middleware(Authentication)
       .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End the current session")
-      .annotate(OpenApi.Description, "With an API key, this succeeds without effect. A browser's cookie is cleared.")
+      .annotate(
+        OpenApi.Description,
+        "Also ends the session of a service account. With an API key, this succeeds without effect. A browser's cookie is cleared."
+      )
   )
   .add(
     HttpApiEndpoint.get("me", "/api/auth/me")
@@ -178,4 +224,4 @@ export class AuthApi extends HttpApiGroup.make("auth")
   )
   .middleware(Admission)
   .annotate(OpenApi.Title, "Authentication")
-  .annotate(OpenApi.Description, "Logins, and the caller's own sessions") {}
+  .annotate(OpenApi.Description, "Logins, sign-in of machines, and the caller's own sessions") {}

@@ -77,6 +77,10 @@ export const groupClients = (options: {
     const { ServiceAccountsApi } = await import("../api/ServiceAccountsApi.js")
     return HttpApiClient.group(AnyApi.add(ServiceAccountsApi), { ...options, group: "serviceAccounts" })
   }),
+  federations: once(async () => {
+    const { FederationsApi } = await import("../api/FederationsApi.js")
+    return HttpApiClient.group(AnyApi.add(FederationsApi), { ...options, group: "federations" })
+  }),
   users: once(async () => {
     const { UsersApi } = await import("../api/UsersApi.js")
     return HttpApiClient.group(AnyApi.add(UsersApi), { ...options, group: "users" })

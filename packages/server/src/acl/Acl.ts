@@ -1,5 +1,5 @@
 import type { AclExplanation, AclRule, Permission, SubjectType } from "@coffer/domain/AclRule"
-import { type Actor, actorName } from "@coffer/domain/Actor"
+import { type Actor, actorName, viaOf } from "@coffer/domain/Actor"
 import { LimitExceeded, NotFound } from "@coffer/domain/Errors"
 import { RuleId, type ServiceAccountId } from "@coffer/domain/Ids"
 import type { Email, EnvName, ProjectName } from "@coffer/domain/Names"
@@ -238,6 +238,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         }
         const { projectId, subject } = yield* subjectOf(place, ref)
         const explanation = explain(subject, { org: place.org.name, project, env })
+        const via = isSelf(place.actor, ref) ? viaOf(place.actor) : null
         const elsewhere = projectId !== null && projectId !== found.project_id
         const answer: AclExplanation = {
           allowed: elsewhere ? [] : explanation.allowed,
@@ -245,7 +246,8 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
             ...reason,
             ...(rule_id !== undefined && { rule_id: RuleId.make(rule_id) }),
             ...(elsewhere && { limited_by: "the account is scoped to another project" })
-          }))
+          })),
+          ...(via !== null && { via })
         }
         return answer
       })

@@ -1,4 +1,10 @@
-import { type Actor, Authentication, type ServiceAccountActor, type UserActor } from "@coffer/domain/Actor"
+import {
+  type AccountCredential,
+  type Actor,
+  Authentication,
+  type ServiceAccountActor,
+  type UserActor
+} from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
 import type { SessionKind } from "@coffer/domain/Session"
 import { type Headers, HttpServerRequest } from "@effect/platform"
@@ -7,8 +13,14 @@ import { ServerConfig } from "../Config.js"
 import { Database, type Transaction } from "../database/Database.js"
 import { timestamp } from "../database/Time.js"
 import { sessionCookie } from "../http/Browser.js"
-import { hashToken, isWellFormed } from "../keys/Token.js"
-import { AuthRepo, type KeyActorRow, type SessionActorRow } from "./Repo.js"
+import { hasPrefix, hashToken, isWellFormed } from "../keys/Token.js"
+import {
+  type AccountActorRow,
+  AuthRepo,
+  type FederatedActorRow,
+  type KeyActorRow,
+  type SessionActorRow
+} from "./Repo.js"
 import { isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
 
 const refusal = new Unauthorized({
@@ -54,7 +66,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       loginIsRecent: row.kind === "token" || isRecentLogin(row.created_at, millis)
     })
 
-    const accountOf = (row: KeyActorRow): ServiceAccountActor => ({
+    const accountOf = (row: AccountActorRow, credential: AccountCredential): ServiceAccountActor => ({
       type: "service_account",
       id: row.account_id,
       name: row.name,
@@ -63,8 +75,18 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       project:
         row.project_id === null || row.project_name === null ? null : { id: row.project_id, name: row.project_name },
       reveal: row.reveal === 1,
-      keyId: row.key_id
+      credential
     })
+
+    const accountByKey = (row: KeyActorRow) => accountOf(row, { type: "key", id: row.key_id })
+
+    const accountByFederation = (row: FederatedActorRow) =>
+      accountOf(row, {
+        type: "federation",
+        federation: row.federation_id,
+        name: row.federation_name,
+        sessionId: row.session_id
+      })
 
     const touchSession = ({ session_id, user_id }: SessionActorRow, now: string) =>
       Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now }))
@@ -77,14 +99,26 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       return userOf(row, millis)
     })
 
+    const touchAccount = ({ account_id, last_used_at }: AccountActorRow, millis: number): void => {
+      if (isStale(last_used_at, millis)) {
+        lastUses.unsafeOffer(repo.touchAccount({ id: account_id, now: timestamp(millis) }))
+      }
+    }
+
     const byKey = Effect.fnUntraced(function* (key: string, millis: number) {
       if (!isWellFormed("apiKey", key)) return yield* refusal
       const row = yield* repo.findKey({ hash: hashToken(key), now: timestamp(millis) })
       if (row === undefined) return yield* refusal
-      if (isStale(row.last_used_at, millis)) {
-        lastUses.unsafeOffer(repo.touchAccount({ id: row.account_id, now: timestamp(millis) }))
-      }
-      return accountOf(row)
+      touchAccount(row, millis)
+      return accountByKey(row)
+    })
+
+    const byFederation = Effect.fnUntraced(function* (token: string, millis: number) {
+      if (!isWellFormed("federated", token)) return yield* refusal
+      const row = yield* repo.findFederated({ hash: hashToken(token), now: timestamp(millis) })
+      if (row === undefined) return yield* refusal
+      touchAccount(row, millis)
+      return accountByFederation(row)
     })
 
     const identify = (headers: Headers.Headers): Effect.Effect<Actor, Unauthorized> =>
@@ -93,23 +127,36 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         if (key !== undefined) return byKey(key, millis)
         const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
         if (headers.authorization !== undefined) {
-          return bearer === undefined ? refusal : bySession(bearer, "token", millis)
+          if (bearer === undefined) return refusal
+          return hasPrefix("federated", bearer) ? byFederation(bearer, millis) : bySession(bearer, "token", millis)
         }
         const cookie = sessionCookie(config, headers)
         return cookie === null ? refusal : bySession(cookie, "cookie", millis)
       })
 
+    const valid =
+      <Row, A extends Actor>(actorOf: (row: Row) => A) =>
+      (row: Row | undefined): Effect.Effect<A, Unauthorized> =>
+        row === undefined ? refusal : Effect.succeed(actorOf(row))
+
+    const again = (actor: Actor, millis: number): Effect.Effect<Actor, Unauthorized> => {
+      if (actor.type === "user") {
+        const session = repo.sessionById({ id: actor.sessionId, ...sessionLimitsAt(millis) })
+        return Effect.flatMap(
+          session,
+          valid((row) => userOf(row, millis))
+        )
+      }
+      const { credential } = actor
+      const now = timestamp(millis)
+      return credential.type === "key"
+        ? Effect.flatMap(repo.keyById({ id: credential.id, now }), valid(accountByKey))
+        : Effect.flatMap(repo.federatedById({ id: credential.sessionId, now }), valid(accountByFederation))
+    }
+
     /** Reads the actor of a credential again, in the open transaction. Fails when the credential is no longer valid. */
     const revalidate = (actor: Actor): Effect.Effect<Actor, Unauthorized> =>
-      Effect.flatMap(Clock.currentTimeMillis, (millis): Effect.Effect<Actor, Unauthorized> =>
-        actor.type === "user"
-          ? Effect.flatMap(repo.sessionById({ id: actor.sessionId, ...sessionLimitsAt(millis) }), (row) =>
-              row === undefined ? refusal : Effect.succeed(userOf(row, millis))
-            )
-          : Effect.flatMap(repo.keyById({ id: actor.keyId, now: timestamp(millis) }), (row) =>
-              row === undefined ? refusal : Effect.succeed(accountOf(row))
-            )
-      )
+      Effect.flatMap(Clock.currentTimeMillis, (millis) => again(actor, millis))
 
     return { identify, revalidate } as const
   }),

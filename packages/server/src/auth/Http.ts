@@ -1,4 +1,4 @@
-import { type Actor, CurrentActor } from "@coffer/domain/Actor"
+import { type Actor, CurrentActor, viaOf } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import { Forbidden } from "@coffer/domain/Errors"
 import type { LoginMethods } from "@coffer/domain/LoginMethods"
@@ -8,6 +8,7 @@ import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
 import { ServerConfig, type Settings } from "../Config.js"
+import { Exchange } from "../federations/Exchange.js"
 import { longList } from "../http/LongList.js"
 import { NodeRequest } from "../http/NodeRequest.js"
 import { ClientLogins } from "./ClientLogins.js"
@@ -16,17 +17,21 @@ import { Login } from "./Login.js"
 import { clearSessionCookie, cookieReach, setSessionCookie } from "./SessionCookie.js"
 import { Sessions } from "./Sessions.js"
 
-const identityOf = (actor: Actor): Identity =>
-  actor.type === "user"
-    ? { id: actor.id, type: actor.type, email: actor.email, name: actor.name, is_superadmin: actor.superadmin }
-    : {
-        id: actor.id,
-        type: actor.type,
-        name: actor.name,
-        org: actor.orgName,
-        project: actor.project?.name ?? null,
-        is_superadmin: false
-      }
+const identityOf = (actor: Actor): Identity => {
+  if (actor.type === "user") {
+    return { id: actor.id, type: actor.type, email: actor.email, name: actor.name, is_superadmin: actor.superadmin }
+  }
+  const via = viaOf(actor)
+  return {
+    id: actor.id,
+    type: actor.type,
+    name: actor.name,
+    org: actor.orgName,
+    project: actor.project?.name ?? null,
+    is_superadmin: false,
+    ...(via !== null && { via })
+  }
+}
 
 const methodsOf = ({ emailLogin, provider, publicUrl }: Settings): LoginMethods => ({
   email: emailLogin,
@@ -50,6 +55,7 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
     const config = yield* ServerConfig
     const login = yield* Login
     const sessions = yield* Sessions
+    const exchange = yield* Exchange
     const headers = Effect.map(NodeRequest.current, (request) => request.headers)
     return handlers
       .handle("methods", () => Effect.succeed(methodsOf(config)))
@@ -72,6 +78,7 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
           ? Effect.dieMessage("the schema of the body requires a device code, or a code and a verifier")
           : Effect.map(clientTokens.exchange(code, verifier), (token) => ({ token }))
       })
+      .handle("federate", ({ payload }) => exchange.federate(payload.token, payload.account))
       .handle("logout", () =>
         Effect.zipRight(
           access.change(CurrentActor, sessions.logout),
@@ -83,4 +90,4 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
       .handle("endSession", ({ path }) => access.change(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
       .handle("endSessions", () => access.change(CurrentActor, sessions.endAll))
   })
-).pipe(Layer.provide([ClientLogins.Default, ClientTokens.Default, Login.Default, Sessions.Default]))
+).pipe(Layer.provide([ClientLogins.Default, ClientTokens.Default, Login.Default, Sessions.Default, Exchange.Default]))

@@ -1,5 +1,5 @@
-import { ApiKeyId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "@coffer/domain/Ids"
-import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
+import { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "@coffer/domain/Ids"
+import { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"
@@ -18,8 +18,7 @@ const SessionActorRow = Schema.Struct({
 
 export type SessionActorRow = typeof SessionActorRow.Type
 
-const KeyActorRow = Schema.Struct({
-  key_id: ApiKeyId,
+const accountFields = {
   account_id: ServiceAccountId,
   name: ServiceAccountName,
   org_id: OrgId,
@@ -28,9 +27,20 @@ const KeyActorRow = Schema.Struct({
   project_name: Schema.NullOr(ProjectName),
   reveal: Schema.Number,
   last_used_at: Schema.NullOr(Schema.String)
-})
+}
 
+const KeyActorRow = Schema.Struct({ key_id: ApiKeyId, ...accountFields })
 export type KeyActorRow = typeof KeyActorRow.Type
+
+const FederatedActorRow = Schema.Struct({
+  session_id: SessionId,
+  federation_id: FederationId,
+  federation_name: FederationName,
+  ...accountFields
+})
+export type FederatedActorRow = typeof FederatedActorRow.Type
+
+export type AccountActorRow = Omit<KeyActorRow, "key_id">
 
 const SessionRow = Schema.Struct({
   id: SessionId,
@@ -55,15 +65,30 @@ const sessionActor = sql`
   FROM sessions s JOIN users u ON u.id = s.user_id
   WHERE ${liveSession} AND u.disabled_at IS NULL`
 
+const accountColumns = sql`
+  a.id AS account_id, a.name AS name, o.id AS org_id, o.name AS org_name, p.id AS project_id, p.name AS project_name,
+    a.reveal AS reveal, a.last_used_at AS last_used_at`
+
 // A removed project still limits its accounts: without its row they could reach every project.
+const accountPlace = sql`
+  JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
+  LEFT JOIN projects p ON p.id = a.project_id`
+
 const keyActor = sql`
-  SELECT k.id AS key_id, a.id AS account_id, a.name AS name, o.id AS org_id, o.name AS org_name, p.id AS project_id,
-    p.name AS project_name, a.reveal AS reveal, a.last_used_at AS last_used_at
+  SELECT k.id AS key_id, ${accountColumns}
   FROM api_keys k
   JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
-  JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-  LEFT JOIN projects p ON p.id = a.project_id
+  ${accountPlace}
   WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${"now"})`
+
+// A session never outlasts its federation, so the time when that expires need not be read.
+const federatedActor = sql`
+  SELECT s.id AS session_id, f.id AS federation_id, f.name AS federation_name, ${accountColumns}
+  FROM federated_sessions s
+  JOIN federations f ON f.id = s.federation_id AND f.removed_at IS NULL
+  JOIN service_accounts a ON a.id = s.service_account_id AND a.removed_at IS NULL
+  ${accountPlace}
+  WHERE s.expires_at > ${"now"}`
 
 export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRepo", {
   effect: Effect.gen(function* () {
@@ -103,6 +128,8 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       sessionById: first(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
       findKey: first(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
       keyById: first(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
+      findFederated: first(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
+      federatedById: first(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`,
 
       touchSession: write`UPDATE sessions SET last_used_at = ${"now"} WHERE id = ${"id"}`,
       touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
@@ -128,6 +155,8 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       deleteSessions: returning(IdRow)`
         DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} LIMIT ${"limit"})
         RETURNING id`,
+
+      deleteFederated: returning(IdRow)`DELETE FROM federated_sessions WHERE id = ${"id"} RETURNING id`,
 
       /** The upper bound ignores rows from a clock that was ahead: they would lock the address for too long. */
       requestsBetween: all(MomentRow)`

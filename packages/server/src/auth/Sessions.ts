@@ -1,4 +1,4 @@
-import type { Actor, UserActor } from "@coffer/domain/Actor"
+import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
 import { NotFound } from "@coffer/domain/Errors"
 import { SessionId, type UserId } from "@coffer/domain/Ids"
 import type { Session, SessionKind } from "@coffer/domain/Session"
@@ -17,7 +17,7 @@ import { traced } from "../tracing/Traced.js"
 /** How many sessions are deleted between two event-loop ticks. */
 const batchSize = 100
 
-/** The sessions of people. Service accounts have none: their calls return nothing and change nothing. */
+/** The sessions of people. A service account lists none, and ends only that of its own request. */
 export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
   effect: Effect.gen(function* () {
     const repo = yield* AuthRepo
@@ -89,10 +89,20 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       })
     )
 
+    const endFederated = Effect.fnUntraced(function* (actor: ServiceAccountActor) {
+      if (actor.credential.type === "key") return
+      const [ended] = yield* repo.deleteFederated({ id: actor.credential.sessionId })
+      if (ended === undefined) return
+      yield* audit.write(
+        { ...actorSource(actor), orgId: actor.orgId },
+        { action: "auth.logout", resource_type: "session", resource_id: ended.id }
+      )
+    })
+
     /** Ends the session of the request. Does nothing for an API key. */
     const logout = traced("Sessions.logout")(
       Effect.fnUntraced(function* (actor: Actor) {
-        if (actor.type === "service_account") return
+        if (actor.type === "service_account") return yield* endFederated(actor)
         yield* Effect.catchTag(end(actor, actor.sessionId), "NotFound", () => Effect.void)
       })
     )

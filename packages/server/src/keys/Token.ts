@@ -2,9 +2,13 @@ import { hash, randomBytes } from "node:crypto"
 import { crc32 } from "node:zlib"
 import { Effect, Redacted } from "effect"
 
-export type TokenKind = "session" | "apiKey"
+export type TokenKind = "session" | "apiKey" | "federated"
 
-const prefixes: Readonly<Record<TokenKind, string>> = { session: "svc_st_", apiKey: "svc_sa_" }
+const prefixes: Readonly<Record<TokenKind, string>> = {
+  session: "svc_st_",
+  apiKey: "svc_sa_",
+  federated: "svc_ft_"
+}
 const prefixLength = 7
 const randomLength = 43
 const checksumLength = 6
@@ -34,7 +38,7 @@ const checksum = (random: string): string => {
 }
 
 /**
- * Returns a session token (`svc_st_…`) or an API key (`svc_sa_…`): the prefix, 43 random base62 characters (256 bits)
+ * Returns the token of a session (`svc_st_…`, or `svc_ft_…` of a service account) or an API key (`svc_sa_…`): the prefix, 43 random base62 characters (256 bits)
  * and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are rejected without a lookup.
  */
 export const mintToken = (kind: TokenKind): Effect.Effect<Redacted.Redacted> =>
@@ -42,6 +46,9 @@ export const mintToken = (kind: TokenKind): Effect.Effect<Redacted.Redacted> =>
     const random = randomCharacters()
     return Redacted.make(prefixes[kind] + random + checksum(random))
   })
+
+/** Whether a text begins as a token of a kind. */
+export const hasPrefix = (kind: TokenKind, text: string): boolean => text.startsWith(prefixes[kind])
 
 /** Whether a text has a token's prefix, length, alphabet and checksum. The token may still not exist. */
 export const isWellFormed = (kind: TokenKind, text: string): boolean => {

@@ -18,8 +18,9 @@ const IdRow = Schema.Struct({ id: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
- * The hourly maintenance. Deletes sessions older than 30 days, and login codes, failures, rate events and logins of programs older
- * than an hour, the longest window of a rate limit. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
+ * The hourly maintenance. Deletes sessions older than 30 days, and sessions of service accounts, login codes, failures, rate events
+ * and logins of programs older than an hour: no such session and no window of a rate limit is longer. Logs the heads of the audit
+ * logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -39,6 +40,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
 
     const batches = {
       sessions: deleteBatch(sql`sessions`),
+      federated: deleteBatch(sql`federated_sessions`),
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
       events: deleteBatch(sql`rate_events`),
@@ -55,6 +57,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       const expired = yield* ago(sessionMillis)
       const anHourAgo = yield* ago(hourMillis)
       yield* remove("sessions", expired)
+      yield* remove("federated", anHourAgo)
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)

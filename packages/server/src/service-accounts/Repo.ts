@@ -81,6 +81,9 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
       removeKeys: write`
         UPDATE api_keys SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
 
+      removeFederations: write`
+        UPDATE federations SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
+
       remove: write`UPDATE service_accounts SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
       removeRules: returning(IdRow)`

@@ -148,7 +148,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
       })
     )
 
-    /** Removes an account, its keys and its access rules. */
+    /** Removes an account, its keys, its federations and its access rules. */
     const revoke = traced("ServiceAccounts.revoke")(
       Effect.fnUntraced(function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
         const removed_at = yield* now
@@ -156,6 +156,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         const account = yield* repo.find({ orgId: place.org.id, id })
         if (account === undefined) return yield* notFound(`service account ${id}`)
         yield* repo.removeKeys({ id, now: removed_at })
+        yield* repo.removeFederations({ id, now: removed_at })
         yield* repo.remove({ id, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
         yield* audit.write(sourceOf(place), {

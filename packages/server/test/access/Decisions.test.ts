@@ -43,6 +43,9 @@ const table: Readonly<
   "service_account.create": ["yes", "yes", "no", "no", "no"],
   "service_account.rotate": ["yes", "yes", "no", "no", "no"],
   "service_account.revoke": ["yes", "yes", "no", "no", "no"],
+  "federation.list": ["yes", "yes", "no", "no", "no"],
+  "federation.create": ["yes", "yes", "no", "no", "no"],
+  "federation.revoke": ["yes", "yes", "no", "no", "no"],
   "audit.read": ["yes", "yes", "no", "no", "no"],
   "audit.verify": ["yes", "yes", "no", "no", "no"]
 }

@@ -2,7 +2,8 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, expect, it } from "vitest"
-import { endpoints } from "../authorization/Contract.js"
+import { endpoints, federationBody } from "../authorization/Contract.js"
+import { clusterFederation, podClaims, publicUrl, Signer } from "../federations/Signer.js"
 import { cleanUp, Program } from "../support/Program.js"
 import { approvedDevice } from "../support/ProgramLogins.js"
 import { refusingIn } from "../support/Refusing.js"
@@ -162,6 +163,28 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", "/api/auth/me", { key: account.api_key, by, why: "a key outweighs a session" })
   await ask("GET", "/api/auth/me", { key: rotated.api_key, by: "nonsense" })
   await ask("POST", rotate, { by, why: "an empty body" })
+  const federations = `${org}/service-accounts/${account.id}/federations`
+  const federation = { name: "gitlab", ...federationBody, expires_at: "2100-01-01T00:00:00Z" }
+  const { id: federationId } = await ask("POST", federations, { by, body: federation })
+  await ask("POST", federations, { by, body: federation, why: "a name that is in use" })
+  await ask("POST", federations, { by, body: { ...federation, conditions: { "/ref": "main" } }, why: "no id" })
+  await ask("POST", federations, { by, body: { ...federation, issuer: "https://evil.example" }, why: "not listed" })
+  const signer = await Signer.make()
+  await program.call("POST", federations, { token: by, body: clusterFederation(signer) })
+  await ask("GET", federations, { by })
+  await ask("GET", federations, { by: dev })
+  const pod = podClaims("acme/ci", Math.floor(Date.now() / 1000))
+  const exchange = { token: await signer.sign(pod), account: "acme/ci" }
+  const { token: machine } = await ask("POST", "/api/auth/federate", { body: exchange })
+  await ask("GET", "/api/auth/me", { by: machine })
+  await ask("DELETE", "/api/auth/logout", { by: machine })
+  await ask("GET", "/api/auth/me", { by: machine, why: "the session has ended" })
+  const elsewhere = { ...pod, aud: "coffer:coffer.example.com/acme/other" }
+  await ask("POST", "/api/auth/federate", { body: { ...exchange, token: await signer.sign(elsewhere) } })
+  await ask("DELETE", `${federations}/${federationId}`, { by })
+  await ask("DELETE", `${federations}/${federationId}`, { by, why: "it is removed" })
+  await ask("POST", "/api/auth/federate", { body: { token: "e30.e30.e30", account: "acme/ci" } })
+  await ask("POST", "/api/auth/federate", { body: { token: "e30.e30.e30", account: "acme" } })
   await ask("DELETE", `${org}/service-accounts/${account.id}`, { by })
   await ask("DELETE", `${org}/members/${other}`, { by })
 
@@ -307,7 +330,7 @@ it("answers as the release before it, to the byte but for ids and times", async 
     SERVICE_PUBLIC_URL: "http://127.0.0.1:7100"
   }
   const directory = mkdtempSync(join(tmpdir(), "coffer-answers-"))
-  const program = await Program.start({ ...variables, BACKUP_DIR: directory })
+  const program = await Program.start({ ...variables, BACKUP_DIR: directory, SERVICE_PUBLIC_URL: publicUrl })
   const recorded = await calls(program)
   const made = new Set(
     recorded.succeeded.map((call) => endpoints.find(({ method, path }) => shapeOf(method, path).test(call))?.call)

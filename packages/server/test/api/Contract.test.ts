@@ -85,7 +85,7 @@ const fieldsOf = (schema: Option.Option<Schema.Schema.All>): ReadonlyMap<string,
 
 describe("the contract", () => {
   it("has the calls of the specification", () => {
-    assert.isAtLeast(endpoints.length, 55)
+    assert.isAtLeast(endpoints.length, 59)
     assert.strictEqual(new Set(endpoints.map(({ method, path }) => `${method} ${path}`)).size, endpoints.length)
   })
 
@@ -106,7 +106,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     assert.strictEqual(authenticated, requires !== "nothing")
     assert.strictEqual(
       requires === "nothing",
-      !path.startsWith("/api/") || /^\/api\/auth\/(device|login|methods|token|verify)$/.test(path)
+      !path.startsWith("/api/") || /^\/api\/auth\/(device|federate|login|methods|token|verify)$/.test(path)
     )
   })
 
@@ -159,6 +159,8 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "auth.device": 8192,
       "auth.token": 8192,
       "auth.verify": 8192,
+      "auth.federate": 8192,
+      "federations.create": 262_144,
       "environments.writeBundle": 16_777_216
     }
     assert.strictEqual(bodyLimit, special[endpoint.name] ?? 1_048_576)
@@ -181,7 +183,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     const codes = declared.map(({ ast }) => errors.find((candidate) => candidate.ast === ast)!.code)
     assert.strictEqual(new Set(codes).size, codes.length)
     assert.includeMembers(codes, ["VALIDATION_ERROR", "NOT_FOUND", "METHOD_NOT_ALLOWED", "INTERNAL_ERROR"])
-    assert.strictEqual(codes.includes("UNAUTHORIZED"), authenticated)
+    assert.strictEqual(codes.includes("UNAUTHORIZED"), authenticated || endpoint.name === "auth.federate")
     if (requires !== undefined && requires in needs) assert.include(codes, "FORBIDDEN")
     if (requires === "superadmin") assert.include(codes, "FORBIDDEN")
   })
@@ -193,6 +195,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "projects.create",
       "environments.create",
       "serviceAccounts.create",
+      "federations.create",
       "backups.create"
     ]
     const expected =
@@ -327,7 +330,10 @@ describe("the OpenAPI document", () => {
             requires === "nothing" && `${endpoint.method.toLowerCase()} ${endpoint.path}` === `${method} ${path}`
         ) !== undefined
       assert.deepStrictEqual(operation.security, open ? [] : [{ session: [] }, { apiKey: [] }, { cookie: [] }])
-      assert.strictEqual(statuses.includes("401"), !open || ["/api/auth/token", "/api/auth/verify"].includes(path))
+      assert.strictEqual(
+        statuses.includes("401"),
+        !open || ["/api/auth/federate", "/api/auth/token", "/api/auth/verify"].includes(path)
+      )
     }
   )
 

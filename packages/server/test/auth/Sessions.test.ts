@@ -203,7 +203,7 @@ describe("a credential", () => {
       const mortal = yield* apiKey(bot.id, new Date(born + 1_000).toISOString())
       const known = yield* whoIs({ "x-api-key": key })
       assert.strictEqual(known.type, "service_account")
-      assert.deepStrictEqual({ ...known, keyId: bot.keyId }, bot)
+      assert.deepStrictEqual({ ...known, credential: bot.credential }, bot)
       yield* TestClock.setTime(born + 999)
       assert.strictEqual(yield* outcome(whoIs({ "x-api-key": mortal })), "success")
       yield* TestClock.setTime(born + 1_000)
@@ -221,7 +221,7 @@ describe("a credential", () => {
       yield* sql`UPDATE projects SET removed_at = 'now'`
       const still = yield* whoIs({ "x-api-key": stays })
       assert.strictEqual(still.type, "service_account")
-      assert.deepStrictEqual({ ...still, keyId: bot.keyId }, bot, "still scoped, to what is gone")
+      assert.deepStrictEqual({ ...still, credential: bot.credential }, bot, "still scoped, to what is gone")
     }).pipe(onDatabase())
   )
 })

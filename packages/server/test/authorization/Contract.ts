@@ -50,6 +50,7 @@ export const parameters = [
   "user_id",
   "rule_id",
   "sa_id",
+  "federation_id",
   "session_id",
   "backup_id"
 ] as const
@@ -78,6 +79,12 @@ export interface About {
 export interface Ask {
   readonly body?: unknown
   readonly query?: Readonly<Record<string, string>>
+}
+
+/** A federation with an issuer that every server knows. */
+export const federationBody = {
+  issuer: "https://gitlab.com",
+  conditions: { "/project_id": "42", "/ref": "main" }
 }
 
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
@@ -110,7 +117,10 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
     query: { ...self, project: place.project_name, env: place.env_name }
   }),
   "POST /api/orgs/:org_name/service-accounts": ({ fresh }) => ({ body: { name: fresh } }),
-  "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": () => ({ body: {} })
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": () => ({ body: {} }),
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": ({ fresh }) => ({
+    body: { ...federationBody, name: fresh }
+  })
 }
 
 export const askOf = (endpoint: Endpoint, about: About): Ask => asks[endpoint.call]?.(about) ?? {}

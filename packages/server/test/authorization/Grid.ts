@@ -1,4 +1,7 @@
-/** Who calls. The accounts are an organization's own, one scoped to this project, one to another, one with reveal: false. */
+/**
+ * Who calls. The accounts are an organization's own, the same by a federation, one scoped to this project, one to another, one
+ * with reveal: false.
+ */
 export const actors = [
   "anonymous",
   "outsider",
@@ -8,6 +11,7 @@ export const actors = [
   "owner",
   "superadmin",
   "account",
+  "federated",
   "scoped-here",
   "scoped-elsewhere",
   "blind"
@@ -37,7 +41,8 @@ const isActor = (text: string): text is Actor => actors.some((actor) => actor ==
 
 /**
  * Reads a table of outcomes: on each line one or more actors, then their outcome, or five of them for the rules none, read,
- * write, admin, elsewhere. Every actor is there exactly once.
+ * write, admin, elsewhere. Every actor is there exactly once, but for the account by a federation, which may do the same as
+ * by its key.
  */
 export const grid = (says: RegExp, text: string): Grid => {
   const rows = new Map<Actor, ReadonlyArray<Outcome>>()
@@ -50,6 +55,8 @@ export const grid = (says: RegExp, text: string): Grid => {
       rows.set(actor, outcomes.length === 1 ? rules.map(() => outcomes[0]!) : outcomes)
     }
   }
+  const byKey = rows.get("account")
+  if (byKey !== undefined) rows.set("federated", byKey)
   const absent = actors.filter((actor) => !rows.has(actor))
   if (absent.length > 0) throw new Error(`no line for ${absent.join(", ")}`)
   return { says, outcome: (actor, rule) => rows.get(actor)![rules.indexOf(rule)]! }

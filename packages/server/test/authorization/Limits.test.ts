@@ -46,6 +46,7 @@ const build = async (): Promise<World> => {
     user_id: developer.id,
     rule_id: rule.id,
     sa_id: account.id,
+    federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     session_id: sessions.data[0].id,
     backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
   }

@@ -105,7 +105,7 @@ const losses: Readonly<Record<string, Loss>> = {
 }
 
 /** These ask for no credential: there is nothing to take from whoever makes them. */
-const open = ["login", "verify", "device", "token"].map((call) => `POST /api/auth/${call}`)
+const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
 
 const changing = endpoints.filter(({ call, method }) => method !== "GET" && !open.includes(call))
 

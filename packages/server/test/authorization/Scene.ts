@@ -9,7 +9,8 @@ import { Effect, Redacted } from "effect"
 import { freshFolder } from "../support/Program.js"
 import { email } from "../support/Services.js"
 import { startWatched } from "../support/Watched.js"
-import { type Endpoint, parametersOf, type Parameter, type Place } from "./Contract.js"
+import { publicUrl } from "../federations/Signer.js"
+import { type Endpoint, federationBody, parametersOf, type Parameter, type Place } from "./Contract.js"
 import { machines, people, word } from "./Service.js"
 
 export interface Caller {
@@ -46,7 +47,11 @@ const rootEmail = email("root@example.com")
 
 /** A server with a superadmin who sets the scenes. */
 export const startScenes = async () => {
-  const server = await startWatched({ SERVICE_ORG_CREATION: "superadmin", BACKUP_DIR: freshFolder() })
+  const server = await startWatched({
+    SERVICE_ORG_CREATION: "superadmin",
+    SERVICE_PUBLIC_URL: publicUrl,
+    BACKUP_DIR: freshFolder()
+  })
 
   const write = (change: (repo: AuthRepo, now: string) => ReturnType<AuthRepo["insertSession"]>): Promise<void> =>
     server.run(
@@ -87,7 +92,7 @@ export const startScenes = async () => {
     const place = { org_name: `org-${word()}`, project_name: "webshop", env_name: "prod", key: "SHARED" }
     const org = `/api/orgs/${place.org_name}`
     const bystander = await person(email(`${word()}@example.com`))
-    const ids = { user_id: bystander.id, rule_id: none, sa_id: none, session_id: none, backup_id }
+    const ids = { user_id: bystander.id, rule_id: none, sa_id: none, federation_id: none, session_id: none, backup_id }
     if (!has("org_name")) return { ...place, ...ids }
 
     await asRoot("POST", "/api/orgs", { name: place.org_name })
@@ -103,7 +108,9 @@ export const startScenes = async () => {
     const { id: sa_id } = await asRoot("POST", `${org}/service-accounts`, { name: "bystander" })
     const rule = { subject_type: "service_account", subject_id: sa_id, permission: "read" }
     const granted = await asRoot("POST", `${org}/acl`, { ...rule, project_pattern: "webshop", env_pattern: "prod" })
-    return { ...place, ...ids, user_id: member.user_id, rule_id: granted.id, sa_id }
+    const federations = `${org}/service-accounts/${sa_id}/federations`
+    const { id: federation_id } = await asRoot("POST", federations, { name: "bystander", ...federationBody })
+    return { ...place, ...ids, user_id: member.user_id, rule_id: granted.id, sa_id, federation_id }
   }
 
   const account = async (org: string): Promise<Caller> => {

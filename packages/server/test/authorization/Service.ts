@@ -1,4 +1,5 @@
 import { assert } from "vitest"
+import { clusterFederation, podClaims, publicUrl, Signer } from "../federations/Signer.js"
 import { type Answer, type CallOptions, Program, type Variables, type Json } from "../support/Program.js"
 
 /** Someone who calls, with whatever credential. */
@@ -36,11 +37,15 @@ export const word = (): string => `w${String(++words).padStart(5, "0")}`
 
 /** A real server as a process, and the calls that every test begins with. */
 export class Service {
+  readonly signer = Signer.make()
+
   private constructor(readonly program: Program) {}
 
   /** With each entry of the audit log committed before its answer: what is looked for afterwards is there. */
   static async start(variables: Variables = {}): Promise<Service> {
-    return new Service(await Program.start({ SERVICE_AUDIT_REQUIRED: "1", ...variables }))
+    return new Service(
+      await Program.start({ SERVICE_AUDIT_REQUIRED: "1", SERVICE_PUBLIC_URL: publicUrl, ...variables })
+    )
   }
 
   async remove(): Promise<void> {
@@ -79,6 +84,24 @@ export class Service {
   async account(creator: Caller, org: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Account> {
     const made = await this.do(creator, "POST", `/api/orgs/${org}/service-accounts`, { name: word(), ...fields })
     return { id: made.id, name: made.name, key: made.api_key, headers: machines(made.api_key) }
+  }
+
+  /** Lets an account sign in with the tokens of a cluster; returns the federation. */
+  async federation(creator: Caller, org: string, account: Account, name = word()): Promise<Json> {
+    const path = `/api/orgs/${org}/service-accounts/${account.id}/federations`
+    return this.do(creator, "POST", path, clusterFederation(await this.signer, name))
+  }
+
+  /** A token of the cluster for an account. */
+  async podToken(org: string, { name }: Account): Promise<string> {
+    return (await this.signer).sign(podClaims(`${org}/${name}`, Math.floor(Date.now() / 1000)))
+  }
+
+  /** The account with a session of its federation as its credential. */
+  async signedIn(org: string, account: Account): Promise<Account> {
+    const body = { token: await this.podToken(org, account), account: `${org}/${account.name}` }
+    const { token } = await this.do(nobody, "POST", "/api/auth/federate", body)
+    return { ...account, headers: people(token) }
   }
 
   /** Grants a permission; answers the rule. */

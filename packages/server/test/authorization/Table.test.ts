@@ -214,6 +214,8 @@ let service: Service
 let ada: Person
 let place: Place
 const callers = new Map<string, Caller>()
+const accounts = new Map<string, Account>()
+const accountOf = ({ id }: Caller): Account => accounts.get(id) ?? assert.fail("not an account by a federation")
 const callerFor = (actor: Actor, rule: Rule): Caller => callers.get(`${actor} ${rule}`) ?? nobody
 const emailFor = (actor: Actor, rule: Rule): string => `${actor}.${rule}@example.com`
 
@@ -261,6 +263,17 @@ const ownAccount = async ({ fresh }: Cell): Promise<Own> => ({
   sa_id: (await service.account(ada, "acme", { name: `own ${fresh}` })).id
 })
 
+const ownFederation = async (): Promise<Own> => {
+  const account = await service.account(ada, "acme")
+  return { sa_id: account.id, federation_id: (await service.federation(ada, "acme", account)).id }
+}
+
+const ownToken = async (): Promise<Own> => {
+  const account = await service.account(ada, "acme")
+  await service.federation(ada, "acme", account)
+  return { body: { token: await service.podToken("acme", account), account: `acme/${account.name}` } }
+}
+
 const ownRule = async ({ fresh }: Cell): Promise<Own> => {
   const account = await service.account(ada, "acme", { name: `own ${fresh}` })
   const { env_pattern, project_pattern } = matching
@@ -269,10 +282,11 @@ const ownRule = async ({ fresh }: Cell): Promise<Own> => {
 }
 
 const isPerson = (actor: Actor): boolean =>
-  !["anonymous", "account", "scoped-here", "scoped-elsewhere", "blind"].includes(actor)
+  !["anonymous", "account", "federated", "scoped-here", "scoped-elsewhere", "blind"].includes(actor)
 
 /** A second session of the caller's: to ask with, and to end. */
-const ownSession = async ({ actor, rule }: Cell): Promise<Own> => {
+const ownSession = async ({ actor, caller, rule }: Cell): Promise<Own> => {
+  if (actor === "federated") return { headers: (await service.signedIn("acme", accountOf(caller))).headers }
   if (!isPerson(actor)) return {}
   const headers = people(await service.program.login(emailFor(actor, rule)))
   const sessions = await service.do({ id: "", headers }, "GET", "/api/auth/sessions")
@@ -293,6 +307,7 @@ const projects = "/api/orgs/:org_name/projects"
 const envs = `${projects}/:project_name/envs`
 const env = `${envs}/:env_name`
 const secret = `${env}/secrets/:key`
+const federations = "/api/orgs/:org_name/service-accounts/:sa_id/federations"
 
 /**
  * The table: each call of the contract, the status for those who are allowed, who they are, and the action that a refusal
@@ -311,6 +326,7 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/auth/verify": row(200, everyone, null, ownCode),
   "POST /api/auth/device": row(200, everyone),
   "POST /api/auth/token": row(200, everyone, null, ownDevice),
+  "POST /api/auth/federate": row(200, everyone, null, ownToken),
   "GET /api/auth/me": row(200, anyCredential),
   "GET /api/auth/sessions": row(200, anyCredential),
 
@@ -361,6 +377,10 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": row(200, admins, "service_account.rotate"),
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": row(204, admins, "service_account.revoke", ownAccount),
 
+  [`POST ${federations}`]: row(201, admins, "federation.create"),
+  [`GET ${federations}`]: row(200, admins, "federation.list"),
+  [`DELETE ${federations}/:federation_id`]: row(204, admins, "federation.revoke", ownFederation),
+
   "GET /api/orgs/:org_name/audit-logs": row(200, admins, "audit.read"),
   "GET /api/orgs/:org_name/audit-logs/verify": row(200, admins, "audit.verify"),
   "GET /api/audit-logs": row(200, superadmins, "audit.read"),
@@ -387,6 +407,13 @@ const cells = actors.flatMap((actor) =>
 
 const isSuperadmin = (actor: Actor): boolean => actor === "superadmin"
 
+const federated = async (account: Person | Account): Promise<Account> => {
+  if ("email" in account) return assert.fail("a person has no federation")
+  accounts.set(account.id, account)
+  await service.federation(ada, "acme", account)
+  return service.signedIn("acme", account)
+}
+
 /** Makes who calls: for each actor and rule one of its own, with that one rule. */
 const makeCaller = async (actor: Actor, rule: Rule): Promise<void> => {
   if (actor === "anonymous") return
@@ -394,6 +421,7 @@ const makeCaller = async (actor: Actor, rule: Rule): Promise<void> => {
   let subject: Person | Account
   switch (actor) {
     case "account":
+    case "federated":
     case "scoped-here":
     case "scoped-elsewhere":
     case "blind":
@@ -417,7 +445,7 @@ const makeCaller = async (actor: Actor, rule: Rule): Promise<void> => {
     await service.grant(ada, "acme", subject, permission, project_pattern, env_pattern)
   }
   if (actor === "outsider" || isSuperadmin(actor)) await service.do(ada, "DELETE", `${acme}/members/${subject.id}`)
-  callers.set(`${actor} ${rule}`, subject)
+  callers.set(`${actor} ${rule}`, actor === "federated" ? await federated(subject) : subject)
 }
 
 beforeAll(async () => {
@@ -442,6 +470,7 @@ beforeAll(async () => {
     user_id: bystander.user_id,
     rule_id: rule.id,
     sa_id: account.id,
+    federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
   }
@@ -571,6 +600,7 @@ describe("before anything else of a request is looked at", () => {
     user_id: "no",
     rule_id: "no",
     sa_id: "no",
+    federation_id: "no",
     session_id: "no",
     backup_id: "no"
   }

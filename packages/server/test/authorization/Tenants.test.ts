@@ -36,6 +36,8 @@ interface Tenant {
 let service: Service
 let attacker: Tenant
 let victim: Tenant
+/** The attackers' scoped account, signed in by its federation. */
+let federated: Account
 
 const build = async (name: string, mark: (prefix: string) => string): Promise<Tenant> => {
   const org = `/api/orgs/${name}`
@@ -72,6 +74,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       user_id: other.id,
       rule_id: rule.id,
       sa_id: scoped.id,
+      federation_id: (await service.federation(owner, name, scoped)).id,
       session_id: sessions.data[0].id,
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
@@ -98,6 +101,7 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
     members: await see(`${org}/members`),
     rules: await see(`${org}/acl`),
     accounts: await see(`${org}/service-accounts`),
+    federations: await see(`${org}/service-accounts/${place.sa_id}/federations`),
     me: await see("/api/auth/me")
   }
 }
@@ -112,6 +116,7 @@ beforeAll(async () => {
   service = await Service.start()
   attacker = await build("attacker", (prefix) => `${prefix}-${word()}`)
   victim = await build("victim", canary)
+  federated = await service.signedIn("attacker", attacker.scoped)
   before = await dump(victim)
 })
 
@@ -151,6 +156,7 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     user_id: pick("user_id"),
     rule_id: pick("rule_id"),
     sa_id: pick("sa_id"),
+    federation_id: pick("federation_id"),
     session_id: pick("session_id"),
     backup_id: own.backup_id
   }
@@ -161,7 +167,8 @@ const attackers = (): ReadonlyArray<readonly [string, Caller, Readonly<Record<st
   ["its owner", attacker.owner, subjectOf(attacker.owner)],
   ["its developer", attacker.developer, subjectOf(attacker.developer)],
   ["its account with every right", attacker.account, subjectOf(attacker.account)],
-  ["its scoped account", attacker.scoped, subjectOf(attacker.scoped)]
+  ["its scoped account", attacker.scoped, subjectOf(attacker.scoped)],
+  ["its scoped account by a federation", federated, subjectOf(attacker.scoped)]
 ]
 
 /** A superadmin's calls are refused whatever they name: they belong to no tenant. */

@@ -23,6 +23,7 @@ const later = [
   `DELETE ${secrets}`,
   `POST ${secrets}/undelete`,
   "DELETE /api/orgs/:org_name/acl/:rule_id",
+  "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id",
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id",
   "DELETE /api/orgs/:org_name/members/:user_id",
   "PATCH /api/orgs/:org_name/projects/:project_name",
@@ -61,6 +62,10 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
         continue
       case "POST /api/auth/token":
         await world.approve()
+        done.push(endpoint.call)
+        continue
+      case "POST /api/auth/federate":
+        await world.signIn(root)
         done.push(endpoint.call)
         continue
       case "DELETE /api/auth/sessions/:session_id": {

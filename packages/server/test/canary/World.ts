@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "vitest"
-import { type About, askOf, type Endpoint, type Place, requestOf } from "../authorization/Contract.js"
+import { type About, askOf, type Endpoint, federationBody, type Place, requestOf } from "../authorization/Contract.js"
 import { freshSettings } from "../backups/Endpoint.js"
+import { clusterFederation, podClaims, publicUrl, Signer } from "../federations/Signer.js"
 import { Receiver } from "../observability/Receiver.js"
 import { type Answer, freshFolder, masterKey, Program } from "../support/Program.js"
 import { approvedDevice, tokenFor } from "../support/ProgramLogins.js"
@@ -62,6 +63,7 @@ export class World {
         SMTP_HOST: "127.0.0.1",
         SMTP_PORT: String(post.port),
         SMTP_FROM: "coffer@example.com",
+        SERVICE_PUBLIC_URL: publicUrl,
         SUPERADMIN_EMAIL_0: root,
         SERVICE_PUBLIC_URL: "http://127.0.0.1:7100",
         SERVICE_LOG_FORMAT: format,
@@ -100,6 +102,22 @@ export class World {
     this.#keep(answer)
   }
 
+  /** Signs the account of `build` in with a token of a cluster. */
+  async signIn(root: string): Promise<Answer> {
+    const { org_name, sa_id } = this.place
+    const signer = await Signer.make()
+    const path = `/api/orgs/${org_name}/service-accounts/${sa_id}/federations`
+    const made = await this.program.call("POST", path, { token: root, body: clusterFederation(signer) })
+    assert.strictEqual(made.status, 201, made.text)
+    const account = `${org_name}/ci`
+    const token = await signer.sign(podClaims(account, Math.floor(Date.now() / 1000)))
+    const answer = await this.program.call("POST", "/api/auth/federate", { body: { token, account } })
+    assert.strictEqual(answer.status, 200, answer.text)
+    this.tokens.push(token)
+    this.#keep(answer)
+    return answer
+  }
+
   #keep({ body }: Answer): void {
     for (const token of [body?.token, body?.api_key]) if (typeof token === "string") this.tokens.push(token)
   }
@@ -128,14 +146,16 @@ export class World {
     const rule = { subject_type: "service_account", subject_id: account.id, permission: "write" }
     const { id: rule_id } = await make("POST", `${at}/acl`, { ...rule, project_pattern: "*", env_pattern: "*" })
     const place = { org_name: org, project_name: project, key: `K_${key}`, user_id, rule_id, sa_id: account.id }
-    Object.assign(this.#place, place, { backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
+    const federations = `${at}/service-accounts/${account.id}/federations`
+    const { id: federation_id } = await make("POST", federations, { name: "bystander", ...federationBody })
+    Object.assign(this.#place, place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     Object.assign(this.#place, { session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
   }
 
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
-    const { rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
-    return { backup_id, env_name, key, org_name, project_name, rule_id, sa_id, session_id, user_id }
+    const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
+    return { backup_id, env_name, federation_id, key, org_name, project_name, rule_id, sa_id, session_id, user_id }
   }
 
   /** Says where the next calls are about. */

@@ -1,4 +1,5 @@
-import type { Place } from "../authorization/Contract.js"
+import { generateKeyPairSync } from "node:crypto"
+import { federationBody, type Place } from "../authorization/Contract.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
 export interface Ask {
@@ -50,6 +51,11 @@ const raw = (input: string, make: () => Uint8Array<ArrayBuffer>): Row => {
   return [input, () => ({ raw: (made ??= make()) })]
 }
 
+const twentyKeys = () => {
+  const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 4_096 })
+  return Array.from({ length: 20 }, () => publicKey.export({ format: "jwk" }))
+}
+
 const short = (index: number) => index.toString(36)
 
 /** What an attacker sends to a call that takes a body of a size. */
@@ -87,6 +93,9 @@ const inEmpty = ([input, ask]: Row): Row => [input, async (about) => ({ ...(awai
  */
 export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/auth/login": [body("", ({ attempt }) => ({ email: `login-${attempt}@example.com` }))],
+  "POST /api/auth/federate": [
+    body("7 KiB", ({ attempt }) => ({ token: `${"e30".repeat(2_400)}.e30.e30`, account: `acme/unknown ${attempt}` }))
+  ],
   "POST /api/auth/verify": [body("", ({ attempt }) => ({ email: `login-${attempt}@example.com`, code: "000000" }))],
   "POST /api/auth/device": [body("", () => ({ machine: "m".repeat(64) }))],
   "POST /api/auth/token": [body("", () => ({ code: "A".repeat(43), verifier: "v".repeat(128) }))],
@@ -227,6 +236,11 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": [
     ["with 1,000 rules", (about) => ({ place: { sa_id: one(about.limits.accounts, about) } })]
   ],
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": [
+    body("20 keys", ({ attempt }) => ({ ...federationBody, name: `made-${attempt}`, jwks: { keys: twentyKeys() } }))
+  ],
+  "GET /api/orgs/:org_name/service-accounts/:sa_id/federations": [plain],
+  "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id": [plain],
 
   "GET /api/orgs/:org_name/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],

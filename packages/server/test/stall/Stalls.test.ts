@@ -9,6 +9,7 @@ import { closeSync, copyFileSync, fsyncSync, openSync, rmSync } from "node:fs"
 import Sqlite from "better-sqlite3"
 import { endpoints, type Place, pathOf } from "../authorization/Contract.js"
 import { freshSettings } from "../backups/Endpoint.js"
+import { publicUrl } from "../federations/Signer.js"
 import { cleanUp, freshFolder, Program } from "../support/Program.js"
 import { masterKey } from "../support/Services.js"
 import { filesWithJobs, type Job, jobs, sources } from "./Jobs.js"
@@ -60,6 +61,7 @@ const settings = () => ({
   ...freshSettings(),
   SERVICE_MASTER_KEY: masterKey,
   SUPERADMIN_EMAIL_0: superadmin,
+  SERVICE_PUBLIC_URL: publicUrl,
   NODE_OPTIONS: `--import ${probe}`
 })
 
@@ -121,6 +123,7 @@ const placeOf = (): Place => ({
   user_id: limits.members[0]!,
   rule_id: limits.rules[0]!,
   sa_id: limits.accounts[0]!,
+  federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   session_id: limits.sessions[0]!,
   backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
 })

@@ -482,7 +482,7 @@ export const account = (
           ? null
           : { id: ProjectId.make(projectId), name: ProjectName.make(options.project) },
       reveal,
-      keyId: ApiKeyId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000")
+      credential: { type: "key", id: ApiKeyId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000") }
     }
     return actor
   })

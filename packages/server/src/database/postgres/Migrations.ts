@@ -6,13 +6,15 @@ import { now } from "../Time.js"
 import { initial } from "./migrations/0001_initial.js"
 import { identities } from "./migrations/0002_identities.js"
 import { clientLogins } from "./migrations/0003_client_logins.js"
+import { federations } from "./migrations/0004_federations.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
 export const migrations: Migrations = {
   "0001_initial": initial,
   "0002_identities": identities,
-  "0003_client_logins": clientLogins
+  "0003_client_logins": clientLogins,
+  "0004_federations": federations
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -18,6 +18,7 @@ import { sealedBlobs } from "./migrations/0009_sealed_blobs.js"
 import { jobs } from "./migrations/0010_jobs.js"
 import { identities } from "./migrations/0011_identities.js"
 import { clientLogins } from "./migrations/0012_client_logins.js"
+import { federations } from "./migrations/0013_federations.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -32,7 +33,8 @@ export const migrations = {
   "0009_sealed_blobs": sealedBlobs,
   "0010_jobs": jobs,
   "0011_identities": identities,
-  "0012_client_logins": clientLogins
+  "0012_client_logins": clientLogins,
+  "0013_federations": federations
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -1,0 +1,70 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { Conditions, Expiry, Federation, Issuer, MaxAge, PublicKeys, Ttl } from "../Federation.js"
+import { FederationId, ServiceAccountId } from "../Ids.js"
+import { FederationName } from "../Names.js"
+import { body, list, optional } from "../Schemas.js"
+import { answer } from "./Answer.js"
+import { orgPath, paths } from "./Paths.js"
+import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
+
+const accountPath = { ...orgPath, sa_id: ServiceAccountId }
+const federations = `${paths.org}/service-accounts/:sa_id/federations` as const
+
+export class FederationsApi extends HttpApiGroup.make("federations")
+  .add(
+    HttpApiEndpoint.post("create", federations)
+      .setPath(Schema.Struct(accountPath))
+      .setPayload(
+        body({
+          name: FederationName,
+          issuer: Issuer,
+          jwks: optional(PublicKeys),
+          conditions: Conditions,
+          max_age: optional(MaxAge),
+          ttl: optional(Ttl),
+          expires_at: optional(Expiry)
+        })
+      )
+      .addSuccess(answer(Federation, "The new federation"), { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(Reauthenticate)
+      .annotate(Requires, "federation.create")
+      .annotate(RecentLogin, "always")
+      .annotate(BodyLimit, 256 * 1024)
+      .annotate(OpenApi.Summary, "Let a service account sign in with an issuer's tokens")
+      .annotate(
+        OpenApi.Description,
+        "The issuer is one of the server's list, or `jwks` has its public keys. Needs the server's setting SERVICE_PUBLIC_URL, from which the audience is made."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("list", federations)
+      .setPath(Schema.Struct(accountPath))
+      .addSuccess(answer(list(Federation), "The federations"))
+      .addError(Forbidden)
+      .annotate(Requires, "federation.list")
+      .annotate(OpenApi.Summary, "List the federations of a service account")
+      .annotate(OpenApi.Description, "Sorted by name.")
+  )
+  .add(
+    HttpApiEndpoint.del("revoke", `${federations}/:federation_id`)
+      .setPath(Schema.Struct({ ...accountPath, federation_id: FederationId }))
+      .addSuccess(answer(HttpApiSchema.NoContent, "The federation is revoked"))
+      .addError(Forbidden)
+      .annotate(Requires, "federation.revoke")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Revoke a federation and its sessions")
+      .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Federations")
+  .annotate(
+    OpenApi.Description,
+    "Sign-in of service accounts with tokens of CI systems and clusters (OpenID Connect), so that no key is stored"
+  ) {}

@@ -1,0 +1,78 @@
+import type { PublicKeys } from "@coffer/domain/Federation"
+import { Effect, Either, Predicate, Schema } from "effect"
+import { compactVerify, createLocalJWKSet, type CryptoKey, decodeJwt, decodeProtectedHeader, importJWK } from "jose"
+
+/** Never `none`, nor HMAC: their tokens anyone could make who has the public keys. */
+export const algorithms = ["RS256", "ES256", "EdDSA"]
+
+/** A key set for the verification of tokens. It knows only its own keys: a token's `jku`, `x5u` and `jwk` are not read. */
+export interface KeySet {
+  readonly find: ReturnType<typeof createLocalJWKSet>
+  /** Whether a key may be the one that a token names. */
+  readonly has: (kid: string | undefined) => boolean
+}
+
+const kidOf = (key: Readonly<Record<string, unknown>>): string | null =>
+  typeof key["kid"] === "string" ? key["kid"] : null
+
+export const keyIdsOf = ({ keys }: PublicKeys): ReadonlyArray<string | null> => keys.map(kidOf)
+
+const KeySetJson = Schema.Struct({ keys: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })) })
+
+/** Parses a JWK Set. Keys for other algorithms than those of tokens are left out. */
+export const parseKeySet = (text: string): Either.Either<KeySet, unknown> =>
+  Either.flatMap(Schema.decodeUnknownEither(Schema.parseJson(KeySetJson))(text), ({ keys }) =>
+    Either.try((): KeySet => {
+      const known = keys.flatMap((key) => {
+        const { kty } = key
+        return kty === "RSA" || kty === "EC" || kty === "OKP" ? [{ ...key, kty }] : []
+      })
+      const ids = new Set(known.map(kidOf))
+      return { find: createLocalJWKSet({ keys: known }), has: (kid) => kid === undefined || ids.has(kid) }
+    })
+  )
+
+const algorithmOf = ({ crv, kty }: Readonly<Record<string, unknown>>): string | null => {
+  if (kty === "RSA") return "RS256"
+  if (kty === "EC" && crv === "P-256") return "ES256"
+  return kty === "OKP" && crv === "Ed25519" ? "EdDSA" : null
+}
+
+const isLongEnough = (key: CryptoKey): boolean =>
+  !Predicate.hasProperty(key.algorithm, "modulusLength") || Number(key.algorithm.modulusLength) >= 2_048
+
+/** Whether tokens can be verified with each of the keys. */
+export const areUsable = ({ keys }: PublicKeys): Effect.Effect<boolean> =>
+  Effect.every(keys, (key) => {
+    const algorithm = algorithmOf(key)
+    if (algorithm === null) return Effect.succeed(false)
+    return Effect.tryPromise(() => importJWK(key, algorithm)).pipe(
+      Effect.map((imported) => !(imported instanceof Uint8Array) && isLongEnough(imported)),
+      Effect.orElseSucceed(() => false)
+    )
+  })
+
+/** What a token says of itself before anything of it is verified. */
+export interface Unverified {
+  readonly issuer: string | null
+  readonly kid: string | undefined
+}
+
+export const unverified = (token: string): Unverified => {
+  const parts = Either.try(() => ({ claims: decodeJwt(token), header: decodeProtectedHeader(token) }))
+  if (Either.isLeft(parts)) return { issuer: null, kid: undefined }
+  const { claims, header } = parts.right
+  return {
+    issuer: typeof claims.iss === "string" ? claims.iss : null,
+    kid: typeof header.kid === "string" ? header.kid : undefined
+  }
+}
+
+const ClaimsJson = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+
+/** Verifies the signature. Returns the claims, unchecked, or null. */
+export const verify = (token: string, keys: KeySet): Effect.Effect<Readonly<Record<string, unknown>> | null> =>
+  Effect.tryPromise(() => compactVerify(token, keys.find, { algorithms })).pipe(
+    Effect.flatMap(({ payload }) => Schema.decodeUnknown(ClaimsJson)(Buffer.from(payload).toString("utf8"))),
+    Effect.orElseSucceed(() => null)
+  )

@@ -1,0 +1,63 @@
+import type { Claims } from "@coffer/domain/Claims"
+import { Unauthorized } from "@coffer/domain/Errors"
+import { Effect, Either } from "effect"
+import { generateKeyPairSync } from "node:crypto"
+import { now } from "../database/Time.js"
+import { IssuerKeys } from "./IssuerKeys.js"
+import { type KeySet, parseKeySet, unverified, verify } from "./Jwks.js"
+import { type FederationRow, FederationsRepo } from "./Repo.js"
+
+/** A token whose signature holds: by the keys of its issuer, or of at least one federation. */
+export interface Verified {
+  readonly issuer: string
+  readonly claims: Claims
+  /** The federations of the account whose keys are those of the signature. */
+  readonly federations: ReadonlyArray<FederationRow>
+}
+
+const unavailable = new Unauthorized({
+  message: "the keys of the token's issuer cannot be fetched now: try again in a minute"
+})
+
+/** A key that signs nothing: tokens of unknown issuers cost as much as others. */
+const decoyKeys = Effect.suspend(() => {
+  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  return Effect.orDie(parseKeySet(JSON.stringify({ keys: [publicKey.export({ format: "jwk" })] })))
+})
+
+/** Verifies tokens by the keys of their issuers. */
+export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Signatures", {
+  effect: Effect.gen(function* () {
+    const repo = yield* FederationsRepo
+    const issuers = yield* IssuerKeys
+    const decoy = yield* decoyKeys
+
+    const uploadedKeys = ({ jwks }: FederationRow): KeySet | null =>
+      jwks === null ? null : Either.getOrNull(parseKeySet(jwks))
+
+    /**
+     * Verifies a token for an account, whose id may be of none. Returns null for one whose signature does not hold. The
+     * keys of a known issuer are consulted even if the account has no federation with it, which the time would tell.
+     */
+    const verifyFor = Effect.fnUntraced(function* (token: string, accountId: string) {
+      const { issuer, kid } = unverified(token)
+      const federations = yield* repo.ofIssuer({ accountId, issuer: issuer ?? "", now: yield* now })
+      const known =
+        issuer === null ? null : yield* Effect.catchTag(issuers.find(issuer, kid), "KeysUnavailable", () => unavailable)
+      const claims = yield* verify(token, known ?? decoy)
+      const signed: Array<FederationRow> = []
+      let found = claims
+      for (const federation of federations) {
+        const keys = uploadedKeys(federation)
+        const own = keys === null ? claims : yield* verify(token, keys)
+        if (own === null) continue
+        found = own
+        signed.push(federation)
+      }
+      return issuer === null || found === null ? null : { issuer, claims: found, federations: signed }
+    })
+
+    return { verify: verifyFor } as const
+  }),
+  dependencies: [FederationsRepo.Default, IssuerKeys.Default]
+}) {}
