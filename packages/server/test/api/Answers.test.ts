@@ -36,9 +36,9 @@ const calls = async (program: Program): Promise<Recorder> => {
   }
 
   recorder.part("Login")
-  await ask("GET", "/api/auth/methods")
   const codeOf = async (email: string, count: number): Promise<string> =>
     (await program.said(new RegExp(`^login code for ${email}: (\\d{6})$`, "m"), count))[1] ?? ""
+  await ask("GET", "/api/auth/methods")
   await ask("POST", "/api/auth/login", { body: { email: "Ada@Example.com " } })
   const code = await codeOf("ada@example.com", 1)
   const { token: by } = await ask("POST", "/api/auth/verify", { body: { email: "ada@example.com", code } })
