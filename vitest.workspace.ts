@@ -19,6 +19,7 @@ const onBoth = [
   "audit/{AuditLog,Breaks,Flush,Reach}",
   "auth/*",
   "environments/Environments",
+  "federations/{Exchange,Keys}",
   "history/{Authorization,Destroy,Model,Races,Revert}",
   "members/Invitations",
   "model/{Listing,Model,Races}",

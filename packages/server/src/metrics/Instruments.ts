@@ -20,6 +20,7 @@ import { Database } from "../database/Database.js"
 import { lostConnections, retriedTransactions } from "../database/DatabaseMetrics.js"
 import { query } from "../database/Query.js"
 import { jobNames, jobOutcomes, jobRuns } from "../jobs/JobMetrics.js"
+import { exchangeFailures, exchangeRefusals } from "../federations/Exchange.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
@@ -82,6 +83,16 @@ export const makeInstruments = Effect.gen(function* () {
     registry,
     "coffer_login_refusals_total",
     "Code requests over a rate limit, and verifications for locked-out addresses"
+  )
+  const failedExchanges = counterOf(
+    registry,
+    "coffer_federation_failures_total",
+    "Tokens of machines that were refused, for all accounts"
+  )
+  const refusedExchanges = counterOf(
+    registry,
+    "coffer_federation_refusals_total",
+    "Tokens of machines that were not looked at, because of the rate limit"
   )
   const unmailed = counterOf(
     registry,
@@ -198,6 +209,8 @@ export const makeInstruments = Effect.gen(function* () {
     failedLogins(yield* count(loginFailures))
     locked(yield* count(lockouts))
     refused(yield* count(loginRefusals))
+    failedExchanges(yield* count(exchangeFailures))
+    refusedExchanges(yield* count(exchangeRefusals))
     unmailed(yield* count(mailFailures))
     queued(yield* audit.queued)
     unwritten(yield* count(auditFailures))
