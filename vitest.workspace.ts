@@ -21,6 +21,7 @@ const onBoth = [
   "environments/Environments",
   "federations/{Exchange,Keys}",
   "history/{Authorization,Destroy,Model,Races,Revert}",
+  "identities/*",
   "members/Invitations",
   "model/{Listing,Model,Races}",
   "operations/Drain",

@@ -15,6 +15,7 @@ import { AccountReference } from "../Federation.js"
 import { SessionId } from "../Ids.js"
 import { Email, LoginCode } from "../Names.js"
 import { withMessage } from "../Message.js"
+import { ProviderLogout } from "../ProviderLogout.js"
 import { body, field, list, optional, Timestamp } from "../Schemas.js"
 import { Session } from "../Session.js"
 import { LoginMethods } from "../LoginMethods.js"
@@ -176,12 +177,13 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.del("logout", "/api/auth/logout")
       .middleware(Authentication)
       .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
+      .addSuccess(answer(ProviderLogout, "The browser's session has ended, and the provider has a logout of its own"))
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End the current session")
       .annotate(
         OpenApi.Description,
-        "Also ends the session of a service account. With an API key, this succeeds without effect. A browser's cookie is cleared."
+        "Also ends the session of a service account. With an API key, this succeeds without effect. A browser's cookie is cleared; if its user logs in by the provider of single sign-on, the response names the provider's own logout."
       )
   )
   .add(

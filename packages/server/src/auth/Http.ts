@@ -2,6 +2,7 @@ import { type Actor, CurrentActor, viaOf } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import { Forbidden } from "@coffer/domain/Errors"
 import type { LoginMethods } from "@coffer/domain/LoginMethods"
+import { ProviderLogout } from "@coffer/domain/ProviderLogout"
 import type { Identity } from "@coffer/domain/User"
 import { Session } from "@coffer/domain/Session"
 import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
@@ -11,6 +12,9 @@ import { ServerConfig, type Settings } from "../Config.js"
 import { Exchange } from "../federations/Exchange.js"
 import { longList } from "../http/LongList.js"
 import { NodeRequest } from "../http/NodeRequest.js"
+import { sessionCookie } from "../http/Browser.js"
+import { Identities } from "../identities/Identities.js"
+import { Provider } from "../identities/Provider.js"
 import { ClientLogins } from "./ClientLogins.js"
 import { ClientTokens } from "./ClientTokens.js"
 import { Login } from "./Login.js"
@@ -41,6 +45,7 @@ const methodsOf = ({ emailLogin, provider, publicUrl }: Settings): LoginMethods 
 
 const listed = longList(Session)
 const sent = { message: "if this address may log in, a code of 6 digits is on its way; it is good for 10 minutes" }
+const loggedOut = HttpServerResponse.schemaJson(ProviderLogout)
 const nothing = HttpServerResponse.empty({ status: 204 })
 
 const noPublicUrl = new Forbidden({
@@ -56,6 +61,9 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
     const login = yield* Login
     const sessions = yield* Sessions
     const exchange = yield* Exchange
+    const identities = yield* Identities
+    const { client: provider } = yield* Provider
+    const logoutUrl = provider?.logoutUrl ?? Effect.succeed(null)
     const headers = Effect.map(NodeRequest.current, (request) => request.headers)
     return handlers
       .handle("methods", () => Effect.succeed(methodsOf(config)))
@@ -80,14 +88,29 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
       })
       .handle("federate", ({ payload }) => exchange.federate(payload.token, payload.account))
       .handle("logout", () =>
-        Effect.zipRight(
-          access.change(CurrentActor, sessions.logout),
-          Effect.map(headers, (sent) => clearSessionCookie(nothing, config, sent))
-        )
+        Effect.gen(function* () {
+          const request = yield* headers
+          const actor = yield* CurrentActor
+          yield* access.change(CurrentActor, sessions.logout)
+          if (sessionCookie(config, request) === null) return nothing
+          const url = actor.type === "user" && (yield* identities.has(actor.id)) ? yield* logoutUrl : null
+          const response = url === null ? nothing : yield* Effect.orDie(loggedOut({ provider_logout_url: url }))
+          return clearSessionCookie(response, config, request)
+        })
       )
       .handle("me", () => Effect.map(CurrentActor, identityOf))
       .handle("sessions", () => Effect.flatMap(Effect.flatMap(CurrentActor, sessions.list), (data) => listed({ data })))
       .handle("endSession", ({ path }) => access.change(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
       .handle("endSessions", () => access.change(CurrentActor, sessions.endAll))
   })
-).pipe(Layer.provide([ClientLogins.Default, ClientTokens.Default, Login.Default, Sessions.Default, Exchange.Default]))
+).pipe(
+  Layer.provide([
+    ClientLogins.Default,
+    ClientTokens.Default,
+    Exchange.Default,
+    Identities.Default,
+    Login.Default,
+    Provider.Default,
+    Sessions.Default
+  ])
+)

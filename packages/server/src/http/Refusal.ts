@@ -37,6 +37,8 @@ export const refusal = (request: NodeRequest, settings: Settings): NotFound | Va
     return new ValidationError({ message: "a cookie and another credential are there: send one credential" })
   }
   const path = request.url.split("?", 1)[0] ?? ""
-  // The router cuts a path at `;` or `#`, and accepts an empty segment as a parameter.
-  return /[;#]|\/\/|.\/$/.test(path) ? new NotFound({ message: "no such path: /openapi.json lists them all" }) : null
+  // The router cuts a path at `;` or `#`, accepts an empty segment as a parameter, and takes `*` for the root.
+  return /^[^/]|[;#]|\/\/|.\/$/.test(path)
+    ? new NotFound({ message: "no such path: /openapi.json lists them all" })
+    : null
 }

@@ -85,6 +85,9 @@ export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
         Option.match({ onNone: () => Effect.fail(flowGone), onSome: (flow: Flow) => Effect.succeed(flow) })
       ),
 
+      /** For a flow that has not come this far. */
+      gone: flowGone,
+
       /** Fails with ValidationError unless a form was made for the flow, and another site did not send it. */
       checkForm: (flow: Flow, csrf: string | undefined) =>
         Effect.flatMap(NodeRequest.current, ({ headers }) => {

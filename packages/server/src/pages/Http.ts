@@ -5,12 +5,15 @@ import { Login } from "../auth/Login.js"
 import { ServerConfig } from "../Config.js"
 import { type Form, readForm } from "../http/Form.js"
 import { NodeRequest } from "../http/NodeRequest.js"
+import { Identities } from "../identities/Identities.js"
+import { callbackPath, Provider } from "../identities/Provider.js"
 import { Completion } from "./Completion.js"
 import { type Flow, Flows } from "./Flow.js"
 import { intentOf } from "./Intents.js"
 import { choosePage, codePage, homePage, type Problem } from "./LoginPages.js"
 import { orFailedPage } from "./Problems.js"
 import { Programs } from "./Programs.js"
+import { makeProviderPages } from "./ProviderPages.js"
 
 const decodeEmail = Schema.decodeOption(Email)
 const decodeCode = Schema.decodeOption(LoginCode)
@@ -83,11 +86,24 @@ export const PagesLive = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function* () {
     const pages = yield* makePages
     const programs = yield* Programs
+    const provider = yield* makeProviderPages
     yield* router.get("/", Effect.succeed(homePage()))
     yield* router.get("/login", orFailedPage(pages.start))
     yield* router.post("/login", orFailedPage(pages.submit))
     yield* router.post("/login/decide", orFailedPage(programs.decide))
     yield* router.get("/device", orFailedPage(programs.start))
     yield* router.post("/device", orFailedPage(programs.enterCode))
+    if (provider === null) return
+    yield* router.get("/login/provider", orFailedPage(provider.begin))
+    yield* router.get(callbackPath, orFailedPage(provider.callback))
   })
-).pipe(Layer.provide([Completion.Default, Flows.Default, Login.Default, Programs.Default]))
+).pipe(
+  Layer.provide([
+    Completion.Default,
+    Flows.Default,
+    Identities.Default,
+    Login.Default,
+    Programs.Default,
+    Provider.Default
+  ])
+)

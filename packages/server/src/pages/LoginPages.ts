@@ -81,7 +81,7 @@ export const failedPage = (problem: Problem) =>
   page(
     { ...optionsOf(problem), title: "That did not work" },
     markup`${alert(problem)}
-<a class="button second" href="/login">Start again</a>`
+<a class="button second" href="/login?again">Start again</a>`
   )
 
 /** The page at the server's root. */

@@ -201,7 +201,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     const expected =
       endpoint.name === "acl.grant"
         ? [200, 201]
-        : endpoint.name === "auth.verify"
+        : ["auth.verify", "auth.logout"].includes(endpoint.name)
           ? [200, 204]
           : endpoint.name === "environments.bundle"
             ? [200, 304]

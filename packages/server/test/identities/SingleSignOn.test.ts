@@ -1,0 +1,344 @@
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import { alertOf, Browser, type Page } from "../support/Browser.js"
+import { freePort } from "../support/Port.js"
+import { type Json, Program, type Variables } from "../support/Program.js"
+import { type Account, TestProvider } from "../support/TestProvider.js"
+
+const started: Array<{ remove: () => Promise<void> }> = []
+
+interface World {
+  readonly program: Program
+  readonly provider: TestProvider
+}
+
+const settings = (provider: TestProvider, port: number): Variables => ({
+  SERVICE_PORT: String(port),
+  SERVICE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+  SERVICE_OIDC_ISSUER: provider.issuer,
+  SERVICE_OIDC_CLIENT_ID: "coffer",
+  SERVICE_OIDC_CLIENT_SECRET: "a secret: with/strange+characters",
+  SERVICE_OIDC_NAME: "Test & Co",
+  SERVICE_AUDIT_REQUIRED: "1",
+  SUPERADMIN_EMAIL_0: "root@example.com"
+})
+
+const world = async (
+  variables: Variables = {},
+  options: { inToken?: boolean; down?: boolean } = {}
+): Promise<World> => {
+  const port = await freePort()
+  const provider = await TestProvider.make(`http://127.0.0.1:${port}/api/auth/oidc/callback`, options)
+  if (options.down !== true) await provider.start()
+  const program = await Program.start({ ...settings(provider, port), ...variables })
+  started.push(program, { remove: () => provider.stop() })
+  return { program, provider }
+}
+
+let shared: World
+
+beforeAll(async () => {
+  shared = await world()
+})
+afterEach(() => {
+  shared.provider.forge = null
+  shared.provider.otherKey = null
+})
+afterAll(async () => {
+  for (const one of started) await one.remove()
+})
+
+const begin = async (reader: Browser): Promise<string> => {
+  const answer = await reader.open("/login/provider")
+  assert.strictEqual(answer.status, 303, answer.text)
+  return answer.headers.get("location") ?? ""
+}
+
+const comeBack = (reader: Browser, back: URL): Promise<Page> =>
+  reader.open(back.pathname + back.search, { headers: { "sec-fetch-site": "cross-site" } })
+
+/** The whole way of a person, in a new browser. */
+const logIn = async ({ program, provider }: World, account: Account, reader = new Browser(program.url)) => {
+  provider.account = account
+  await reader.open("/login")
+  const page = await comeBack(reader, await provider.visit(await begin(reader)))
+  return { page, reader }
+}
+
+const userOf = async (reader: Browser): Promise<Json> => (await reader.call("GET", "/api/auth/me")).body
+
+const verified = (sub: string, email = `${sub}@example.com`): Account => ({ sub, email, email_verified: true })
+
+/** The newest entries about logins, as a superadmin reads them. */
+const newestEntry = async ({ program }: World): Promise<Json> => {
+  const token = await program.login("root@example.com")
+  const { body } = await program.call("GET", "/api/audit-logs?limit=10", { token })
+  return body.data.find(({ actor_name }: Json) => actor_name !== "root@example.com")
+}
+
+const assertRefused = async (found: { page: Page; reader: Browser }, says: RegExp, status = 403) => {
+  assert.strictEqual(found.page.status, status, found.page.text)
+  assert.match(alertOf(found.page), says)
+  assert.isFalse(found.reader.cookies.has("coffer"))
+  assert.strictEqual((await found.reader.call("GET", "/api/auth/me")).status, 401)
+}
+
+describe("a login by the provider", () => {
+  it("is offered on the login page and to clients", async () => {
+    const { text } = await new Browser(shared.program.url).open("/login")
+    assert.include(text, '<a class="button" href="/login/provider">Log in with Test &amp; Co</a>')
+    assert.include(text, 'name="email"')
+    assert.deepStrictEqual((await shared.program.call("GET", "/api/auth/methods")).body.provider, {
+      name: "Test & Co",
+      issuer: shared.provider.issuer
+    })
+  })
+
+  it("sends a code challenge, a state and a nonce, and makes a session that the audit log names", async () => {
+    const address = new URL(await begin(new Browser(shared.program.url)))
+    assert.strictEqual(address.searchParams.get("response_type"), "code")
+    assert.strictEqual(address.searchParams.get("code_challenge_method"), "S256")
+    for (const name of ["code_challenge", "state", "nonce"]) {
+      assert.match(address.searchParams.get(name) ?? "", /^[\w-]{43}$/)
+    }
+    const { page, reader } = await logIn(shared, verified("first"))
+    assert.strictEqual(page.status, 200, page.text)
+    assert.include(page.text, '<meta http-equiv="refresh" content="0; url=/">')
+    assert.deepInclude(await userOf(reader), { email: "first@example.com", name: "first" })
+    const { action, actor_name, metadata, resource_type } = await newestEntry(shared)
+    assert.deepInclude(
+      { action, actor_name, resource_type },
+      {
+        action: "auth.verify",
+        actor_name: "first@example.com",
+        resource_type: "session"
+      }
+    )
+    assert.deepStrictEqual(metadata, { method: "oidc" })
+  })
+
+  it("finds the same person again, also after the provider has changed the address", async () => {
+    const first = await userOf((await logIn(shared, verified("moves", "old@example.com"))).reader)
+    const again = await userOf((await logIn(shared, verified("moves", "new@example.com"))).reader)
+    assert.deepStrictEqual(again, first)
+    assert.strictEqual(again.email, "old@example.com")
+  })
+
+  it("links a known person by the verified address, whatever its case, and only once", async () => {
+    const token = await shared.program.login("known@example.com")
+    const { id } = (await shared.program.call("GET", "/api/auth/me", { token })).body
+    const linked = await logIn(shared, verified("known-1", "Known@Example.COM"))
+    assert.strictEqual((await userOf(linked.reader)).id, id)
+    await assertRefused(
+      await logIn(shared, verified("known-2", "known@example.com")),
+      /belongs to another account at Test &amp; Co/
+    )
+    const { action, metadata, resource_id } = await newestEntry(shared)
+    assert.deepStrictEqual(
+      { action, metadata, resource_id },
+      {
+        action: "auth.verify_failed",
+        metadata: { method: "oidc", reason: "other_identity" },
+        resource_id: id
+      }
+    )
+  })
+
+  it("is refused for an address that is not verified: known, new, or that of a superadmin", async () => {
+    await shared.program.login("grace@example.com")
+    for (const account of [
+      { sub: "evil", email: "grace@example.com", email_verified: false },
+      { sub: "evil", email: "grace@example.com" },
+      { sub: "evil", email: "root@example.com", email_verified: false },
+      { sub: "evil", email: "nobody@example.com", email_verified: false },
+      { sub: "first", email: "first@example.com", email_verified: false }
+    ]) {
+      await assertRefused(await logIn(shared, account), /not verified at Test &amp; Co/)
+    }
+    await assertRefused(await logIn(shared, { sub: "evil", email_verified: true }), /gave no e-mail address/)
+    await assertRefused(await logIn(shared, verified("evil", "ä@example.com")), /gave no e-mail address/)
+  })
+
+  it("is refused for a disabled person", async () => {
+    const { id } = await userOf((await logIn(shared, verified("leaver"))).reader)
+    const token = await shared.program.login("root@example.com")
+    assert.strictEqual((await shared.program.call("POST", `/api/users/${id}/disable`, { token })).status, 200)
+    await assertRefused(await logIn(shared, verified("leaver")), /^This user is disabled/)
+    await assertRefused(await logIn(shared, verified("leaver-2", "leaver@example.com")), /^This user is disabled/)
+  })
+
+  it("goes on when the provider has a new key, without a restart", async () => {
+    await logIn(shared, verified("key-1"))
+    await shared.provider.stop()
+    await shared.provider.start()
+    const { page } = await logIn(shared, verified("key-1"))
+    assert.strictEqual(page.status, 200, page.text)
+  })
+
+  it("offers the provider's own logout to who came by it", async () => {
+    const { reader } = await logIn(shared, verified("leaves"))
+    const { body, status } = await reader.call("DELETE", "/api/auth/logout")
+    assert.strictEqual(status, 200)
+    const address = new URL(body.provider_logout_url)
+    assert.strictEqual(address.origin, shared.provider.issuer)
+    assert.strictEqual(address.searchParams.get("post_logout_redirect_uri"), `${shared.program.url}/login`)
+    assert.isFalse(reader.cookies.has("coffer"))
+  })
+})
+
+describe("an answer that does not fit", () => {
+  it("in its state, its nonce or its issuer is refused", async () => {
+    const doesNotFit = /does not fit this login|did not accept/
+    for (const change of [
+      (back: URL) => back.searchParams.set("state", "x".repeat(43)),
+      (back: URL) => back.searchParams.delete("state"),
+      (back: URL) => back.searchParams.set("iss", "https://evil.example.com"),
+      (back: URL) => back.searchParams.append("state", "twice")
+    ]) {
+      const reader = new Browser(shared.program.url)
+      const back = await shared.provider.visit(await begin(reader))
+      change(back)
+      await assertRefused({ page: await comeBack(reader, back), reader }, doesNotFit)
+    }
+  })
+
+  it.each([
+    ["another nonce", (claims: Json) => ({ ...claims, nonce: "x".repeat(43) })],
+    ["no nonce", ({ nonce: _, ...claims }: Json) => claims],
+    ["another issuer", (claims: Json) => ({ ...claims, iss: "https://evil.example.com" })],
+    ["another audience", (claims: Json) => ({ ...claims, aud: "other" })],
+    ["a past expiry", (claims: Json) => ({ ...claims, exp: 1_600_000_000 })],
+    ["no subject", ({ sub: _, ...claims }: Json) => claims]
+  ])("because its token has %s is refused", async (_what, forge) => {
+    shared.provider.forge = forge
+    await assertRefused(await logIn(shared, verified("forged")), /does not fit this login/)
+  })
+
+  it("because another key has signed it is refused", async () => {
+    shared.provider.forge = (claims) => claims
+    const { page } = await logIn(shared, verified("forged"))
+    assert.strictEqual(page.status, 200, "the same token, signed by the provider's own key")
+    const other = await TestProvider.newKey()
+    for (const key of [other, { ...other, kid: shared.provider.kid }]) {
+      shared.provider.otherKey = key
+      await assertRefused(await logIn(shared, verified("forged")), /does not fit this login/)
+    }
+  })
+
+  it("because the provider has refused the person says so", async () => {
+    const reader = new Browser(shared.program.url)
+    const { searchParams } = new URL(await begin(reader))
+    const back = new URL("/api/auth/oidc/callback", shared.program.url)
+    back.searchParams.set("error", "access_denied")
+    back.searchParams.set("error_description", "<script>")
+    back.searchParams.set("state", searchParams.get("state") ?? "")
+    back.searchParams.set("iss", shared.provider.issuer)
+    const page = await comeBack(reader, back)
+    await assertRefused({ page, reader }, /did not log you in \(access_denied\)/)
+    assert.notInclude(page.text, "<script>")
+  })
+})
+
+describe("what a thief has", () => {
+  it("of a stolen code without the flow's cookie is nothing", async () => {
+    const victim = new Browser(shared.program.url)
+    shared.provider.account = verified("victim")
+    const back = await shared.provider.visit(await begin(victim))
+    const thief = new Browser(shared.program.url)
+    await assertRefused({ page: await comeBack(thief, back), reader: thief }, /start again/, 400)
+    const other = new Browser(shared.program.url)
+    const own = new URL(await begin(other))
+    back.searchParams.set("state", own.searchParams.get("state") ?? "")
+    const { exchanges } = shared.provider
+    await assertRefused({ page: await comeBack(other, back), reader: other }, /did not accept the login/)
+    assert.strictEqual(shared.provider.exchanges, exchanges + 1, "the provider saw the code with another verifier")
+  })
+
+  it("of a stolen flow cookie without the code is nothing", async () => {
+    const victim = new Browser(shared.program.url)
+    await begin(victim)
+    const thief = new Browser(shared.program.url)
+    for (const [name, value] of victim.cookies) thief.cookies.set(name, value)
+    const page = await thief.open("/api/auth/oidc/callback?code=guess")
+    await assertRefused({ page, reader: thief }, /does not fit this login/)
+    assert.strictEqual((await thief.open("/api/auth/oidc/callback")).status, 403)
+  })
+
+  it("of both, after the victim has logged in, is nothing: the code is used up", async () => {
+    const victim = new Browser(shared.program.url)
+    shared.provider.account = verified("victim")
+    const back = await shared.provider.visit(await begin(victim))
+    const thief = new Browser(shared.program.url)
+    for (const [name, value] of victim.cookies) thief.cookies.set(name, value)
+    assert.strictEqual((await comeBack(victim, back)).status, 200)
+    await assertRefused({ page: await comeBack(thief, back), reader: thief }, /did not accept the login/)
+  })
+})
+
+describe("the settings", () => {
+  it("decide about sign-up, domains and linking as they do for codes", async () => {
+    const here = await world({ SERVICE_SIGNUP: "invited", SERVICE_OIDC_ALLOWED_DOMAINS: "example.com" })
+    await assertRefused(await logIn(here, verified("stranger")), /nobody with this address was invited/i)
+    await assertRefused(await logIn(here, verified("root", "root@example.com.evil.org")), /addresses of this domain/i)
+    const root = await logIn(here, verified("root", "ROOT@example.com"))
+    assert.isTrue((await userOf(root.reader)).is_superadmin)
+  })
+
+  it("never link a known person with SERVICE_OIDC_LINK=never, and take addresses of the ID token alone", async () => {
+    const here = await world({ SERVICE_OIDC_LINK: "never" }, { inToken: true })
+    await assertRefused(await logIn(here, verified("root")), /links no known users/)
+    const { page, reader } = await logIn(here, verified("fresh"))
+    assert.strictEqual(page.status, 200, page.text)
+    assert.strictEqual((await userOf(reader)).email, "fresh@example.com")
+    assert.strictEqual((await logIn(here, verified("fresh"))).page.status, 200, "linked at its first login")
+  })
+
+  it("switch codes off", async () => {
+    const here = await world({ SERVICE_EMAIL_LOGIN: "0" })
+    for (const [path, body] of [
+      ["/api/auth/login", { email: "ada@example.com" }],
+      ["/api/auth/verify", { email: "ada@example.com", code: "000000" }]
+    ] as const) {
+      const { body: answer, status } = await here.program.call("POST", path, { body })
+      assert.strictEqual(status, 403)
+      assert.include(answer.error.message, `switched off on this server: log in at ${here.program.url}/login`)
+    }
+    const { text } = await new Browser(here.program.url).open("/login")
+    assert.notInclude(text, "<form")
+    assert.include(text, "/login/provider")
+    assert.strictEqual((await logIn(here, verified("ada"))).page.status, 200)
+  })
+})
+
+describe("a provider that is down", () => {
+  it("stops no server, says so on a page, and is used as soon as it is up; again when it goes away in between", async () => {
+    const here = await world({}, { down: true })
+    const reader = new Browser(here.program.url)
+    const down = await reader.open("/login/provider")
+    assert.strictEqual(down.status, 502)
+    assert.match(alertOf(down), /^Test &amp; Co cannot be reached at the moment/)
+    assert.isString(await here.program.login("ada@example.com"), "codes go on")
+    await here.provider.start()
+    assert.strictEqual((await logIn(here, verified("ada"))).page.status, 200)
+
+    const back = await here.provider.visit(await begin(reader))
+    await here.provider.stop()
+    const between = await comeBack(reader, back)
+    assert.strictEqual(between.status, 502, between.text)
+    await here.provider.start()
+    assert.strictEqual((await logIn(here, verified("ada"))).page.status, 200)
+  })
+})
+
+describe("many refused logins of one network", () => {
+  it("have to wait, and nobody asks the provider for them", async () => {
+    const here = await world()
+    const reader = new Browser(here.program.url)
+    await begin(reader)
+    const attempt = () => reader.open("/api/auth/oidc/callback?code=guess")
+    for (let times = 0; times < 30; times++) assert.strictEqual((await attempt()).status, 403)
+    const limited = await attempt()
+    assert.strictEqual(limited.status, 429)
+    assert.match(alertOf(limited), /^Too many refused logins from this address: try again in \d+ seconds\.$/)
+    assert.match(limited.headers.get("retry-after") ?? "", /^\d+$/)
+  })
+})
