@@ -14,6 +14,7 @@ import { exposedSecrets } from "./config/Exposed.js"
 import { unknownMessage, unknownSettings } from "./config/Unknown.js"
 import { copyDatabase } from "./database/copy/CopyCommand.js"
 import { migrateCommand } from "./database/postgres/MigrateCommand.js"
+import { startingAgain } from "./database/postgres/LostAtStart.js"
 import { explainUnusable } from "./database/sqlite/Unusable.js"
 import { causeText } from "./ErrorText.js"
 import { CorrectedClock } from "./jobs/CorrectedClock.js"
@@ -64,6 +65,7 @@ const serve = Effect.gen(function* () {
     yield* Console.error(`coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`)
   }
   return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
+    startingAgain,
     Effect.provideService(Version, version),
     Effect.withClock(new CorrectedClock())
   )
