@@ -19,7 +19,7 @@ const session = `
 The server's address comes from \`--server-url\`, from \`SERVICE_SERVER_URL\` or from \`service.yml\`.
 $ coffer version
 $ coffer health
-\`coffer login\` opens your browser, if the server has an address for browsers (\`SERVICE_PUBLIC_URL\`), and else asks for a code by e-mail. On a machine without a browser, \`coffer login --device\` shows a code to enter in any browser.
+\`coffer login\` opens your browser, if the server has an address for browsers (\`SERVICE_PUBLIC_URL\`), and else asks for a code by e-mail. [Signing in with coffer login](identity.md#signing-in-with-coffer-login) describes both, and \`--device\` for machines without a browser.
 $ coffer login --email ada@example.com
 $ coffer login --email ada@example.com --code {code}
 $ coffer whoami
