@@ -202,6 +202,16 @@ const clients = [
     "SERVICE_API_KEY",
     "a service account's key; takes precedence over a session. `SERVICE_API_KEY_FILE` names a file with the key",
     ""
+  ],
+  [
+    "SERVICE_ACCOUNT",
+    "`ORGANIZATION/ACCOUNT`: signs this service account in with a token of the CI system or cluster, if there is no key; takes precedence over a session",
+    ""
+  ],
+  [
+    "SERVICE_ID_TOKEN",
+    "the token for `SERVICE_ACCOUNT`; `SERVICE_ID_TOKEN_FILE` names a file with the token",
+    "what GitHub, Gitea or Forgejo give a job, or `/var/run/secrets/coffer/token`"
   ]
 ]
 

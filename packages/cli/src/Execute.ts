@@ -1,7 +1,7 @@
 import type { CliApp } from "@effect/cli/CliApp"
 import { getSpan } from "@effect/cli/HelpDoc"
 import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"
-import { hasApiKey } from "@coffer/domain/client/Credentials"
+import { configuredBy } from "@coffer/domain/client/Credentials"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
@@ -18,14 +18,12 @@ import { ReaderGone } from "./terminal/Output.js"
 import { colours, note, noteDefect, show, warnings, write } from "./terminal/Print.js"
 
 /** The server does not say which credential it refused. */
-const notTaken = hasApiKey.pipe(
-  Effect.orElseSucceed(() => false),
-  Effect.map((key) =>
-    key
-      ? "the server does not take your API key: it is mistyped, revoked, expired or another server's; check SERVICE_API_KEY"
-      : "your session at the server has ended; run coffer login"
-  )
-)
+const notTaken = Effect.map(configuredBy, (variable) => {
+  if (variable === undefined) return "your session at the server has ended; run coffer login"
+  return variable === "SERVICE_ACCOUNT"
+    ? "the server has ended this session: the service account or its federation is revoked; check SERVICE_ACCOUNT"
+    : "the server does not take your API key: it is mistyped, revoked, expired or another server's; check SERVICE_API_KEY"
+})
 
 const usageError = (sentence: string) => Effect.as(note(sentence), exitCodes.usage)
 

@@ -87,6 +87,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   NotAuthenticated: { exit: "notAuthenticated" },
   NotThere: { exit: "notFound" },
   PrivateFileError: { exit: "failed" },
+  SignInFailed: { exit: "notAuthenticated" },
   UntrustedServer: { exit: "failed" },
   WrongUsage: { exit: "usage" }
 }

@@ -46,3 +46,7 @@ export const failedConditions = (
   Object.entries(conditions)
     .map(([pointer, expected]) => ({ pointer, expected, found: claimAt(claims, pointer) }))
     .filter(({ expected, found }) => found !== expected)
+
+/** The audience of an account's federations. */
+export const audienceOf = (publicUrl: string, org: string, account: string): string =>
+  `coffer:${new URL(publicUrl).host}/${org}/${account}`

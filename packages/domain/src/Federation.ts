@@ -176,7 +176,3 @@ export const AccountReference = Schema.String.pipe(
     examples: ["acme/deploy pipeline"]
   })
 )
-
-/** The audience of an account's federations. */
-export const audienceOf = (publicUrl: string, org: string, account: string): string =>
-  `coffer:${new URL(publicUrl).host}/${org}/${account}`

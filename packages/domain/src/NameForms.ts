@@ -31,3 +31,9 @@ export const secretKeyForm = form(
   /^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/,
   "a secret key has 1 to 100 characters: a letter or underscore first, then letters, digits, underscores, dots and hyphens"
 )
+
+export const accountNameForm = form(
+  "ServiceAccountName",
+  /^(?![0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$)[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
+  "a service account name has 1 to 64 characters: letters, digits, spaces, dots, underscores and hyphens, with a letter or digit first, and is not a UUID"
+)

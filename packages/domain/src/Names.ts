@@ -1,6 +1,14 @@
 import { Schema } from "effect"
 import { withMessage } from "./Message.js"
-import { envNameForm, federationNameForm, type Form, orgNameForm, projectNameForm, secretKeyForm } from "./NameForms.js"
+import {
+  accountNameForm,
+  envNameForm,
+  federationNameForm,
+  type Form,
+  orgNameForm,
+  projectNameForm,
+  secretKeyForm
+} from "./NameForms.js"
 import { withJsonSchema } from "./Schemas.js"
 
 const name = <Brand extends string>(brand: Brand, form: Form<Brand>, what: string, example: string) =>
@@ -59,24 +67,17 @@ export const Email = Schema.transform(Schema.String.annotations(withMessage(emai
 })
 export type Email = typeof Email.Type
 
-const displayNameMessage =
-  "a service account name has 1 to 64 characters: letters, digits, spaces, dots, underscores and hyphens, with a letter or digit first, and is not a UUID"
-
 const accountNameDescription =
   "the service account's name: 1 to 64 letters, digits, spaces, dots, underscores and hyphens, starting with a letter or digit, and not a UUID"
 
 export const ServiceAccountName = Schema.String.pipe(
-  Schema.filter(
-    (text) =>
-      /^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/.test(text) && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
-    {
-      ...withMessage(displayNameMessage),
-      identifier: "ServiceAccountName",
-      description: accountNameDescription,
-      jsonSchema: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$" },
-      examples: ["deploy pipeline"]
-    }
-  ),
+  Schema.filter((text) => accountNameForm.pattern.test(text), {
+    ...withMessage(accountNameForm.message),
+    identifier: "ServiceAccountName",
+    description: accountNameDescription,
+    jsonSchema: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$" },
+    examples: ["deploy pipeline"]
+  }),
   Schema.brand("ServiceAccountName")
 )
 export type ServiceAccountName = typeof ServiceAccountName.Type
@@ -86,7 +87,7 @@ const withoutSpaces = (text: string): string => (text.length > 1_000 ? text : te
 
 /** The name of a new service account. Decoding removes leading and trailing spaces. */
 export const NewServiceAccountName = Schema.transform(
-  Schema.String.annotations(withMessage(displayNameMessage)),
+  Schema.String.annotations(withMessage(accountNameForm.message)),
   ServiceAccountName,
   { decode: withoutSpaces, encode: (name) => name }
 ).annotations({

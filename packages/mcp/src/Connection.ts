@@ -1,7 +1,7 @@
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import { type Credential, credentialFor, type CredentialError } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { Data, Effect, Option, Scope } from "effect"
+import { Data, Effect, Option, Predicate, Scope } from "effect"
 
 /** Makes the clients that tools call the server with. */
 export type Call = CofferClient["call"]
@@ -11,6 +11,16 @@ export type Connect = (server: ServerUrl, withCredential: boolean) => Effect.Eff
 
 /** The maximum of concurrent requests to the server; further requests wait. */
 const atOnce = 32
+
+/** A session that is renewed in place stays one credential, and so keeps its client. */
+const byValue = (credential: Credential): Credential =>
+  credential.type === "federated" ? credential : Data.struct(credential)
+
+/** Whether a call was refused because the session of a service account had ended, and a new session is there. */
+const maySignInAgain = (credential: Option.Option<Credential>) => (error: unknown) =>
+  Predicate.isTagged(error, "Unauthorized") && Option.isSome(credential) && credential.value.type === "federated"
+    ? Effect.isSuccess(credential.value.refresh)
+    : Effect.succeed(false)
 
 /** Caches the clients, so that each warning is written once. Their connections are closed with the scope. */
 export const makeConnect = Effect.fnUntraced(function* (version: string) {
@@ -26,7 +36,8 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
       // Loaded late: half of all modules, and not needed to list the tools.
       const { makeClient } = yield* Effect.promise(() => import("@coffer/domain/client/CofferClient"))
       const client = yield* Scope.extend(makeClient({ ...to, program: "mcp", version }), scope)
-      const call: Call = (group, f) => gate.withPermits(1)(client.call(group, f))
+      const call: Call = (group, f) =>
+        gate.withPermits(1)(Effect.retry(client.call(group, f), { times: 1, while: maySignInAgain(to.credential) }))
       return call
     })
   )
@@ -34,7 +45,7 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
   const connect: Connect = Effect.fnUntraced(function* (server, withCredential) {
     const credential = withCredential ? Option.some(yield* credentialFor(server)) : Option.none()
     // The cache compares by value. A cancelled call must not leave an unfinished client in it.
-    const to = Data.struct({ server: Data.struct(server), credential: Option.map(credential, Data.struct) })
+    const to = Data.struct({ server: Data.struct(server), credential: Option.map(credential, byValue) })
     return yield* Effect.uninterruptible(clientFor(to))
   })
   return connect

@@ -89,6 +89,7 @@ const own: { readonly [Tag in (OwnFailure | ClientError)["_tag"]]: ErrorText } =
   Pinned: { code: "PINNED", next: "leave out org, project and env; only the user can change the place" },
   PrivateFileError: { code: "UNSAFE_FILE", next: "ask the user to do that" },
   ReadOnly: { code: "READ_ONLY", next: "tell the user what you wanted to change" },
+  SignInFailed: { code: "SIGN_IN_FAILED" },
   ServerUnreachable: {
     code: "SERVER_UNREACHABLE",
     next: `ask the user whether the server is running, and whether ${address}`
@@ -116,6 +117,11 @@ export const describe = (failure: Failure): string => {
       fromServer(failure.message),
       next
     )
+  }
+  if (failure._tag === "SignInFailed") {
+    const { detail, next, reason } = failure
+    const cause = detail === undefined ? reason : `${reason}: ${fromServer(detail)}`
+    return sentence(own.SignInFailed.code, cause, `ask the user: ${next}`)
   }
   const { code, next } = own[failure._tag]
   return sentence(code, plain(failure.message), next)

@@ -44,6 +44,6 @@ export const mcpSettings = (
   if (reveal === undefined) return { problem: "SERVICE_MCP_REVEAL must be 0 or 1" }
   if (pin === undefined) return { problem: "SERVICE_MCP_PIN must be 0 or 1" }
   if (extra === undefined) return { problem: "SERVICE_MCP_EXTRA must be 0 or 1" }
-  const account = !!env.SERVICE_API_KEY || !!env.SERVICE_API_KEY_FILE
+  const account = !!env.SERVICE_API_KEY || !!env.SERVICE_API_KEY_FILE || !!env.SERVICE_ACCOUNT
   return { readOnly, reveal, pin, extra, account, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
 }

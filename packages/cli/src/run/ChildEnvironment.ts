@@ -1,7 +1,16 @@
 import { isDangerous } from "./DangerousVariables.js"
 
-/** The client's own credential: the command must not have it. */
-const own = new Set(["SERVICE_API_KEY", "SERVICE_API_KEY_FILE"])
+/** The client's own credentials: the command must not have them. */
+const own = new Set([
+  "SERVICE_API_KEY",
+  "SERVICE_API_KEY_FILE",
+  "SERVICE_ACCOUNT",
+  "SERVICE_ID_TOKEN",
+  "SERVICE_ID_TOKEN_FILE"
+])
+
+/** What a CI system gives tokens for. If the account signs in with such a token, the command could do so too. */
+const tokenRequest = new Set(["ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"])
 
 export interface PlainSecret {
   readonly key: string
@@ -35,8 +44,10 @@ export const childEnvironment = (
 ): ChildEnvironment => {
   // Not an object: a variable may have the name `__proto__`.
   const env = new Map<string, string>()
+  const isSigningIn = (inherited["SERVICE_ACCOUNT"] ?? "") !== ""
+  const isWithheld = (name: string) => own.has(name) || (isSigningIn && tokenRequest.has(name) && !allowed.has(name))
   for (const [name, value] of Object.entries(inherited)) {
-    if (value !== undefined && !own.has(name)) env.set(name, value)
+    if (value !== undefined && !isWithheld(name)) env.set(name, value)
   }
   const leftOut = { unnameable: Array.of<string>(), dangerous: Array.of<string>(), withNul: Array.of<string>() }
   const kept: Array<string> = []

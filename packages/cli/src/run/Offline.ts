@@ -43,7 +43,7 @@ const refused = new Set([401, 403, 404])
 
 /** Removes every copy of the place when the server said that the caller may not, or that it is not there. */
 export const dropWhenRefused = (request: BundleRequest, failure: BundleFailure): Effect.Effect<void, never, Output> =>
-  failure._tag !== "ServerUnreachable" && refused.has(failure.status)
+  "status" in failure && refused.has(failure.status)
     ? Effect.flatMap(folderOf(request), removePrivateFolder).pipe(
         Effect.catchAll(({ message }) => note(`the copy of --offline-fallback is still there: ${message}`))
       )

@@ -4,14 +4,15 @@ import { note, noteDefect, warnings } from "../terminal/Print.js"
 import { mangled } from "./Mangled.js"
 import { prepare, refuse, type RunCommand } from "./Prepare.js"
 import type { Signals } from "./Signals.js"
-import { beforeStart, bundleRequest, fetchSecrets } from "./Source.js"
+import { beforeStart, bundleRequest, fetchSecrets, withoutCopy } from "./Source.js"
 import { type Outcome, start } from "./Start.js"
 import { Version } from "../Version.js"
 
-const runCommand = Effect.fnUntraced(function* (command: RunCommand, signals: Signals) {
-  const { args, options } = command
-  yield* refuse(mangled(args.length + 1))
-  const { allowance, request } = yield* Effect.mapError(bundleRequest(options), beforeStart)
+const runCommand = Effect.fnUntraced(function* (given: RunCommand, signals: Signals) {
+  yield* refuse(mangled(given.args.length + 1))
+  const { allowance, request } = yield* Effect.mapError(bundleRequest(given.options), beforeStart)
+  const options = yield* withoutCopy(given.options, request)
+  const command = { ...given, options }
   const fetched = yield* Effect.mapError(fetchSecrets(request, options), (failure) =>
     failure._tag === "NotStarted" ? failure : beforeStart(failure)
   )

@@ -12,6 +12,7 @@ import { Effect, Either } from "effect"
 import { splitPaths } from "../grammar/PlacePath.js"
 import { describe, type Failure, WrongUsage } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
+import { note } from "../terminal/Print.js"
 import { Version } from "../Version.js"
 import { fileAllowance } from "./FileAllowance.js"
 import type { RunOptions } from "./RunArgv.js"
@@ -47,6 +48,13 @@ export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   yield* warnOfClearText(server)
   const request: BundleRequest = { server, credential, path, keys, version: yield* Version }
   return { request, allowance: yield* fileAllowance(settings.file) }
+})
+
+/** Leaves `--offline-fallback` out in a session without a stored key: nothing would open a copy that it encrypts. */
+export const withoutCopy = Effect.fnUntraced(function* (options: RunOptions, { credential }: BundleRequest) {
+  if (options.offline === undefined || credential.type !== "federated") return options
+  yield* note("--offline-fallback keeps no copy here: a copy needs a stored credential, and SERVICE_ACCOUNT has none")
+  return { ...options, offline: undefined }
 })
 
 /** A failure before the command starts has its own exit code, unlike any of the command. */

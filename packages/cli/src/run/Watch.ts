@@ -58,7 +58,8 @@ const ask = Effect.fnUntraced(function* ({ command, request }: Watching, current
 })
 
 const describeTrouble = (failure: BundleFailure) => {
-  const back = failure._tag === "UnknownApiError" ? "" : " until the server is back"
+  const isAway = failure._tag === "ServerUnreachable" || failure._tag === "UnexpectedResponse"
+  const back = isAway ? " until the server is back" : ""
   return `changes are not followed${back}: ${describe(failure).sentence}`
 }
 

@@ -7,6 +7,15 @@ import { dangerousVariables } from "../../src/run/DangerousVariables.js"
 const nothing = { allowed: new Set<string>(), isOverriding: true }
 
 describe("childEnvironment", () => {
+  it("takes away what the account signs in with, and only then what CI systems give tokens for", () => {
+    const request = { ACTIONS_ID_TOKEN_REQUEST_URL: "u", ACTIONS_ID_TOKEN_REQUEST_TOKEN: "t" }
+    const own = { SERVICE_ACCOUNT: "acme/deploy", SERVICE_ID_TOKEN: "t", SERVICE_ID_TOKEN_FILE: "f" }
+    assert.deepStrictEqual(childEnvironment({ ...own, ...request }, [], nothing).env, {})
+    assert.deepStrictEqual(childEnvironment(request, [], nothing).env, request)
+    const allowed = new Set([...Object.keys(request), ...Object.keys(own)])
+    assert.deepStrictEqual(childEnvironment({ ...own, ...request }, [], { ...nothing, allowed }).env, request)
+  })
+
   it("lets the store win, and takes the client's own credential away", () => {
     const inherited = { A: "outer", B: "outer", SERVICE_API_KEY: "k", SERVICE_API_KEY_FILE: "f", UNSET: undefined }
     const { env } = childEnvironment(inherited, [{ key: "A", value: "" }], nothing)

@@ -15,7 +15,10 @@ export interface Workplace {
  * Starts the server before the tests of a file and ends it after them. The home's `service.yml` names the environment `dev` of
  * the project `webshop` of the organization `acme`, which are there.
  */
-export const workplace = (email = "ada@example.com"): Workplace => {
+export const workplace = (
+  email = "ada@example.com",
+  variables?: (url: string) => Record<string, string>
+): Workplace => {
   let server: Server | undefined
   let home: TestHome | undefined
   const found = <A>(thing: A | undefined): A => thing ?? assert.fail("the tests have not begun")
@@ -25,7 +28,7 @@ export const workplace = (email = "ada@example.com"): Workplace => {
     return { stderr, stdout }
   }
   beforeAll(async () => {
-    server = await Server.start()
+    server = await Server.start(variables)
     home = await server.login(email)
     await ok("org", "create", "acme")
     await ok("project", "create", "webshop", "--org", "acme")

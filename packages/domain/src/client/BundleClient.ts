@@ -2,7 +2,7 @@ import { Duration, Effect, Option, Predicate, Redacted } from "effect"
 import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
 import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
 import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
-import type { Credential } from "./Credentials.js"
+import type { Credential, SignInError } from "./Credentials.js"
 import { makeSend } from "./NodeRequest.js"
 import { requestHeaders } from "./RequestHeaders.js"
 import type { ServerUrl } from "./ServerUrl.js"
@@ -37,7 +37,7 @@ export type BundleAnswer = { readonly type: "unchanged" } | { readonly type: "bu
  * Every error of the service is an `UnknownApiError` here: known codes are only in the contract. `ServerUnreachable`
  * means that no response came, or an incomplete one.
  */
-export type BundleFailure = ServerUnreachable | UnexpectedResponse | UnknownApiError
+export type BundleFailure = ServerUnreachable | SignInError | UnexpectedResponse | UnknownApiError
 
 const seconds = 30
 
@@ -61,6 +61,7 @@ const decodeSecrets = (body: string): Option.Option<ReadonlyArray<BundleSecret>>
 const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string | undefined) {
   const { credential, keys, path, server, version } = request
   const { base } = server
+  if (credential.type === "federated") yield* credential.refresh
   const url = new URL(`${base}/api/orgs/${path.org_name}/projects/${path.project_name}/envs/${path.env_name}/bundle`)
   if (keys.length > 0) url.searchParams.set("keys", keys.join(","))
   const send = yield* makeSend(server)
@@ -76,6 +77,7 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
     Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noAnswerWithin(base, seconds) })
   )
   const { headers, status } = answer
+  if (status === 401 && credential.type === "federated") credential.expire()
   const body = answer.body.toString("utf8")
   if (status === 304 && etag !== undefined) return { type: "unchanged" } satisfies BundleAnswer
   if (status !== 200) return yield* classifyResponse({ url: base, status, location: headers.location, body })
@@ -94,11 +96,14 @@ export const pollBundle = (
   etag: string | undefined
 ): Effect.Effect<BundleAnswer, BundleFailure> => once(request, etag)
 
+const isTransient = (failure: BundleFailure): boolean =>
+  failure._tag !== "BadSetting" && failure._tag !== "SignInFailed" && mayRetry(failure)
+
 /** Reads the bundle. Retries at most twice after transient errors. */
 export const readBundle = (request: BundleRequest): Effect.Effect<FetchedBundle, BundleFailure> =>
   once(request, undefined).pipe(
     Effect.flatMap((answer) =>
       answer.type === "bundle" ? Effect.succeed(answer.bundle) : Effect.dieMessage("unchanged, without an ETag")
     ),
-    Effect.retry({ times: 2, schedule: retrySchedule, while: mayRetry })
+    Effect.retry({ times: 2, schedule: retrySchedule, while: isTransient })
   )

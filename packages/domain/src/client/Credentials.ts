@@ -1,5 +1,6 @@
 import { Data, Effect, Option, Redacted } from "effect"
 import { readFileSync } from "node:fs"
+import type { ServerUnreachable, UnexpectedResponse } from "./ClientErrors.js"
 import { codeOf } from "./FileError.js"
 import type { PrivateFileError } from "./PrivateFile.js"
 import type { ServerUrl } from "./ServerUrl.js"
@@ -7,8 +8,8 @@ import { readSession } from "./SessionFile.js"
 import { BadSetting, variable, Variables } from "./Settings.js"
 import { isTrusted } from "./TrustedOrigins.js"
 
-/** What authenticates a client: a service account's key, or a user's session token. */
-export type Credential = ApiKey | SessionToken
+/** What authenticates a client: a service account's key or session, or a user's session token. */
+export type Credential = ApiKey | FederatedSession | SessionToken
 
 export interface ApiKey {
   readonly type: "api_key"
@@ -20,6 +21,17 @@ export interface SessionToken {
   readonly secret: Redacted.Redacted
 }
 
+/** The session of a service account that signs in with a token of its CI system or cluster. Kept in memory alone. */
+export interface FederatedSession {
+  readonly type: "federated"
+  /** The token of the current session: read it for every request. */
+  readonly secret: Redacted.Redacted
+  /** Signs in again if the session has ended or is about to end. */
+  readonly refresh: Effect.Effect<void, SignInError>
+  /** Call when the server refuses the session, so that the next `refresh` signs in again. */
+  readonly expire: () => void
+}
+
 export class NotAuthenticated extends Data.TaggedError("NotAuthenticated")<{ readonly message: string }> {}
 
 /** This server comes only from `service.yml` and is not trusted yet, so no API key is sent. */
@@ -28,7 +40,21 @@ export class UntrustedServer extends Data.TaggedError("UntrustedServer")<{
   readonly message: string
 }> {}
 
-export type CredentialError = BadSetting | NotAuthenticated | PrivateFileError | UntrustedServer
+/** A service account could not sign in. */
+export class SignInFailed extends Data.TaggedError("SignInFailed")<{
+  readonly reason: string
+  /** What the server said. It repeats claims of the token, such as the name of a branch. */
+  readonly detail?: string
+  readonly next: string
+}> {
+  override get message() {
+    return `${this.reason}${this.detail === undefined ? "" : `: ${this.detail.replace(/[.;:]?\s*$/, "")}`}; ${this.next}`
+  }
+}
+
+export type SignInError = BadSetting | ServerUnreachable | SignInFailed | UnexpectedResponse
+
+export type CredentialError = NotAuthenticated | PrivateFileError | SignInError | UntrustedServer
 
 /** Reads the API key from `SERVICE_API_KEY`, or from the file that `SERVICE_API_KEY_FILE` names (one trailing newline is removed). */
 const configuredKey = Effect.gen(function* () {
@@ -61,27 +87,46 @@ export const sessionFor = (server: ServerUrl): Effect.Effect<Option.Option<Sessi
     Option.map((secret) => ({ type: "session", secret }) as const)
   )
 
-/** Whether an API key is configured, which takes precedence over sessions. */
-export const hasApiKey = Effect.map(configuredKey, Option.isSome)
+/** The variable that is set to a credential or to the account that signs in. It takes precedence over sessions. */
+export const configuredBy = Effect.gen(function* () {
+  const env = yield* Variables
+  const names = ["SERVICE_API_KEY", "SERVICE_API_KEY_FILE", "SERVICE_ACCOUNT"] as const
+  return names.find((name) => variable(env, name) !== undefined)
+})
 
 /**
- * Returns the credential for this server: the API key, or else the session.
+ * A cloned repository may contain a hostile `service.yml`, so a server from that file must be trusted before it gets a
+ * credential.
  *
- * A cloned repository may contain a hostile `service.yml`, so a server from that file must be trusted before it gets a key.
+ * @param sent what would be sent there.
  */
-export const credentialFor = Effect.fnUntraced(function* (server: ServerUrl) {
-  const { origin, source } = server
+const refuseUntrusted = Effect.fnUntraced(function* ({ base, local, origin, source }: ServerUrl, sent: string) {
+  if (source !== "file" || local || (yield* isTrusted(origin))) return
+  return yield* new UntrustedServer({
+    origin,
+    message: `${origin} comes from service.yml and is not trusted, so ${sent} is not sent there: set SERVICE_SERVER_URL=${base}, or run: coffer trust ${origin}`
+  })
+})
+
+/** Returns the credential for this server: the API key, or else the account that signs in, or else a user's session. */
+export const credentialFor = Effect.fnUntraced(function* (
+  server: ServerUrl
+): Effect.fn.Return<Credential, CredentialError> {
   const key = yield* configuredKey
   if (Option.isSome(key)) {
-    if (source !== "file" || server.local || (yield* isTrusted(origin))) return key.value
-    return yield* new UntrustedServer({
-      origin,
-      message: `${origin} comes from service.yml and is not trusted, so your API key is not sent there: set SERVICE_SERVER_URL=${server.base}, or run: coffer trust ${origin}`
-    })
+    yield* refuseUntrusted(server, "your API key")
+    return key.value
+  }
+  const account = variable(yield* Variables, "SERVICE_ACCOUNT")
+  if (account !== undefined) {
+    yield* refuseUntrusted(server, `a token for ${account}`)
+    // Loaded lazily: few programs sign in this way.
+    const { signIn } = yield* Effect.promise(() => import("./SignIn.js"))
+    return yield* signIn(server, account)
   }
   const session = yield* sessionFor(server)
   if (Option.isSome(session)) return session.value
   return yield* new NotAuthenticated({
-    message: `there is no session at ${origin} and SERVICE_API_KEY is not set: run coffer login, or set SERVICE_API_KEY`
+    message: `there is no session at ${server.origin} and SERVICE_API_KEY is not set: run coffer login, or set SERVICE_API_KEY`
   })
 })

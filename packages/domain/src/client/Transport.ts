@@ -24,9 +24,13 @@ class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientRespo
 const isGood = (status: number) => (status >= 200 && status < 300) || status === 304
 
 const withCredential = (credential: Credential) =>
-  credential.type === "session"
-    ? HttpClientRequest.bearerToken(credential.secret)
-    : HttpClientRequest.setHeader("x-api-key", Redacted.value(credential.secret))
+  credential.type === "api_key"
+    ? HttpClientRequest.setHeader("x-api-key", Redacted.value(credential.secret))
+    : HttpClientRequest.bearerToken(credential.secret)
+
+const noteRefusal = ({ status }: HttpClientResponse, credential: Option.Option<Credential>) => {
+  if (status === 401 && Option.isSome(credential) && credential.value.type === "federated") credential.value.expire()
+}
 
 /**
  * Wraps an HTTP client for one server. Adds the credential, rejects redirects, and limits the time of a request. Retries
@@ -48,6 +52,7 @@ export const transport = (
     const text = isGood(response.status) ? "" : yield* Effect.mapError(response.text, unreachable)
     const answer = classify(url, response, text)
     yield* FiberRef.set(lastAnswer, Option.some(answer))
+    noteRefusal(response, options.credential)
     if (isOverloaded(answer)) return yield* new Busy({ response })
     if (isGood(response.status) || (answer._tag === "UnknownApiError" && errorCodes.has(answer.code))) return response
     return yield* answer
@@ -62,7 +67,14 @@ export const transport = (
     ),
     Option.match(options.credential, {
       onNone: () => HttpClient.mapRequest((request) => request),
-      onSome: (credential) => HttpClient.mapRequest(withCredential(credential))
+      onSome: (credential) =>
+        // If the renewal fails, the server's answer says that the session has ended.
+        HttpClient.mapRequestEffect((request) =>
+          Effect.zipRight(
+            credential.type === "federated" ? Effect.ignore(credential.refresh) : Effect.void,
+            Effect.sync(() => withCredential(credential)(request))
+          )
+        )
     }),
     // Only the server is traced.
     HttpClient.withTracerDisabledWhen(() => true),

@@ -12,8 +12,8 @@ export class Service {
     readonly owner: string
   ) {}
 
-  static async start(): Promise<Service> {
-    const program = await Program.start()
+  static async start(variables: Variables = {}): Promise<Service> {
+    const program = await Program.start(variables)
     const service = new Service(program, await program.login("ada@example.com"))
     await service.post("/api/orgs", { name: "acme" })
     await service.post("/api/orgs/acme/projects", { name: "shop" })

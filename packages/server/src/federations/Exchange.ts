@@ -1,6 +1,5 @@
-import type { Claims } from "@coffer/domain/Claims"
+import { audienceOf, type Claims } from "@coffer/domain/Claims"
 import { RateLimited, Unauthorized } from "@coffer/domain/Errors"
-import { audienceOf } from "@coffer/domain/Federation"
 import { Clock, Effect, Metric, Redacted } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import type { AuditSource } from "../audit/AuditEvent.js"

@@ -1,13 +1,7 @@
 import { actorName } from "@coffer/domain/Actor"
+import { audienceOf } from "@coffer/domain/Claims"
 import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
-import {
-  audienceOf,
-  type Conditions,
-  defaultMaxAge,
-  defaultTtl,
-  type Federation,
-  PublicKeys
-} from "@coffer/domain/Federation"
+import { type Conditions, defaultMaxAge, defaultTtl, type Federation, PublicKeys } from "@coffer/domain/Federation"
 import { FederationId, type ServiceAccountId } from "@coffer/domain/Ids"
 import type { FederationName } from "@coffer/domain/Names"
 import { Clock, Effect, Schema } from "effect"

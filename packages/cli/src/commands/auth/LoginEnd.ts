@@ -1,4 +1,4 @@
-import { hasApiKey, NotAuthenticated, type SessionToken } from "@coffer/domain/client/Credentials"
+import { configuredBy, NotAuthenticated, type SessionToken } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { storeSession } from "@coffer/domain/client/SessionFile"
 import { isTrusted, trustOrigin } from "@coffer/domain/client/TrustedOrigins"
@@ -19,7 +19,8 @@ export const settleServer = Effect.fnUntraced(function* (server: ServerUrl) {
 export const keepSession = Effect.fnUntraced(function* (server: ServerUrl, token: Redacted.Redacted) {
   yield* storeSession(server.origin, token)
   yield* trustOrigin(server.origin)
-  if (yield* hasApiKey) yield* note("SERVICE_API_KEY is set and goes before this session: unset it to be yourself")
+  const variable = yield* configuredBy
+  if (variable !== undefined) yield* note(`${variable} is set and goes before this session: unset it to be yourself`)
 })
 
 /** Stores the session of a token that the server takes, and says whose it is. */

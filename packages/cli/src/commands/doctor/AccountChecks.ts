@@ -1,7 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { credentialFor, hasApiKey, sessionFor } from "@coffer/domain/client/Credentials"
+import { configuredBy, credentialFor, sessionFor } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { Variables } from "@coffer/domain/client/Settings"
 import type { Identity } from "@coffer/domain/User"
 import { Effect, Option } from "effect"
 import { type Call, clientWith } from "../../grammar/Command.js"
@@ -13,11 +12,11 @@ const nameOf = (identity: Identity) =>
 /** Which credential is used, and by what it is given. */
 const kindOf = (server: ServerUrl) =>
   Effect.gen(function* () {
-    if (!(yield* hasApiKey)) return "a session"
-    const variables = yield* Variables
-    const source = (variables["SERVICE_API_KEY"] ?? "") === "" ? "SERVICE_API_KEY_FILE" : "SERVICE_API_KEY"
+    const variable = yield* configuredBy
+    if (variable === undefined) return "a session"
     const session = yield* sessionFor(server)
-    return `an API key (${source}${Option.isSome(session) ? ", which goes before your session" : ""})`
+    const kind = variable === "SERVICE_ACCOUNT" ? "a session without a stored key" : "an API key"
+    return `${kind} (${variable}${Option.isSome(session) ? ", which goes before your session" : ""})`
   })
 
 const subjectOf = (identity: Identity) =>

@@ -1,0 +1,128 @@
+import { Data, Effect, Option, Predicate, Redacted, type Scope } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { reasonOf } from "./ConnectionProblem.js"
+import { SignInFailed } from "./Credentials.js"
+import { codeOf } from "./FileError.js"
+import { makeSend } from "./NodeRequest.js"
+import { parseServerUrl } from "./ServerUrl.js"
+import { BadSetting, variable, Variables } from "./Settings.js"
+
+/** Where the lines for Kubernetes mount the token. */
+export const podTokenPath = "/var/run/secrets/coffer/token"
+
+const seconds = 30
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** The request to the CI system failed before it answered. Another one may succeed. */
+class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly reason: string }> {}
+
+/** Fails if a text has not the form of a signed token. The message does not repeat the text. */
+const tokenIn = (text: unknown, where: string): Effect.Effect<Redacted.Redacted, SignInFailed> =>
+  typeof text === "string" && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
+    ? Effect.succeed(Redacted.make(text))
+    : Effect.fail(
+        new SignInFailed({
+          reason: `${where} is not a signed token (JWT)`,
+          next: "see docs/identity.md for the lines that your CI system needs"
+        })
+      )
+
+const fromFile = (path: string, where: string) =>
+  Effect.try({
+    try: () => readFileSync(path, "utf8").trim(),
+    catch: (cause) =>
+      new SignInFailed({
+        reason: `${where}: ${path} cannot be read (${codeOf(cause)})`,
+        next: "see whether the token is mounted there, and readable for this user"
+      })
+  }).pipe(Effect.flatMap((text) => tokenIn(text, `the content of ${path}`)))
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+const requestOnce = Effect.fnUntraced(function* (
+  url: URL,
+  bearer: string
+): Effect.fn.Return<Redacted.Redacted, BadSetting | NoAnswer | SignInFailed, Scope.Scope> {
+  const { origin } = url
+  const server = yield* Effect.mapError(
+    parseServerUrl(origin, "variable"),
+    ({ message }) => new BadSetting({ message: `ACTIONS_ID_TOKEN_REQUEST_URL ${message}` })
+  )
+  const send = yield* makeSend(server)
+  const headers = { accept: "application/json", authorization: `Bearer ${bearer}` }
+  const { body, status } = yield* send({ url, method: "GET", headers }).pipe(
+    Effect.mapError((failed) => new NoAnswer({ reason: `${origin} cannot be reached: ${reasonOf(failed)}` })),
+    Effect.timeoutFail({
+      duration: `${seconds} seconds`,
+      onTimeout: () => new NoAnswer({ reason: `${origin} has not answered within ${seconds} s` })
+    })
+  )
+  if (status >= 500) return yield* new NoAnswer({ reason: `${origin} answered ${status}` })
+  if (status !== 200) {
+    return yield* new SignInFailed({
+      reason: `the CI system at ${origin} gives no identity token (status ${status})`,
+      next: "see whether the job has the permission id-token: write"
+    })
+  }
+  const found = Option.getOrUndefined(parse(body.toString("utf8")))
+  const value = Predicate.hasProperty(found, "value") ? found.value : undefined
+  return yield* tokenIn(value, `the answer of ${origin}`)
+}, Effect.scoped)
+
+/** Asks GitHub Actions, or Gitea or Forgejo in the same way, for a token with this audience. */
+const fromActions = (address: string, bearer: string | undefined, audience: string) =>
+  Effect.gen(function* () {
+    if (!URL.canParse(address)) return yield* new BadSetting({ message: "ACTIONS_ID_TOKEN_REQUEST_URL is not a URL" })
+    if (bearer === undefined || !/^[\x21-\x7e]+$/.test(bearer)) {
+      return yield* new SignInFailed({
+        reason: "ACTIONS_ID_TOKEN_REQUEST_URL is set, but ACTIONS_ID_TOKEN_REQUEST_TOKEN is not or cannot be one",
+        next: "give the job the permission id-token: write"
+      })
+    }
+    const url = new URL(address)
+    url.searchParams.set("audience", audience)
+    return yield* requestOnce(url, bearer).pipe(
+      Effect.retry({ times: 2, while: ({ _tag }) => _tag === "NoAnswer" }),
+      Effect.catchTag(
+        "NoAnswer",
+        ({ reason }) => new SignInFailed({ reason: `no identity token: ${reason}`, next: "run the job again" })
+      )
+    )
+  })
+
+/** The next step, for the system that the variables show. */
+const missing = (env: Env): string => {
+  if (env["GITHUB_ACTIONS"] === "true" || env["GITEA_ACTIONS"] === "true" || env["FORGEJO_ACTIONS"] === "true") {
+    return "give the job the permission id-token: write (Forgejo: enable-openid-connect: true)"
+  }
+  if (env["GITLAB_CI"] !== undefined) return "give the job SERVICE_ID_TOKEN under id_tokens, with aud"
+  if (env["KUBERNETES_SERVICE_HOST"] !== undefined) return `mount a projected token at ${podTokenPath}`
+  return "set SERVICE_ID_TOKEN or SERVICE_ID_TOKEN_FILE, or unset SERVICE_ACCOUNT to use another credential"
+}
+
+/** Reads a token for this audience from the CI system or cluster that the program runs in. */
+export const identityToken = Effect.fnUntraced(function* (
+  account: string,
+  audience: string
+): Effect.fn.Return<Redacted.Redacted, BadSetting | SignInFailed> {
+  const env = yield* Variables
+  const token = variable(env, "SERVICE_ID_TOKEN")
+  const file = variable(env, "SERVICE_ID_TOKEN_FILE")
+  if (token !== undefined && file !== undefined) {
+    return yield* new BadSetting({
+      message: "SERVICE_ID_TOKEN and SERVICE_ID_TOKEN_FILE are both set: unset one of them"
+    })
+  }
+  if (token !== undefined) return yield* tokenIn(token, "SERVICE_ID_TOKEN")
+  if (file !== undefined) return yield* fromFile(file, "SERVICE_ID_TOKEN_FILE")
+  const address = variable(env, "ACTIONS_ID_TOKEN_REQUEST_URL")
+  if (address !== undefined) {
+    return yield* fromActions(address, variable(env, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"), audience)
+  }
+  if (existsSync(podTokenPath)) return yield* fromFile(podTokenPath, "the pod's token")
+  return yield* new SignInFailed({
+    reason: `SERVICE_ACCOUNT is ${account}, but there is no identity token to sign in with`,
+    next: missing(env)
+  })
+})

@@ -1,0 +1,137 @@
+import { Clock, Context, Effect, Option, Predicate, Redacted, type Scope } from "effect"
+import { audienceOf } from "../Claims.js"
+import { accountNameForm, orgNameForm } from "../NameForms.js"
+import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
+import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
+import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
+import { type FederatedSession, type SignInError, SignInFailed } from "./Credentials.js"
+import { identityToken } from "./IdentityToken.js"
+import { makeSend } from "./NodeRequest.js"
+import type { ServerUrl } from "./ServerUrl.js"
+import { BadSetting } from "./Settings.js"
+
+/** The sessions of the process, by server and account. */
+class Sessions extends Context.Reference<Sessions>()("@coffer/domain/client/Sessions", {
+  defaultValue: () => new Map<string, FederatedSession>()
+}) {}
+
+const seconds = 30
+
+/** A session ends earlier for the client than for the server by this much, so that no request meets its end. */
+const margin = 60_000
+
+interface Issued {
+  readonly secret: Redacted.Redacted
+  /** How long the session lasts, in milliseconds. */
+  readonly lifetime: number
+}
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+/** @param now the time by the server's clock, in milliseconds. */
+const decode = (body: string, now: number): Option.Option<Issued> =>
+  Option.flatMap(parse(body), (found) => {
+    if (!Predicate.hasProperty(found, "token") || !Predicate.hasProperty(found, "expires_at")) return Option.none()
+    const { expires_at, token } = found
+    if (typeof token !== "string" || !/^svc_ft_[\x21-\x7e]+$/.test(token)) return Option.none()
+    const end = typeof expires_at === "string" ? Date.parse(expires_at) : NaN
+    return Number.isNaN(end) ? Option.none() : Option.some({ secret: Redacted.make(token), lifetime: end - now })
+  })
+
+const exchangeOnce = Effect.fnUntraced(function* (
+  server: ServerUrl,
+  account: string,
+  token: Redacted.Redacted
+): Effect.fn.Return<Issued, ServerUnreachable | UnexpectedResponse | UnknownApiError, Scope.Scope> {
+  const { base } = server
+  const send = yield* makeSend(server)
+  const { body, headers, status } = yield* send({
+    url: new URL(`${base}/api/auth/federate`),
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: Buffer.from(JSON.stringify({ token: Redacted.value(token), account }))
+  }).pipe(
+    Effect.mapError((failed) => serverUnreachable(base, failed)),
+    Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => noAnswerWithin(base, seconds) })
+  )
+  const text = body.toString("utf8")
+  if (status !== 200) {
+    return yield* classifyResponse({ url: base, status, location: headers.location, body: text })
+  }
+  // By the server's clock: that of the client may be wrong.
+  const date = Date.parse(headers.date ?? "")
+  const now = Number.isNaN(date) ? yield* Clock.currentTimeMillis : date
+  return yield* Option.match(decode(text, now), {
+    onNone: () => Effect.fail(new UnexpectedResponse({ url: base, status })),
+    onSome: Effect.succeed
+  })
+}, Effect.scoped)
+
+const nextAfter = (status: number, org: string, name: string): string => {
+  if (status === 401) return `compare it with: coffer service-account trust list '${name}' --org ${org}`
+  if (status === 404 || status === 405) return "update the server: it does not know this way to sign in"
+  return "wait, then try again"
+}
+
+const refused = (org: string, name: string, { message, status }: UnknownApiError) =>
+  new SignInFailed({
+    reason: `the server does not let ${org}/${name} sign in`,
+    detail: message,
+    next: nextAfter(status, org, name)
+  })
+
+/** Exchanges a token of the CI system or cluster for a session. Retries at most twice after transient errors. */
+const exchange = Effect.fnUntraced(function* (server: ServerUrl, org: string, name: string) {
+  const account = `${org}/${name}`
+  const token = yield* identityToken(account, audienceOf(server.base, org, name))
+  return yield* exchangeOnce(server, account, token).pipe(
+    Effect.retry({ times: 2, schedule: retrySchedule, while: mayRetry }),
+    Effect.catchTag("UnknownApiError", (error) => refused(org, name, error))
+  )
+})
+
+const makeSession = (server: ServerUrl, org: string, name: string): FederatedSession => {
+  const turn = Effect.unsafeMakeSemaphore(1)
+  let secret = Redacted.make("")
+  let renewAt = -Infinity
+  let endsAt = -Infinity
+  const renew = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (now < renewAt) return
+    const issued = yield* Effect.either(exchange(server, org, name))
+    if (issued._tag === "Right") {
+      const { lifetime } = issued.right
+      secret = issued.right.secret
+      renewAt = now + lifetime - Math.min(margin, lifetime / 4)
+      endsAt = now + lifetime
+    } else if (now >= endsAt) return yield* Effect.fail(issued.left)
+  })
+  return {
+    type: "federated",
+    get secret() {
+      return secret
+    },
+    refresh: turn.withPermits(1)(renew),
+    expire: () => {
+      renewAt = -Infinity
+      endsAt = -Infinity
+    }
+  }
+}
+
+/** Signs the account `ORGANIZATION/ACCOUNT` in, once for each server and account. */
+export const signIn = Effect.fnUntraced(function* (
+  server: ServerUrl,
+  account: string
+): Effect.fn.Return<FederatedSession, SignInError> {
+  const [org = "", name = "", ...rest] = account.split("/")
+  if (!orgNameForm.is(org) || !accountNameForm.is(name) || rest.length > 0) {
+    return yield* new BadSetting({ message: "SERVICE_ACCOUNT must be ORGANIZATION/ACCOUNT, such as acme/deploy" })
+  }
+  const sessions = yield* Sessions
+  const id = `${server.base} ${account}`
+  const session = sessions.get(id) ?? makeSession(server, org, name)
+  sessions.set(id, session)
+  yield* session.refresh
+  return session
+})
