@@ -2,7 +2,7 @@ import { Clock, Data, Effect, Redacted } from "effect"
 import * as openid from "openid-client"
 import { ServerConfig } from "../Config.js"
 import type { ProviderSettings } from "../config/IdentitySettings.js"
-import { failureOf, ProviderDown, ProviderRefused } from "./Failures.js"
+import { failureOf, type ProviderDown, type ProviderRefused } from "./Failures.js"
 
 /** What the provider's answer to a login must fit. */
 export interface Checks {
@@ -27,13 +27,17 @@ const timeout = 10
 
 export const callbackPath = "/api/auth/oidc/callback"
 
+/** Plain HTTP, for a provider on loopback alone: the settings take no other. */
+// eslint-disable-next-line @typescript-eslint/no-deprecated
+const allowPlainHttp: (configured: openid.Configuration) => void = openid.allowInsecureRequests
+
 class Configured extends Data.Class<{ readonly metadata: openid.ServerMetadata; readonly at: number }> {}
 
 /** The client of a provider: the authorization code flow with PKCE, state and nonce. */
 const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publicUrl: string) {
   const { clientId, issuer, name } = provider
   const secret = Redacted.value(provider.clientSecret)
-  const execute = issuer.startsWith("http:") ? [openid.allowInsecureRequests] : []
+  const execute = issuer.startsWith("http:") ? [allowPlainHttp] : []
   const redirectUri = `${publicUrl}${callbackPath}`
   const permit = yield* Effect.makeSemaphore(1)
   let known: Configured | null = null
