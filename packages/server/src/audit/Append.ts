@@ -53,8 +53,7 @@ const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, 
  */
 export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
-    yield* repo.lockHead(log)
-    const end = yield* repo.end(log)
+    const end = yield* repo.lockedEnd(log)
     const isBroken = !isWhole(key, end)
     // Servers may have different clocks. The head is locked, so a later entry gets a later time of the database.
     const current = timestamp(end.millis ?? millis)

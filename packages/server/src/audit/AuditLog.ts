@@ -57,8 +57,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const probeAppend = (log: string) =>
       transaction(
         Effect.gen(function* () {
-          yield* repo.lockHead(log)
-          const { head } = yield* repo.end(log)
+          const { head } = yield* repo.lockedEnd(log)
           const { drafts, millis } = yield* entryGroup(probe, [
             { action: "auth.login", resource_type: "server", resource_id: null }
           ])

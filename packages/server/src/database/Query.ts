@@ -185,6 +185,13 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
     }
   }
 
+  /** Locks rows, and may return before they are locked: only later statements of the transaction have the lock. */
+  const lockingSoon: Statement<void, Transaction> = (texts, ...parts) => {
+    const ask: Run<NamesOf<(typeof parts)[number]>, void, Transaction> | null =
+      rowLock === null ? null : write`${sql(texts, ...parts)} ${sql([rowLock])}`
+    return (values) => (ask === null ? Effect.asVoid(Transaction) : ask(values))
+  }
+
   /**
    * Inserts rows, several per statement, with an optional ON CONFLICT clause. A statement costs more than a row, because
    * SQLite journals the changed pages of each statement that may abort.
@@ -244,5 +251,5 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
       return (rows: ReadonlyArray<Values<Column>>) => Effect.flatMap(insertAll(rows), fit)
     }
 
-  return { run, all, first, one, write, returning, locking, insert, insertReturning } as const
+  return { run, all, first, one, write, returning, locking, lockingSoon, insert, insertReturning } as const
 })
