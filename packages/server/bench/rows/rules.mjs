@@ -1,6 +1,7 @@
 import { cpSync } from "node:fs"
 import { settle, startCoffer } from "../support/coffer.mjs"
-import { addPeople, fill } from "../support/data.mjs"
+import { addPeople } from "../support/data.mjs"
+import { fill } from "../support/stores.mjs"
 import { interleave, ratioOf } from "../support/load.mjs"
 import { readsOf } from "../support/requests.mjs"
 
@@ -14,7 +15,7 @@ const row = {
     const scene = await settle(first)
     await first.stop()
     cpSync(one, many, { recursive: true })
-    fill(many, (database) => addPeople(database, scene.org, { members: 1_000, projects: 1_000, rules: 10_000 }))
+    await fill(many, (store) => addPeople(store, scene.org, { members: 1_000, projects: 1_000, rules: 10_000 }))
     const servers = [await startCoffer(many), await startCoffer(one)]
     const requests = readsOf(scene)
     const [large, small] = await interleave(

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url"
 import { keepToLoadCore, onServerCore, useEveryCore } from "../support/machine.mjs"
 import { freePort } from "../support/process.mjs"
 import { program, settings, settle, startCoffer } from "../support/coffer.mjs"
-import { addBulk, fill } from "../support/data.mjs"
+import { addSecrets } from "../support/data.mjs"
+import { fill } from "../support/stores.mjs"
 import { median } from "../support/load.mjs"
 
 const nodeAlone = () => {
@@ -15,13 +16,13 @@ const nodeAlone = () => {
 }
 
 /** Returns the time from process start to the first response of `/health`, in milliseconds. */
-const toHealth = async (files) => {
+const toHealth = async (files, databaseUrl) => {
   const port = await freePort()
   const begun = performance.now()
   const [command, ...args] = onServerCore([process.execPath, program])
   const child = spawn(command, args, {
     cwd: files,
-    env: { ...settings(files), SERVICE_PORT: String(port) },
+    env: { ...settings(files, databaseUrl), SERVICE_PORT: String(port) },
     stdio: "ignore"
   })
   while (!(await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined))?.ok) {
@@ -33,12 +34,12 @@ const toHealth = async (files) => {
   return time
 }
 
-const compare = async (name, files, rounds) => {
+export const compareStart = async (name, files, rounds, databaseUrl) => {
   const [ours, alone] = [[], []]
-  await toHealth(files)
+  await toHealth(files, databaseUrl)
   for (let round = 0; round < rounds; round++) {
     alone.push(nodeAlone())
-    ours.push(await toHealth(files))
+    ours.push(await toHealth(files, databaseUrl))
   }
   return {
     row: `server start to /health, ${name}`,
@@ -56,8 +57,9 @@ const serverRow = {
   quick: true,
   run: async (context) => {
     const rounds = context.quick ? 5 : 11
-    const results = [await compare("new database", context.folder("start"), rounds)]
-    if (!context.quick) results.push(await compare("1 GiB database", (await context.share("bulk", bulk)).files, rounds))
+    const results = [await compareStart("new database", context.folder("start"), rounds)]
+    if (!context.quick)
+      results.push(await compareStart("1 GiB database", (await context.share("bulk", bulk)).files, rounds))
     return results
   }
 }
@@ -69,7 +71,7 @@ export const bulk = async ({ folder }) => {
   const server = await startCoffer(files, { env })
   const scene = await settle(server)
   await server.stop()
-  fill(files, (database) => addBulk(database, 1024))
+  await fill(files, (store) => addSecrets(store, { bytes: 60_000, environments: 160 }))
   // Flush now: later the write-back would disturb the measurement.
   spawnSync("sync")
   return { files, scene }

@@ -9,13 +9,15 @@ const probe = fileURLToPath(new URL("probe.mjs", import.meta.url))
 
 export const masterKey = "c0ffee".padEnd(64, "0")
 
-/** Settings of a server with its files in this folder. */
-export const settings = (folder) => ({
+/** Settings of a server with its files in this folder, and with a database there or at a URL. */
+export const settings = (folder, databaseUrl) => ({
   PATH: process.env.PATH,
   HOME: folder,
   SERVICE_MASTER_KEY: masterKey,
   SMTP_HOST: "log",
-  SERVICE_DB_PATH: join(folder, "service.db"),
+  ...(databaseUrl === undefined
+    ? { SERVICE_DB_PATH: join(folder, "service.db") }
+    : { SERVICE_DATABASE_URL: databaseUrl }),
   SERVICE_PORT: "0",
   SERVICE_LOG_FORMAT: "json"
 })
@@ -27,11 +29,11 @@ const question = (child, name) =>
   })
 
 /** Starts the built `coffer-server` on its own core, with a probe that reports event-loop stalls and memory. */
-export const startCoffer = async (folder, { env = {}, nodeArgs = [] } = {}) => {
+export const startCoffer = async (folder, { databaseUrl, env = {}, nodeArgs = [] } = {}) => {
   const command = [process.execPath, ...nodeArgs, "--import", probe, program]
   const server = start(onServerCore(command), {
     cwd: folder,
-    env: { ...settings(folder), ...env },
+    env: { ...settings(folder, databaseUrl), ...env },
     logFile: join(folder, "server.log"),
     messages: true
   })
@@ -95,8 +97,11 @@ export const valuesOf = (count, value = (key) => `value of ${key} `.padEnd(32, "
  * A typical scenario: an organization with an owner, and a service account that reads and writes the 100 secrets of one
  * environment.
  */
-export const settle = async (server, { code, org = "acme", owner = "ada@example.com", secrets = 100, value } = {}) => {
-  const token = await logIn(server, owner, code)
+export const settle = async (server, { code, owner = "ada@example.com", ...rest } = {}) =>
+  settleOrg(server, await logIn(server, owner, code), rest)
+
+/** The same in one more organization of a user. */
+export const settleOrg = async (server, token, { org = "acme", secrets = 100, value } = {}) => {
   await ask(server, "POST", "/api/orgs", { token, body: { name: org } })
   await ask(server, "POST", `/api/orgs/${org}/projects`, { token, body: { name: "web" } })
   const { body: account } = await ask(server, "POST", `/api/orgs/${org}/service-accounts`, {

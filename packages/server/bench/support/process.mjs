@@ -4,7 +4,8 @@ import { closeSync, openSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 
-const clockTicks = 100
+/** How many units of time /proc counts a second. */
+export const clockTicks = 100
 
 /** Running child processes, killed when this process exits. */
 const running = new Set()
