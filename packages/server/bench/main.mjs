@@ -2,10 +2,11 @@
  * Coffer's benchmarks, each with a reference and a target. Every figure is a ratio of two alternating measurements in one
  * run, because absolute times differ between machines.
  *
- *     npm run bench -- [--quick] [--only ROW]... [--json FILE] [--openbao PATH]
+ *     npm run bench -- [--quick] [--only ROW]... [--json FILE] [--openbao PATH] [--scale PART]
  *
  * --quick takes under two minutes, skips rows with large data, and fails (exit code 1) only if a ratio is worse than half
- * of its target. Without it, the run fails if a target is missed. --openbao names a built OpenBao, to compare with it.
+ * of its target. Without it, the run fails if a target is missed. --openbao names a built OpenBao, to compare with it. --scale is the
+ * part of 10 million secrets and 100 million audit entries that the row `postgres-scale` loads: a tenth by default.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,6 +18,10 @@ import { rows as audit } from "./rows/audit.mjs"
 import { rows as backup } from "./rows/backup.mjs"
 import { rows as openbao } from "./rows/openbao.mjs"
 import { rows as memory } from "./rows/memory.mjs"
+import { rows as postgres } from "./rows/postgres.mjs"
+import { rows as loss } from "./rows/postgres-loss.mjs"
+import { rows as scale } from "./rows/postgres-scale.mjs"
+import { rows as trips } from "./rows/postgres-trips.mjs"
 import { rows as reads } from "./rows/reads.mjs"
 import { rows as rules } from "./rows/rules.mjs"
 import { rows as startup } from "./rows/startup.mjs"
@@ -27,18 +32,33 @@ const { values: options } = parseArgs({
     only: { type: "string", multiple: true },
     json: { type: "string", default: "bench.json" },
     openbao: { type: "string" },
+    scale: { type: "string", default: "0.1" },
     rounds: { type: "string" },
     seconds: { type: "string" }
   }
 })
 
-const all = [...reads, ...rules, ...audit, ...memory, ...startup, ...backup, ...openbao]
+const all = [
+  ...reads,
+  ...rules,
+  ...audit,
+  ...memory,
+  ...startup,
+  ...backup,
+  ...openbao,
+  ...postgres,
+  ...trips,
+  ...loss,
+  ...scale
+]
 const names = all.map(({ name }) => name)
 for (const name of options.only ?? []) {
   if (!names.includes(name)) throw new Error(`no row is named ${name}: there are ${names.join(", ")}`)
 }
-if (options.only?.includes("openbao") && options.openbao === undefined) {
-  throw new Error("the row openbao needs --openbao PATH")
+for (const { name, needs } of all) {
+  if (options.only?.includes(name) && needs !== undefined && options[needs] === undefined) {
+    throw new Error(`the row ${name} needs --${needs} PATH`)
+  }
 }
 const chosen = all.filter(
   ({ name, needs, quick }) =>
@@ -51,6 +71,8 @@ const pace = options.quick ? { rounds: 4, seconds: 0.3, warmUp: 1 } : { rounds: 
 const context = {
   quick: options.quick,
   openbao: options.openbao,
+  /** The part of 10 million secrets and 100 million audit entries. */
+  scale: Number(options.scale),
   pace: { ...pace, rounds: Number(options.rounds ?? pace.rounds), seconds: Number(options.seconds ?? pace.seconds) },
   /** Creates a temporary folder, removed after the run. */
   folder: (name) => mkdtempSync(join(root, `${name}-`)),
@@ -68,6 +90,7 @@ const better = (one, other) => (one.ratio > other.ratio === Boolean(one.atLeast)
 
 keepToLoadCore()
 const results = []
+const machine = describe()
 try {
   for (const row of chosen) {
     const begun = performance.now()
@@ -78,14 +101,16 @@ try {
     process.stderr.write(`${row.name}: ${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
     results.push(...found)
   }
+  const database = (await shared.get("postgres"))?.postgres
+  if (database !== undefined) machine.versions.PostgreSQL = database.version
 } finally {
-  for (const made of shared.values()) {
+  // Servers before the database that they use, which was started before them.
+  for (const made of [...shared.values()].reverse()) {
     for (const server of Object.values(await made.catch(() => ({})))) await server?.stop?.()
   }
   rmSync(root, { recursive: true, force: true })
 }
 
-const machine = describe()
 print(results, machine)
 writeFileSync(options.json, `${JSON.stringify({ machine, quick: options.quick, results }, null, 2)}\n`)
 

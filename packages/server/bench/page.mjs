@@ -24,7 +24,12 @@ const slowest = (prefix) => {
   const worst = pages.map(([, result]) => result).sort((a, b) => b.ratio - a.ratio)[0]
   return worst === undefined ? [] : [{ ...worst, row: `${worst.row} (the slowest of ${pages.length})` }]
 }
-const audit = ["audit, one log", "audit, all logs"].flatMap(slowest)
+const audit = [
+  "audit, one log",
+  "audit, all logs",
+  "PostgreSQL, audit, one log",
+  "PostgreSQL, audit, all logs"
+].flatMap(slowest)
 
 const cells = ({ against, atLeast, measured, ratio, row, target }) => {
   const good = target === undefined || (atLeast ? ratio >= target : ratio <= target)
@@ -33,9 +38,10 @@ const cells = ({ against, atLeast, measured, ratio, row, target }) => {
   return [row, against, bound, now, measured]
 }
 
-const columns = ["row", "against", "target", "ratio", "measured"]
-const lines = [columns, columns.map(() => "---"), ...[...found.values(), ...audit].map(cells)]
-const table = lines.map((line) => `| ${line.join(" | ")} |`).join("\n")
+const tableOf = ([columns, ...rows]) =>
+  [columns, columns.map(() => "---"), ...rows].map((line) => `| ${line.join(" | ")} |`).join("\n")
+
+const table = tableOf([["row", "against", "target", "ratio", "measured"], ...[...found.values(), ...audit].map(cells)])
 const { cpu, memory, node, pinning, system, versions } = files.at(-1).machine
 const machine = [
   `Measured on ${cpu}, ${memory}, ${system}, Node ${node}; ${pinning}. Versions:`,
@@ -44,8 +50,40 @@ const machine = [
     .join(", ")}.`
 ].join(" ")
 
-const marks = /(<!-- figures: .*? -->)[\s\S]*?(<!-- end of figures -->)/
-writeFileSync(
-  page,
-  readFileSync(page, "utf8").replace(marks, (_, begin, end) => `${begin}\n\n${machine}\n\n${table}\n\n${end}`)
-)
+/** What one core carries, by the processor time of each kind of request. */
+const capacity = [...found.values()].flatMap(({ cost }) => {
+  if (cost === undefined) return []
+  const { database, kind, server } = cost
+  const perSecond = (micros) => Math.round(1e6 / micros).toLocaleString("en")
+  return [
+    [
+      kind,
+      `${server.toFixed(0)} µs`,
+      `${database.toFixed(0)} µs`,
+      perSecond(server),
+      perSecond(database),
+      (server / database).toFixed(1)
+    ]
+  ]
+})
+const capacityTable = tableOf([
+  [
+    "request",
+    "time of the server",
+    "time of PostgreSQL",
+    "a second for each server",
+    "a second for each core of PostgreSQL",
+    "servers for each core of PostgreSQL"
+  ],
+  ...capacity
+])
+
+/** Replaces the text between the markers of a name. */
+const between = (name, text, whole) =>
+  whole.replace(
+    new RegExp(`(<!-- ${name}: .*? -->)[\\s\\S]*?(<!-- end of ${name} -->)`),
+    (_, begin, end) => `${begin}\n\n${text}\n\n${end}`
+  )
+
+const written = between("figures", `${machine}\n\n${table}`, readFileSync(page, "utf8"))
+writeFileSync(page, capacity.length === 0 ? written : between("capacity", capacityTable, written))

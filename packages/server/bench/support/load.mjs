@@ -8,12 +8,19 @@ export const median = (values) =>
     0.5
   )
 
-/** Runs a load. Returns requests per second, latencies in milliseconds, and the server's processor time per request in µs. */
-export const load = (server, { amount, connections = 16, rate, requests, seconds = 3 }) =>
+const complete = (requests) => requests.map((request) => ({ method: "GET", ...request }))
+
+/**
+ * Runs a load of the same requests from each connection; with `own`, each has one of these lists of requests. Returns requests per second, latencies in milliseconds, and the processor time of the server per request in
+ * µs; also the database's, if that is another program.
+ */
+export const load = (server, { amount, connections = 16, own, rate, requests, seconds = 3 }) =>
   new Promise((resolve, reject) => {
     const latencies = []
     let failed = 0
     const before = server.cpuMicros()
+    const databaseBefore = server.databaseMicros?.()
+    let client = 0
     const instance = autocannon(
       {
         url: server.url,
@@ -22,7 +29,9 @@ export const load = (server, { amount, connections = 16, rate, requests, seconds
         sampleInt: 100,
         ...(amount === undefined ? { duration: seconds } : { amount }),
         ...(rate !== undefined && { overallRate: rate }),
-        requests: requests.map((request) => ({ method: "GET", ...request }))
+        ...(own === undefined
+          ? { requests: complete(requests) }
+          : { setupClient: (each) => each.setRequests(complete(own[client++ % own.length])) })
       },
       (error, result) => {
         if (error) return reject(error)
@@ -35,6 +44,9 @@ export const load = (server, { amount, connections = 16, rate, requests, seconds
           p99: percentile(sorted, 0.99),
           max: sorted.at(-1) ?? 0,
           cpu: (server.cpuMicros() - before) / sorted.length,
+          ...(databaseBefore !== undefined && {
+            databaseCpu: (server.databaseMicros() - databaseBefore) / sorted.length
+          }),
           requests: sorted.length
         })
       }

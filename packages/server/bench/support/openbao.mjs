@@ -4,16 +4,25 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { onServerCore } from "./machine.mjs"
 import { freePort, start } from "./process.mjs"
 
-const configuration = (folder, port, clusterPort) => `
-disable_mlock = true
-ui = false
-api_addr = "http://127.0.0.1:${port}"
-cluster_addr = "http://127.0.0.1:${clusterPort}"
-
+const raft = (folder) => `
 storage "raft" {
   path = "${join(folder, "raft")}"
   node_id = "bench"
 }
+`
+
+const postgresql = (databaseUrl) => `
+storage "postgresql" {
+  connection_url = "${databaseUrl}?sslmode=disable"
+}
+`
+
+const configuration = (folder, port, clusterPort, storage) => `
+disable_mlock = true
+ui = false
+api_addr = "http://127.0.0.1:${port}"
+cluster_addr = "http://127.0.0.1:${clusterPort}"
+${storage}
 
 listener "tcp" {
   address = "127.0.0.1:${port}"
@@ -31,13 +40,14 @@ audit "file" "file" {
 const policy = `path "secret/data/prod/*" { capabilities = ["create", "update", "read"] }`
 
 /**
- * Starts OpenBao in a setup comparable to Coffer: one node, raft storage, a file audit device, versioned secrets (KV 2), and
- * a token with a policy to read and write them. It runs on the server's core.
+ * Starts OpenBao in a setup comparable to Coffer: one node, raft storage or a PostgreSQL database, a file audit device,
+ * versioned secrets (KV 2), and a token with a policy to read and write them. It runs on the server's core.
  */
-export const startOpenBao = async (program, folder, secrets) => {
+export const startOpenBao = async (program, folder, secrets, databaseUrl) => {
   const [port, clusterPort] = [await freePort(), await freePort()]
   mkdirSync(join(folder, "raft"), { mode: 0o700 })
-  writeFileSync(join(folder, "bao.hcl"), configuration(folder, port, clusterPort))
+  const storage = databaseUrl === undefined ? raft(folder) : postgresql(databaseUrl)
+  writeFileSync(join(folder, "bao.hcl"), configuration(folder, port, clusterPort, storage))
   const server = start(onServerCore([program, "server", "-config", join(folder, "bao.hcl")]), {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder },
