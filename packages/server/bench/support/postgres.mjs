@@ -87,6 +87,8 @@ export const startPostgres = async () => {
     /** Kills it as a crash does, and starts it again. Returns when it accepted connections, by `performance.now()`. */
     crash: async (downMillis) => {
       cluster.kill()
+      // Ends the shell around it, too.
+      await cluster.stop()
       await sleep(downMillis)
       const [accepted] = await Promise.all([untilItAccepts(`${cluster.url}/postgres`), cluster.run()])
       return accepted
