@@ -22,7 +22,7 @@ const requested = async (server, requests) => {
 
 const row = {
   name: "postgres-trips",
-  // `test/access/Steps.test.ts` guards them.
+  // They depend on the program alone, not on the machine.
   quick: false,
   run: async (context) => {
     const { postgres } = await shared(context)
