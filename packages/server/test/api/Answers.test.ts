@@ -170,10 +170,10 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("POST", federations, { by, body: { ...federation, conditions: { "/ref": "main" } }, why: "no id" })
   await ask("POST", federations, { by, body: { ...federation, issuer: "https://evil.example" }, why: "not listed" })
   const signer = await Signer.make()
-  await program.call("POST", federations, { token: by, body: clusterFederation(signer) })
+  const cluster = await program.call("POST", federations, { token: by, body: clusterFederation(signer) })
   await ask("GET", federations, { by })
   await ask("GET", federations, { by: dev })
-  const pod = podClaims("acme/ci", Math.floor(Date.now() / 1000))
+  const pod = podClaims(cluster.body.audience, Math.floor(Date.now() / 1000))
   const exchange = { token: await signer.sign(pod), account: "acme/ci" }
   const { token: machine } = await ask("POST", "/api/auth/federate", { body: exchange })
   await ask("GET", "/api/auth/me", { by: machine })

@@ -38,6 +38,7 @@ export const word = (): string => `w${String(++words).padStart(5, "0")}`
 /** A real server as a process, and the calls that every test begins with. */
 export class Service {
   readonly signer = Signer.make()
+  readonly #audiences = new Map<string, string>()
 
   private constructor(readonly program: Program) {}
 
@@ -89,17 +90,19 @@ export class Service {
   /** Lets an account sign in with the tokens of a cluster; returns the federation. */
   async federation(creator: Caller, org: string, account: Account, name = word()): Promise<Json> {
     const path = `/api/orgs/${org}/service-accounts/${account.id}/federations`
-    return this.do(creator, "POST", path, clusterFederation(await this.signer, name))
+    const made = await this.do(creator, "POST", path, clusterFederation(await this.signer, name))
+    this.#audiences.set(account.id, made.audience)
+    return made
   }
 
   /** A token of the cluster for an account. */
-  async podToken(org: string, { name }: Account): Promise<string> {
-    return (await this.signer).sign(podClaims(`${org}/${name}`, Math.floor(Date.now() / 1000)))
+  async podToken({ id }: Account): Promise<string> {
+    return (await this.signer).sign(podClaims(this.#audiences.get(id) ?? "", Math.floor(Date.now() / 1000)))
   }
 
   /** The account with a session of its federation as its credential. */
   async signedIn(org: string, account: Account): Promise<Account> {
-    const body = { token: await this.podToken(org, account), account: `${org}/${account.name}` }
+    const body = { token: await this.podToken(account), account: `${org}/${account.name}` }
     const { token } = await this.do(nobody, "POST", "/api/auth/federate", body)
     return { ...account, headers: people(token) }
   }

@@ -271,7 +271,7 @@ const ownFederation = async (): Promise<Own> => {
 const ownToken = async (): Promise<Own> => {
   const account = await service.account(ada, "acme")
   await service.federation(ada, "acme", account)
-  return { body: { token: await service.podToken("acme", account), account: `acme/${account.name}` } }
+  return { body: { token: await service.podToken(account), account: `acme/${account.name}` } }
 }
 
 const ownRule = async ({ fresh }: Cell): Promise<Own> => {

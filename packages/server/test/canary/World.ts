@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert } from "vitest"
 import { type About, askOf, type Endpoint, federationBody, type Place, requestOf } from "../authorization/Contract.js"
 import { freshSettings } from "../backups/Endpoint.js"
-import { clusterFederation, podClaims, publicUrl, Signer } from "../federations/Signer.js"
+import { clusterFederation, podClaims, Signer } from "../federations/Signer.js"
 import { Receiver } from "../observability/Receiver.js"
 import { type Answer, freshFolder, masterKey, Program } from "../support/Program.js"
 import { approvedDevice, tokenFor } from "../support/ProgramLogins.js"
@@ -63,7 +63,6 @@ export class World {
         SMTP_HOST: "127.0.0.1",
         SMTP_PORT: String(post.port),
         SMTP_FROM: "coffer@example.com",
-        SERVICE_PUBLIC_URL: publicUrl,
         SUPERADMIN_EMAIL_0: root,
         SERVICE_PUBLIC_URL: "http://127.0.0.1:7100",
         SERVICE_LOG_FORMAT: format,
@@ -110,7 +109,7 @@ export class World {
     const made = await this.program.call("POST", path, { token: root, body: clusterFederation(signer) })
     assert.strictEqual(made.status, 201, made.text)
     const account = `${org_name}/ci`
-    const token = await signer.sign(podClaims(account, Math.floor(Date.now() / 1000)))
+    const token = await signer.sign(podClaims(made.body.audience, Math.floor(Date.now() / 1000)))
     const answer = await this.program.call("POST", "/api/auth/federate", { body: { token, account } })
     assert.strictEqual(answer.status, 200, answer.text)
     this.tokens.push(token)

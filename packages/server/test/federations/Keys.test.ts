@@ -110,7 +110,7 @@ describe("the keys of an issuer", () => {
         jwks: JSON.parse(JSON.stringify(signer.jwks)),
         conditions: { "/kubernetes.io/namespace": "shop", "/kubernetes.io/serviceaccount/name": "deploy" }
       })
-      const claims = podClaims("acme/pod", start)
+      const claims = podClaims("coffer:coffer.example.com/acme/pod", start)
       const token = yield* Effect.promise(() => signer.sign(claims))
       assert.isTrue(yield* isTaken(token, "acme/pod"))
       assert.isFalse(yield* isTaken(yield* Effect.promise(() => stranger.sign(claims)), "acme/pod"))

@@ -31,8 +31,8 @@ export const publicUrl = "https://coffer.example.com"
 export const clusterIssuer = "https://cluster.example.com"
 
 /** A pod's token, as a cluster that the server cannot reach signs it. */
-export const podClaims = (account: string, seconds: number): Claims => ({
-  aud: [`coffer:coffer.example.com/${account}`],
+export const podClaims = (audience: string, seconds: number): Claims => ({
+  aud: [audience],
   exp: seconds + 600,
   iat: seconds,
   iss: clusterIssuer,
