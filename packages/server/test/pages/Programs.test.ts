@@ -40,8 +40,8 @@ describe("the login of a program on the browser's machine", () => {
     assert.isFalse(reader.cookies.has("coffer"), "the browser itself gets no session")
     const last = await reader.submit(question, { answer: "yes" })
     assert.strictEqual(last.status, 200, last.text)
-    const next = nextOf(last)
-    assert.strictEqual(next?.origin, "http://127.0.0.1:53682")
+    const next = nextOf(last) ?? assert.fail("the page leads nowhere")
+    assert.strictEqual(next.origin, "http://127.0.0.1:53682")
     assert.strictEqual(next.searchParams.get("state"), state)
     const code = next.searchParams.get("code") ?? ""
     const { body, status } = await tokenFor(program, { code, verifier })

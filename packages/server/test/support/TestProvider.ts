@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
-import { decodeJwt, exportJWK, importJWK, type JWTPayload, SignJWT } from "jose"
-import Provider, { type Configuration, type JWK } from "oidc-provider"
+import { decodeJwt, exportJWK, importJWK, type JWK, type JWTPayload, SignJWT } from "jose"
+import Provider, { type Configuration } from "oidc-provider"
 import { assert } from "vitest"
 import { freePort } from "./Port.js"
 
