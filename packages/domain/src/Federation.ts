@@ -107,7 +107,15 @@ export const PublicKeys = Schema.Unknown.pipe(
   ...withJsonSchema("the issuer's public keys as a JWK Set, for an issuer that the server cannot reach", {
     type: "object",
     required: ["keys"],
-    properties: { keys: { type: "array", minItems: 1, maxItems: maxKeys, items: { type: "object" } } }
+    properties: {
+      keys: {
+        type: "array",
+        description: "the keys (RFC 7517), without private parts",
+        minItems: 1,
+        maxItems: maxKeys,
+        items: { type: "object" }
+      }
+    }
   }),
   identifier: "PublicKeys"
 })

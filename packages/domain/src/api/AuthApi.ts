@@ -147,7 +147,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
             Schema.Redacted(Schema.String.annotations({ examples: ["eyJ…"] })),
             "a token of the CI system or cluster, for the audience of the account's federation"
           ),
-          account: AccountReference
+          account: field(AccountReference, "the service account, as ORGANIZATION/ACCOUNT")
         })
       )
       .addSuccess(

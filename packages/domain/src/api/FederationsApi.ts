@@ -5,7 +5,7 @@ import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js
 import { Conditions, Expiry, Federation, Issuer, MaxAge, PublicKeys, Ttl } from "../Federation.js"
 import { FederationId, ServiceAccountId } from "../Ids.js"
 import { FederationName } from "../Names.js"
-import { body, list, optional } from "../Schemas.js"
+import { body, field, list, optional } from "../Schemas.js"
 import { answer } from "./Answer.js"
 import { orgPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
@@ -20,9 +20,15 @@ export class FederationsApi extends HttpApiGroup.make("federations")
       .setPayload(
         body({
           name: FederationName,
-          issuer: Issuer,
-          jwks: optional(PublicKeys),
-          conditions: Conditions,
+          issuer: field(Issuer, "the issuer of the tokens, exactly as in their claim `iss`"),
+          jwks: optional(
+            PublicKeys,
+            "the issuer's public keys as a JWK Set, for an issuer that the server cannot reach"
+          ),
+          conditions: field(
+            Conditions,
+            "the claims that a token must have, by JSON Pointer, each with the text that it must equal"
+          ),
           max_age: optional(MaxAge),
           ttl: optional(Ttl),
           expires_at: optional(Expiry)
