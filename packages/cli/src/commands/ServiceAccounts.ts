@@ -9,6 +9,7 @@ import { accountId, NameOrId } from "../subjects/Subjects.js"
 import { note, printJson, write } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView } from "../terminal/View.js"
+import { trustCommands } from "./trust/Trust.js"
 
 const columns = {
   id: (account: ServiceAccount) => account.id,
@@ -107,5 +108,6 @@ export const serviceAccountCommand = group("service-account", "Accounts for prog
   list,
   create,
   rotate,
-  revoke
+  revoke,
+  ...trustCommands
 ])

@@ -44,11 +44,33 @@ const leafContext = (leaf: Leaf, first: string, second: string | undefined): Com
 
 const offer = (word: string, { description }: Group | Leaf): Offer => ({ word, text: description })
 
+const topLevel = (commands: ReadonlyArray<Leaf>) =>
+  commands.filter(({ name }) => !name.includes(" ")).map((leaf) => offer(leaf.name, leaf))
+
+const firstWord = ({ name }: Leaf): string => name.split(" ")[0] ?? ""
+
+/** The scripts tell commands apart by one word of a group: commands that begin with it are offered together. */
+const contextsIn = (commands: ReadonlyArray<Leaf>, first: string): ReadonlyArray<CompletionContext> =>
+  commands
+    .filter(({ name }) => !name.includes(" "))
+    .map((leaf) => {
+      const context = leafContext(leaf, first, leaf.name)
+      const longer = commands.filter((each) => each !== leaf && firstWord(each) === leaf.name)
+      if (longer.length === 0) return context
+      const own = new Set(context.options.map(({ word }) => word))
+      const options = longer.flatMap((each) => leafContext(each, first, leaf.name).options)
+      return {
+        ...context,
+        words: longer.map((each) => offer(each.name.slice(leaf.name.length + 1), each)),
+        options: [...context.options, ...options.filter(({ word }) => !own.has(word) && own.add(word))]
+      }
+    })
+
 const contextsOf = (node: Group | Leaf): ReadonlyArray<CompletionContext> => {
   if (node.type === "command") return [leafContext(node, node.name, undefined)]
   return namesOf(node).flatMap((first) => [
-    { first, second: "", words: node.commands.map((leaf) => offer(leaf.name, leaf)), options: [helpOption] },
-    ...node.commands.map((leaf) => leafContext(leaf, first, leaf.name))
+    { first, second: "", words: topLevel(node.commands), options: [helpOption] },
+    ...contextsIn(node.commands, first)
   ])
 }
 

@@ -133,6 +133,21 @@ export const option = <A, I>(name: string, source: Source<A, I>, description?: s
   return Object.assign(optional(parserOf(name, used)), { data })
 }
 
+/** An option that may be given again. */
+export const repeatedOption = <A, I>(
+  name: string,
+  source: Source<A, I>,
+  description: string
+): OptionField<ReadonlyArray<A>> => {
+  const used = codec(source)
+  const data = { ...optionData(name, used, description), isRepeatable: true }
+  const decode = (word: string) =>
+    Either.mapLeft(used.decode(`--${name}`, unmark(word).text), (sentence) => invalidValue(HelpDoc.p(sentence)))
+  // The toolkit repeats only options that are not mapped.
+  const parser = Options.mapEffect(Options.repeated(Options.text(name)), (words) => Either.all(words.map(decode)))
+  return Object.assign(parser, { data })
+}
+
 /** An option that must be given. */
 export const requiredOption = <A, I>(name: string, source: Source<A, I>, description?: string): OptionField<A> => {
   const used = codec(source)

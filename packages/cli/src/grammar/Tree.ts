@@ -60,10 +60,12 @@ export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
       words = rest
       continue
     }
-    const node = nodes.find((each) => name !== undefined && namesOf(each).includes(name))
+    // The name of a command may have two words, such as `trust list` beside `trust`.
+    const longer = nodes.find((each) => each.name === `${name} ${rest[0]}`)
+    const node = longer ?? nodes.find((each) => name !== undefined && namesOf(each).includes(name))
     if (node === undefined || name === undefined) return withoutCommand(path, group, words, help)
-    path.push(name)
-    words = rest
+    path.push(longer === undefined ? name : longer.name)
+    words = longer === undefined ? rest : rest.slice(1)
     if (node.type === "command") return { type: "command", path, leaf: node, words, help }
     group = node
     nodes = node.commands

@@ -73,6 +73,20 @@ const scenes: Readonly<Record<string, Scene>> = {
   },
   "service-account rotate": { before: account },
   "service-account revoke": { before: account },
+  "service-account trust": {
+    before: `${account}
+for name in github gitlab kubernetes group; do coffer service-account trust revoke ci $name --yes || true; done
+node signer.mjs`
+  },
+  "service-account trust list": { before: account },
+  "service-account trust revoke": {
+    before: `${account}; coffer service-account trust ci --github a/b --repository-id 1 || true`
+  },
+  "service-account trust try": {
+    before: `${account}; node signer.mjs
+coffer service-account trust revoke ci kubernetes --yes || true
+coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json`
+  },
   "secret get": { before: `${secrets("dev")}; ${versions}` },
   "secret set": { before: versions },
   "secret delete": { before: `${secrets("dev")}; ${versions}` },
@@ -113,13 +127,29 @@ const runnable = ({ leaf, line, path }: Example) => {
   return asks ? `${known} --yes` : known
 }
 
+/** Makes a cluster's keys, and a token of a pod. */
+const signer = `
+import { generateKeyPairSync, sign } from "node:crypto"
+import { writeFileSync } from "node:fs"
+const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+const now = Math.floor(Date.now() / 1000)
+const pod = { namespace: "shop", serviceaccount: { name: "deploy" } }
+const aud = "coffer:" + new URL(process.env.SERVICE_SERVER_URL).host + "/acme/ci"
+const claims = { iss: "https://kubernetes.default.svc.cluster.local", aud, iat: now, exp: now + 600, "kubernetes.io": pod }
+const text = [{ alg: "ES256", kid: "1" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")
+const signature = sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")
+writeFileSync("cluster.json", JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "1" }] }))
+writeFileSync("token.jwt", text + "." + signature)
+`
+
 describe("the examples of the help", () => {
   let stage: Stage
 
   beforeAll(async () => {
-    stage = await Stage.set({ furnished: true })
+    stage = await Stage.set({ furnished: true, isPublic: true })
     const { code, stderr } = await stage.run(files)
     assert.strictEqual(code, 0, stderr)
+    writeFileSync(join(stage.home.folder, "signer.mjs"), signer)
   })
   afterAll(() => stage.clear())
 

@@ -32,7 +32,14 @@ export class Stage {
     readonly home: TestHome
   ) {}
 
-  static async set({ furnished }: { readonly furnished: boolean }): Promise<Stage> {
+  /** @param isPublic whether the server has an address for browsers, from which federations get their audience. */
+  static async set({
+    furnished,
+    isPublic = false
+  }: {
+    readonly furnished: boolean
+    readonly isPublic?: boolean
+  }): Promise<Stage> {
     const folder = mkdtempSync(join(realpathSync(tmpdir()), "coffer-stage-"))
     for (const name of ["etc", "lib", "bin", "store"]) mkdirSync(join(folder, name))
     const store = new S3rver({
@@ -47,7 +54,7 @@ export class Stage {
     const url = `http://127.0.0.1:${port}`
     const stage = new Stage(folder, url, await freePort(), store, storePort, new TestHome(url))
     writeFileSync(join(folder, "etc/master.key"), `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 })
-    stage.install(port)
+    stage.install(port, isPublic)
     await stage.must("systemctl start coffer")
     if (furnished) {
       await stage.logIn("ada@example.com")
@@ -70,13 +77,14 @@ export class Stage {
     return stage
   }
 
-  private install(port: number) {
+  private install(port: number, isPublic = false) {
     writeFileSync(
       join(this.folder, "etc/coffer.env"),
       [
         "SMTP_HOST=log",
         `SERVICE_PORT=${port}`,
         "SUPERADMIN_EMAIL_0=ada@example.com",
+        ...(isPublic ? [`SERVICE_PUBLIC_URL=${this.url}`] : []),
         `BACKUP_S3_ENDPOINT=http://127.0.0.1:${this.storePort}`,
         "BACKUP_S3_BUCKET=coffer-backups",
         "BACKUP_S3_ACCESS_KEY=S3RVER",

@@ -1,0 +1,107 @@
+import { reasonOf } from "@coffer/domain/client/ConnectionProblem"
+import { makeSend } from "@coffer/domain/client/NodeRequest"
+import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
+import { variable, Variables } from "@coffer/domain/client/Settings"
+import { Effect, Option, Predicate } from "effect"
+import { CannotDo, WrongUsage } from "../../Failures.js"
+import type { TrustOptions } from "./Options.js"
+
+export interface Trusted {
+  readonly system: "github" | "gitlab" | "kubernetes" | "other"
+  readonly issuer: string
+  readonly conditions: Readonly<Record<string, string>>
+}
+
+const seconds = 30
+
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+/** Asks the API of a forge for a record. Its token goes there alone, and not over clear text to another machine. */
+const ask = Effect.fnUntraced(function* (
+  base: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  next: string
+) {
+  const server = yield* Effect.mapError(
+    parseServerUrl(base, "flag"),
+    ({ message }) => new WrongUsage({ message: `--api-url ${message}` })
+  )
+  const failed = (reason: string) =>
+    new CannotDo({ message: `the ids are not known: ${server.base} ${reason}; ${next}` })
+  if (!server.secure && !server.local) return yield* failed("is not https")
+  const send = yield* makeSend(server)
+  const url = new URL(server.base + path)
+  const { body, status } = yield* send({
+    url,
+    method: "GET",
+    headers: { accept: "application/json", "user-agent": "coffer", ...headers }
+  }).pipe(
+    Effect.mapError((cause) => failed(`cannot be reached: ${reasonOf(cause)}`)),
+    Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => failed(`has not answered in ${seconds} s`) })
+  )
+  const found = Option.getOrUndefined(parse(body.toString("utf8")))
+  if (status !== 200 || !Predicate.isRecord(found)) return yield* failed(`answered ${status}`)
+  return found
+}, Effect.scoped)
+
+const idIn = (record: unknown): string | undefined =>
+  Predicate.hasProperty(record, "id") && typeof record.id === "number" ? String(record.id) : undefined
+
+/** The ids of a repository and its owner: given, or asked of the API. */
+const repositoryIds = Effect.fnUntraced(function* (repository: string, options: TrustOptions) {
+  const { ownerId, repositoryId } = options
+  if (repositoryId !== undefined) {
+    return { "/repository_id": repositoryId, ...(ownerId !== undefined && { "/repository_owner_id": ownerId }) }
+  }
+  const env = yield* Variables
+  const token = variable(env, "GITHUB_TOKEN")
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const base = options.apiUrl ?? variable(env, "GITHUB_API_URL") ?? "https://api.github.com"
+  const next = "set GITHUB_TOKEN for a private repository, or give --repository-id"
+  const found = yield* ask(base, `/repos/${repository}`, headers, next)
+  const [id, owner] = [idIn(found), idIn(found["owner"])]
+  if (id === undefined || owner === undefined) return yield* new CannotDo({ message: `${base} gives no ids; ${next}` })
+  return { "/repository_id": id, "/repository_owner_id": ownerId ?? owner }
+})
+
+const projectId = Effect.fnUntraced(function* (project: string, options: TrustOptions) {
+  if (options.projectId !== undefined) return options.projectId
+  const env = yield* Variables
+  const token = variable(env, "GITLAB_TOKEN")
+  const base = options.apiUrl ?? "https://gitlab.com/api/v4"
+  const next = "set GITLAB_TOKEN for a private project, or give --project-id"
+  const headers = token === undefined ? {} : { "private-token": token }
+  const id = idIn(yield* ask(base, `/projects/${encodeURIComponent(project)}`, headers, next))
+  return id ?? (yield* new CannotDo({ message: `${base} gives no id; ${next}` }))
+})
+
+const narrowed = ({ environment, ref }: TrustOptions): Readonly<Record<string, string>> => ({
+  ...(environment !== undefined && { "/environment": environment }),
+  ...(ref !== undefined && { "/ref": ref })
+})
+
+/** The issuer and the conditions that the options name. */
+export const trustedBy = Effect.fnUntraced(function* (options: TrustOptions) {
+  const { claim, github, gitlab, issuer, kubernetes } = options
+  const extra = Object.fromEntries(claim)
+  const trusted = (system: Trusted["system"], own: string, conditions: Trusted["conditions"]): Trusted => ({
+    system,
+    issuer: issuer ?? own,
+    conditions: { ...conditions, ...narrowed(options), ...extra }
+  })
+  if (github !== undefined) {
+    return trusted("github", "https://token.actions.githubusercontent.com", yield* repositoryIds(github, options))
+  }
+  if (gitlab !== undefined) {
+    return trusted("gitlab", "https://gitlab.com", { "/project_id": yield* projectId(gitlab, options) })
+  }
+  if (kubernetes !== undefined) {
+    const [namespace = "", name = ""] = kubernetes.split("/")
+    return trusted("kubernetes", "https://kubernetes.default.svc.cluster.local", {
+      "/kubernetes.io/namespace": namespace,
+      "/kubernetes.io/serviceaccount/name": name
+    })
+  }
+  return trusted("other", "", {})
+})

@@ -1,0 +1,134 @@
+import { type Federation, PublicKeys } from "@coffer/domain/Federation"
+import { FederationName } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { readFileSync } from "node:fs"
+import { defined } from "../../Defined.js"
+import { CannotDo, NotThere, WrongUsage } from "../../Failures.js"
+import { atOrg, yes } from "../../grammar/Command.js"
+import { argument, requiredOption } from "../../grammar/Fields.js"
+import { accountId } from "../../subjects/Subjects.js"
+import { note, write } from "../../terminal/Print.js"
+import { confirm } from "../../terminal/Prompts.js"
+import { doneView, listView } from "../../terminal/View.js"
+import { trustedBy } from "./Issuers.js"
+import { linesFor } from "./Lines.js"
+import { account, trustFields, trustProblem } from "./Options.js"
+import { tryToken } from "./Try.js"
+
+const decodeKeys = Schema.decodeUnknown(Schema.parseJson(PublicKeys))
+
+const readKeys = (file: string) =>
+  Effect.try({
+    try: () => readFileSync(file, "utf8"),
+    catch: () => new CannotDo({ message: `${file} cannot be read` })
+  }).pipe(
+    Effect.flatMap((text) =>
+      Effect.mapError(
+        decodeKeys(text),
+        () =>
+          new WrongUsage({
+            message: `${file} is not a set of public keys (JWKS) for RSA of 2048 bits or more, P-256 or Ed25519`
+          })
+      )
+    )
+  )
+
+const isNarrow = (conditions: Readonly<Record<string, string>>) =>
+  Object.keys(conditions).some((key) => !/_id$/.test(key))
+
+const trust = atOrg("trust", {
+  description: "Let a service account sign in with tokens of a CI system or cluster, without a key",
+  examples: [
+    "coffer service-account trust ci --github acme/webshop --repository-id 74 --owner-id 65 --environment production",
+    "coffer service-account trust ci --gitlab acme/webshop --project-id 20 --ref main",
+    "coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json",
+    "coffer service-account trust ci --issuer https://gitlab.com --claim namespace_id=72 --claim ref=main --name group"
+  ],
+  options: trustFields,
+  check: trustProblem,
+  run: ({ call, options, path, server }) =>
+    Effect.gen(function* () {
+      const sa_id = yield* accountId(call, path, options.account)
+      const trusted = yield* trustedBy(options)
+      const { conditions, issuer, system } = trusted
+      const { expiresAt: expires_at, maxAge: max_age, ttl } = options
+      const jwks = options.jwks === undefined ? undefined : yield* readKeys(options.jwks)
+      const name = options.name ?? FederationName.make(system)
+      const payload = { name, issuer, conditions, ...defined({ jwks, ttl, max_age, expires_at }) }
+      const made = yield* call("federations", (api) => api.create({ path: { ...path, sa_id }, payload }))
+      const { audience } = made
+      const lines = linesFor(trusted, {
+        server: server.base,
+        audience,
+        account: audience.slice(audience.indexOf("/") + 1),
+        environment: options.environment
+      })
+      const text = Effect.gen(function* () {
+        yield* note(`service account ${options.account} trusts ${issuer} (federation ${name}); the lines for it:`)
+        if (!isNarrow(conditions)) {
+          yield* note("any job there can sign in, also of branches: narrow it by --environment or --ref")
+        }
+        yield* write(lines)
+      })
+      return { json: made, text }
+    })
+})
+
+const conditionsText = ({ conditions }: Federation) =>
+  Object.entries(conditions)
+    .map(([pointer, value]) => `${pointer}=${value}`)
+    .join(" ")
+
+const columns = {
+  name: ({ name }: Federation) => name,
+  issuer: ({ issuer }: Federation) => issuer,
+  conditions: conditionsText,
+  audience: ({ audience }: Federation) => audience,
+  expires: ({ expires_at }: Federation) => expires_at,
+  "last used": ({ last_used_at }: Federation) => last_used_at
+}
+
+const list = atOrg("trust list", {
+  description: "List whose tokens a service account signs in with",
+  examples: ["coffer service-account trust list ci"],
+  options: { account },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const sa_id = yield* accountId(call, path, options.account)
+      const federations = yield* call("federations", (api) => api.list({ path: { ...path, sa_id } }))
+      return listView(federations, columns, `service account ${options.account} signs in with its key alone`)
+    })
+})
+
+const revoke = atOrg("trust revoke", {
+  description: "Take no more tokens of a CI system or cluster, and end the sessions",
+  examples: ["coffer service-account trust revoke ci github"],
+  options: { account, name: argument("NAME", FederationName, "The federation, as trust list names it"), yes },
+  run: ({ call, options: { account, name, yes }, path }) =>
+    Effect.gen(function* () {
+      const sa_id = yield* accountId(call, path, account)
+      const { data } = yield* call("federations", (api) => api.list({ path: { ...path, sa_id } }))
+      const found = data.find((federation) => federation.name === name)
+      if (found === undefined) {
+        return yield* new NotThere({
+          message: `service account ${account} has no federation ${name}; coffer service-account trust list shows them`
+        })
+      }
+      yield* confirm(`Revoke the federation ${name} of ${account}, with its sessions?`, yes)
+      const federation_id = found.id
+      yield* call("federations", (api) => api.revoke({ path: { ...path, sa_id, federation_id } }))
+      return doneView(`federation ${name} of ${account} revoked, and its sessions ended`)
+    })
+})
+
+const tryIt = atOrg("trust try", {
+  description: "Say whether a token lets a service account sign in, and which condition fails",
+  examples: ["coffer service-account trust try ci --token - < token.jwt"],
+  options: {
+    account,
+    token: requiredOption("token", Schema.String, "- reads the token from standard input")
+  },
+  run: ({ call, options, path, server }) => tryToken(call, server, path, options.account, options.token)
+})
+
+export const trustCommands = [trust, list, revoke, tryIt]
