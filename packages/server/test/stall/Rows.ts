@@ -92,6 +92,7 @@ const inEmpty = ([input, ask]: Row): Row => [input, async (about) => ({ ...(awai
  * it takes lists of its own, those that are too long. `malicious` is sent to every call that takes a body.
  */
 export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
+  "GET /api/auth/methods": [plain],
   "POST /api/auth/login": [body("", ({ attempt }) => ({ email: `login-${attempt}@example.com` }))],
   "POST /api/auth/federate": [
     body("7 KiB", ({ attempt }) => ({ token: `${"e30".repeat(2_400)}.e30.e30`, account: `acme/unknown ${attempt}` }))
