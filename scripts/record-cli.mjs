@@ -118,6 +118,10 @@ $ coffer service-account create ci --project webshop --expires-in-days 90
 $ coffer service-account list
 $ coffer acl grant --service-account ci --project-pattern webshop --env-pattern dev --permission read --json
 $ coffer service-account rotate ci --grace 3600
+$ coffer service-account trust ci --github acme/webshop --repository-id 74 --owner-id 65 --environment production
+$ coffer service-account trust list ci
+$ echo not-a-token | coffer service-account trust try ci --token -
+$ coffer service-account trust revoke ci github --yes
 $ coffer acl revoke --service-account ci --yes
 $ coffer service-account revoke ci --yes
 
@@ -190,6 +194,7 @@ const server = spawn(process.execPath, [path("packages/server/bin/coffer-server.
     SMTP_HOST: "log",
     SERVICE_DB_PATH: join(base, "service.db"),
     SERVICE_PORT: String(port),
+    SERVICE_PUBLIC_URL: "https://coffer.example.com",
     SUPERADMIN_EMAIL_0: "ada@example.com"
   },
   stdio: ["ignore", "ignore", "pipe"]

@@ -24,7 +24,10 @@ afterAll(async () => {
 })
 
 const start = async (claims: Readonly<Record<string, unknown>> = {}) => {
-  const token = await signer.sign({ ...podClaims("acme/deploy", Math.floor(Date.now() / 1000)), ...claims })
+  const token = await signer.sign({
+    ...podClaims("coffer:coffer.example.com/acme/deploy", Math.floor(Date.now() / 1000)),
+    ...claims
+  })
   const home = new TestHome()
   writeFileSync(join(home.home, "token"), token)
   const { SERVICE_API_KEY: _, ...at } = service.at("")

@@ -12,7 +12,7 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv
 import type { JsonSchemaType, JsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -39,7 +39,10 @@ export class TestHome {
 
   /** Somebody has logged in at a server. */
   session(origin: string, token: string, mode = 0o600): this {
-    writeFileSync(join(this.#config, "session"), JSON.stringify({ [origin]: token }), { mode })
+    const file = join(this.#config, "session")
+    writeFileSync(file, JSON.stringify({ [origin]: token }))
+    // Whatever the umask of the tests is.
+    chmodSync(file, mode)
     return this
   }
 
