@@ -54,7 +54,6 @@ export const bundleOf = ({ env, key }) => [{ path: `${env}/bundle`, headers: { "
 
 const engineRow = {
   name: "postgres",
-  quick: true,
   run: async (context) => {
     const { coffer, embedded, scene, sceneOfEmbedded } = await context.share("engines", prepare)
     const [read, theirRead, bundle] = await interleave(
