@@ -25,7 +25,7 @@ const serve = async (variables: Variables, port?: number): Promise<void> => {
   const servers = await Promise.all(
     Array.from({ length: 3 }, () => Program.start({ SERVICE_DATABASE_URL: url.href, ...variables }))
   )
-  await underLoad(
+  const load = await underLoad(
     servers,
     () => `${serverUrl()}/${database}`,
     async () => {
@@ -33,6 +33,7 @@ const serve = async (variables: Variables, port?: number): Promise<void> => {
       if (port !== undefined) assert.isAtMost(await sessions(database), 5)
     }
   )
+  assert.strictEqual(load.count("done"), load.operations.length)
   await Effect.runPromise(drop(database))
 }
 
