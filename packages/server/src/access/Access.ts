@@ -12,9 +12,10 @@ import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { Authenticator } from "../auth/Authenticator.js"
 import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
+import type { PlaceNames, PlaceRow } from "../auth/PlaceRow.js"
 import { decide, type Grant, type Subject } from "./Decisions.js"
 import { notVisible } from "./NotFound.js"
-import { AccessRepo, type PlaceRow } from "./Repo.js"
+import { AccessRepo } from "./Repo.js"
 
 export interface Named<Id, Name> {
   readonly id: Id
@@ -144,7 +145,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* AccessRepo
     const audit = yield* AuditLog
-    const { revalidate } = yield* Authenticator
+    const { revalidate, takePlace } = yield* Authenticator
     const { transaction } = yield* Database
     const { orgCreation } = yield* ServerConfig
 
@@ -175,6 +176,12 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       )
     }
 
+    /** The place may have been read together with the actor. */
+    const rowsOf = (actor: Actor, names: PlaceNames): Effect.Effect<ReadonlyArray<PlaceRow>> =>
+      Effect.flatMap(takePlace(actor, names), (rows) =>
+        rows === undefined ? repo.place({ actorId: actor.id, ...names }) : Effect.succeed(rows)
+      )
+
     /** Resolves and authorizes a place, then builds the result of `make` from it. */
     const enter = <A extends Action, P>(
       path: PathNames,
@@ -184,7 +191,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       Effect.flatMap(CurrentActor, (actor): Effect.Effect<P, NotFound | Forbidden> => {
         const { env_name = null, org_name, project_name = null } = path
         return Effect.flatMap(
-          repo.place({ actorId: actor.id, org: org_name, project: project_name, env: env_name }),
+          rowsOf(actor, { org: org_name, project: project_name, env: env_name }),
           (rows): Effect.Effect<P, NotFound | Forbidden> => {
             const row = rows[0]
             if (row === undefined || !mayKnow(actor, row)) return notVisible(`organization ${org_name}`)

@@ -7,25 +7,51 @@ import {
 } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
 import type { SessionKind } from "@coffer/domain/Session"
-import { type Headers, HttpServerRequest } from "@effect/platform"
-import { Clock, Effect, Layer, Queue } from "effect"
+import { type Headers, HttpRouter, HttpServerRequest } from "@effect/platform"
+import { Clock, Context, Effect, Layer, Option, Queue } from "effect"
 import { ServerConfig } from "../Config.js"
-import { Database, type Transaction } from "../database/Database.js"
+import { Database, Transaction } from "../database/Database.js"
 import { timestamp } from "../database/Time.js"
 import { sessionCookie } from "../http/Browser.js"
 import { hasPrefix, hashToken, isWellFormed } from "../keys/Token.js"
 import {
   type AccountActorRow,
-  AuthRepo,
+  ActorRepo,
   type FederatedActorRow,
   type KeyActorRow,
   type SessionActorRow
-} from "./Repo.js"
+} from "./ActorRepo.js"
+import { type PlaceNames, type PlaceRow, placesIn, type RowWithPlace } from "./PlaceRow.js"
+import { AuthRepo } from "./Repo.js"
 import { isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
 
 const refusal = new Unauthorized({
   message: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
 })
+
+const nowhere: PlaceNames = { org: null, project: null, env: null }
+
+/** The names on the path of the request. */
+const namesIn = (context: Context.Context<never>): PlaceNames =>
+  Option.match(Context.getOption(context, HttpRouter.RouteContext), {
+    onNone: () => nowhere,
+    onSome: ({ params }) => ({
+      org: params["org_name"] ?? null,
+      project: params["project_name"] ?? null,
+      env: params["env_name"] ?? null
+    })
+  })
+
+/** A place as it was read together with an actor. */
+interface FoundPlace {
+  readonly names: PlaceNames
+  /** The transaction that read it. */
+  readonly within: Option.Option<Context.Tag.Service<Transaction>>
+  readonly rows: ReadonlyArray<PlaceRow>
+}
+
+const isInside = (within: FoundPlace["within"], context: Context.Context<never>): boolean =>
+  Option.getOrNull(within) === Option.getOrNull(Context.getOption(context, Transaction))
 
 const touchEveryMillis = 60_000
 /** How many last uses one transaction records. */
@@ -39,6 +65,8 @@ const touchesAtOnce = 100
 export class Authenticator extends Effect.Service<Authenticator>()("@coffer/server/Authenticator", {
   scoped: Effect.gen(function* () {
     const repo = yield* AuthRepo
+    const actors = yield* ActorRepo
+    const places = new WeakMap<Actor, FoundPlace>()
     const config = yield* ServerConfig
     const { transaction } = yield* Database
     const lastUses = yield* Queue.dropping<Effect.Effect<void, never, Transaction>>(1_000)
@@ -69,11 +97,13 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const accountOf = (row: AccountActorRow, credential: AccountCredential): ServiceAccountActor => ({
       type: "service_account",
       id: row.account_id,
-      name: row.name,
-      orgId: row.org_id,
-      orgName: row.org_name,
+      name: row.account_name,
+      orgId: row.own_org_id,
+      orgName: row.own_org_name,
       project:
-        row.project_id === null || row.project_name === null ? null : { id: row.project_id, name: row.project_name },
+        row.own_project_id === null || row.own_project_name === null
+          ? null
+          : { id: row.own_project_id, name: row.own_project_name },
       reveal: row.reveal === 1,
       credential
     })
@@ -88,16 +118,46 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         sessionId: row.session_id
       })
 
-    const touchSession = ({ session_id, user_id }: SessionActorRow, now: string) =>
-      Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now }))
+    /** Reads the actor of a credential, and with it the place that the request's path names. */
+    const found = <Row extends RowWithPlace, A extends Actor>(
+      find: (names: PlaceNames) => Effect.Effect<ReadonlyArray<Row>>,
+      actorOf: (row: Row) => A,
+      touch: (row: Row) => void = () => {}
+    ): Effect.Effect<A, Unauthorized> =>
+      Effect.withFiberRuntime(({ currentContext }) => {
+        const names = namesIn(currentContext)
+        return Effect.flatMap(find(names), (rows) => {
+          const row = rows[0]
+          if (row === undefined) return refusal
+          touch(row)
+          const actor = actorOf(row)
+          places.set(actor, { names, within: Context.getOption(currentContext, Transaction), rows: placesIn(rows) })
+          return Effect.succeed(actor)
+        })
+      })
 
-    const bySession = Effect.fnUntraced(function* (token: string, kind: SessionKind, millis: number) {
-      if (!isWellFormed("session", token)) return yield* refusal
-      const row = yield* repo.findSession({ hash: hashToken(token), kind, ...sessionLimitsAt(millis) })
-      if (row === undefined) return yield* refusal
-      if (isStale(row.last_used_at, millis)) lastUses.unsafeOffer(touchSession(row, timestamp(millis)))
-      return userOf(row, millis)
-    })
+    /**
+     * The place as it was read together with the actor, once: whoever asks again later has to read it again. Undefined if the
+     * path named another place, or in another transaction.
+     */
+    const takePlace = (actor: Actor, names: PlaceNames): Effect.Effect<ReadonlyArray<PlaceRow> | undefined> =>
+      Effect.withFiberRuntime(({ currentContext }) => {
+        const place = places.get(actor)
+        places.delete(actor)
+        const isSame =
+          place?.names.org === names.org && place.names.project === names.project && place.names.env === names.env
+        return Effect.succeed(isSame && isInside(place.within, currentContext) ? place.rows : undefined)
+      })
+
+    const touchSession = (row: SessionActorRow, millis: number): void => {
+      const { last_used_at, session_id, user_id } = row
+      const now = timestamp(millis)
+      if (isStale(last_used_at, millis)) {
+        lastUses.unsafeOffer(
+          Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now }))
+        )
+      }
+    }
 
     const touchAccount = ({ account_id, last_used_at }: AccountActorRow, millis: number): void => {
       if (isStale(last_used_at, millis)) {
@@ -105,21 +165,32 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       }
     }
 
-    const byKey = Effect.fnUntraced(function* (key: string, millis: number) {
-      if (!isWellFormed("apiKey", key)) return yield* refusal
-      const row = yield* repo.findKey({ hash: hashToken(key), now: timestamp(millis) })
-      if (row === undefined) return yield* refusal
-      touchAccount(row, millis)
-      return accountByKey(row)
-    })
+    const bySession = (token: string, kind: SessionKind, millis: number): Effect.Effect<Actor, Unauthorized> =>
+      isWellFormed("session", token)
+        ? found(
+            (names) => actors.findSession({ hash: hashToken(token), kind, ...sessionLimitsAt(millis), ...names }),
+            (row) => userOf(row, millis),
+            (row) => touchSession(row, millis)
+          )
+        : refusal
 
-    const byFederation = Effect.fnUntraced(function* (token: string, millis: number) {
-      if (!isWellFormed("federated", token)) return yield* refusal
-      const row = yield* repo.findFederated({ hash: hashToken(token), now: timestamp(millis) })
-      if (row === undefined) return yield* refusal
-      touchAccount(row, millis)
-      return accountByFederation(row)
-    })
+    const byKey = (key: string, millis: number): Effect.Effect<Actor, Unauthorized> =>
+      isWellFormed("apiKey", key)
+        ? found(
+            (names) => actors.findKey({ hash: hashToken(key), now: timestamp(millis), ...names }),
+            accountByKey,
+            (row) => touchAccount(row, millis)
+          )
+        : refusal
+
+    const byFederation = (token: string, millis: number): Effect.Effect<Actor, Unauthorized> =>
+      isWellFormed("federated", token)
+        ? found(
+            (names) => actors.findFederated({ hash: hashToken(token), now: timestamp(millis), ...names }),
+            accountByFederation,
+            (row) => touchAccount(row, millis)
+          )
+        : refusal
 
     const identify = (headers: Headers.Headers): Effect.Effect<Actor, Unauthorized> =>
       Effect.flatMap(Clock.currentTimeMillis, (millis): Effect.Effect<Actor, Unauthorized> => {
@@ -134,33 +205,27 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         return cookie === null ? refusal : bySession(cookie, "cookie", millis)
       })
 
-    const valid =
-      <Row, A extends Actor>(actorOf: (row: Row) => A) =>
-      (row: Row | undefined): Effect.Effect<A, Unauthorized> =>
-        row === undefined ? refusal : Effect.succeed(actorOf(row))
-
     const again = (actor: Actor, millis: number): Effect.Effect<Actor, Unauthorized> => {
+      const now = timestamp(millis)
       if (actor.type === "user") {
-        const session = repo.sessionById({ id: actor.sessionId, ...sessionLimitsAt(millis) })
-        return Effect.flatMap(
-          session,
-          valid((row) => userOf(row, millis))
+        return found(
+          (names) => actors.sessionById({ id: actor.sessionId, ...sessionLimitsAt(millis), ...names }),
+          (row) => userOf(row, millis)
         )
       }
       const { credential } = actor
-      const now = timestamp(millis)
       return credential.type === "key"
-        ? Effect.flatMap(repo.keyById({ id: credential.id, now }), valid(accountByKey))
-        : Effect.flatMap(repo.federatedById({ id: credential.sessionId, now }), valid(accountByFederation))
+        ? found((names) => actors.keyById({ id: credential.id, now, ...names }), accountByKey)
+        : found((names) => actors.federatedById({ id: credential.sessionId, now, ...names }), accountByFederation)
     }
 
     /** Reads the actor of a credential again, in the open transaction. Fails when the credential is no longer valid. */
     const revalidate = (actor: Actor): Effect.Effect<Actor, Unauthorized> =>
       Effect.flatMap(Clock.currentTimeMillis, (millis) => again(actor, millis))
 
-    return { identify, revalidate } as const
+    return { identify, revalidate, takePlace } as const
   }),
-  dependencies: [AuthRepo.Default]
+  dependencies: [ActorRepo.Default, AuthRepo.Default]
 }) {}
 
 /**

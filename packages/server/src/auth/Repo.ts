@@ -1,46 +1,10 @@
-import { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "@coffer/domain/Ids"
-import { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
+import { SessionId, UserId } from "@coffer/domain/Ids"
+import { Email } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { allPages } from "../database/Pages.js"
-import { query, sql } from "../database/Query.js"
+import { query } from "../database/Query.js"
+import { liveSession } from "./ActorRepo.js"
 import type { SessionLimits } from "./SessionLimits.js"
-
-const SessionActorRow = Schema.Struct({
-  session_id: SessionId,
-  user_id: UserId,
-  email: Schema.typeSchema(Email),
-  name: Schema.String,
-  superadmin: Schema.Number,
-  kind: Schema.Literal("token", "cookie"),
-  created_at: Schema.String,
-  last_used_at: Schema.String
-})
-
-export type SessionActorRow = typeof SessionActorRow.Type
-
-const accountFields = {
-  account_id: ServiceAccountId,
-  name: ServiceAccountName,
-  org_id: OrgId,
-  org_name: OrgName,
-  project_id: Schema.NullOr(ProjectId),
-  project_name: Schema.NullOr(ProjectName),
-  reveal: Schema.Number,
-  last_used_at: Schema.NullOr(Schema.String)
-}
-
-const KeyActorRow = Schema.Struct({ key_id: ApiKeyId, ...accountFields })
-export type KeyActorRow = typeof KeyActorRow.Type
-
-const FederatedActorRow = Schema.Struct({
-  session_id: SessionId,
-  federation_id: FederationId,
-  federation_name: FederationName,
-  ...accountFields
-})
-export type FederatedActorRow = typeof FederatedActorRow.Type
-
-export type AccountActorRow = Omit<KeyActorRow, "key_id">
 
 const SessionRow = Schema.Struct({
   id: SessionId,
@@ -54,41 +18,6 @@ const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const MomentRow = Schema.Struct({ created_at: Schema.String })
 const IdRow = Schema.Struct({ id: Schema.String })
 const UserRow = Schema.Struct({ id: UserId, name: Schema.String, disabled_at: Schema.NullOr(Schema.String) })
-
-/** The sessions `s` that have not expired. Only those of browsers expire when they are idle. */
-export const liveSession = sql`
-  s.created_at > ${"bornAfter"} AND (s.kind = 'token' OR s.last_used_at > ${"usedAfter"})`
-
-const sessionActor = sql`
-  SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
-    s.kind AS kind, s.created_at AS created_at, s.last_used_at AS last_used_at
-  FROM sessions s JOIN users u ON u.id = s.user_id
-  WHERE ${liveSession} AND u.disabled_at IS NULL`
-
-const accountColumns = sql`
-  a.id AS account_id, a.name AS name, o.id AS org_id, o.name AS org_name, p.id AS project_id, p.name AS project_name,
-    a.reveal AS reveal, a.last_used_at AS last_used_at`
-
-// A removed project still limits its accounts: without its row they could reach every project.
-const accountPlace = sql`
-  JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-  LEFT JOIN projects p ON p.id = a.project_id`
-
-const keyActor = sql`
-  SELECT k.id AS key_id, ${accountColumns}
-  FROM api_keys k
-  JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
-  ${accountPlace}
-  WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${"now"})`
-
-// A session never outlasts its federation, so the time when that expires need not be read.
-const federatedActor = sql`
-  SELECT s.id AS session_id, f.id AS federation_id, f.name AS federation_name, ${accountColumns}
-  FROM federated_sessions s
-  JOIN federations f ON f.id = s.federation_id AND f.removed_at IS NULL
-  JOIN service_accounts a ON a.id = s.service_account_id AND a.removed_at IS NULL
-  ${accountPlace}
-  WHERE s.expires_at > ${"now"}`
 
 export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRepo", {
   effect: Effect.gen(function* () {
@@ -124,13 +53,6 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       VALUES (${"id"}, ${"email"}, ${"mac"}, 'pending', ${"now"}, ${"expiresAt"})`
 
     return {
-      findSession: first(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
-      sessionById: first(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
-      findKey: first(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
-      keyById: first(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
-      findFederated: first(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
-      federatedById: first(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`,
-
       touchSession: write`UPDATE sessions SET last_used_at = ${"now"} WHERE id = ${"id"}`,
       touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
       touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,

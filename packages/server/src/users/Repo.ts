@@ -2,7 +2,7 @@ import { ServiceAccountId, UserId } from "@coffer/domain/Ids"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { maxCounted } from "@coffer/domain/UserRecord"
 import { Effect, Schema } from "effect"
-import { liveSession } from "../auth/Repo.js"
+import { liveSession } from "../auth/ActorRepo.js"
 import type { SessionLimits } from "../auth/SessionLimits.js"
 import { query, type Sql, sql } from "../database/Query.js"
 

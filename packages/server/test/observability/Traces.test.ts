@@ -98,6 +98,14 @@ describe("traces", () => {
         .filter(({ parentSpanId }) => parentSpanId !== undefined && parentSpanId === parent)
         .flatMap(({ name, spanId }) => [name, ...below(spanId)])
     for (const name of ["sql.transaction", "sql.execute"]) assert.include(below(done?.spanId), name)
+    const read = spans.find(
+      ({ name, attributes }) => name === `GET ${secretRoute}` && attributes["http.response.status_code"] === 404
+    )
+    assert.lengthOf(
+      below(read?.spanId).filter((name) => name === "sql.execute"),
+      2,
+      "a read asks once for the credential and the place, and once for the secret"
+    )
     const names = spans.map(({ name }) => name)
     assert.include(names, "GET")
     assert.lengthOf(

@@ -1,0 +1,96 @@
+import { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "@coffer/domain/Ids"
+import { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { query, sql } from "../database/Query.js"
+import { joinPlace, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
+
+const SessionActorRow = Schema.Struct({
+  session_id: SessionId,
+  user_id: UserId,
+  email: Schema.typeSchema(Email),
+  name: Schema.String,
+  superadmin: Schema.Number,
+  kind: Schema.Literal("token", "cookie"),
+  created_at: Schema.String,
+  last_used_at: Schema.String,
+  ...placeFields
+})
+export type SessionActorRow = typeof SessionActorRow.Type
+
+const accountFields = {
+  account_id: ServiceAccountId,
+  account_name: ServiceAccountName,
+  own_org_id: OrgId,
+  own_org_name: OrgName,
+  own_project_id: Schema.NullOr(ProjectId),
+  own_project_name: Schema.NullOr(ProjectName),
+  reveal: Schema.Number,
+  last_used_at: Schema.NullOr(Schema.String),
+  ...placeFields
+}
+
+const KeyActorRow = Schema.Struct({ key_id: ApiKeyId, ...accountFields })
+export type KeyActorRow = typeof KeyActorRow.Type
+
+const FederatedActorRow = Schema.Struct({
+  session_id: SessionId,
+  federation_id: FederationId,
+  federation_name: FederationName,
+  ...accountFields
+})
+export type FederatedActorRow = typeof FederatedActorRow.Type
+
+export type AccountActorRow = Omit<KeyActorRow, "key_id">
+
+/** The sessions `s` that have not expired. Only those of browsers expire when they are idle. */
+export const liveSession = sql`
+  s.created_at > ${"bornAfter"} AND (s.kind = 'token' OR s.last_used_at > ${"usedAfter"})`
+
+const sessionActor = sql`
+  SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
+    s.kind AS kind, s.created_at AS created_at, s.last_used_at AS last_used_at, ${placeColumns}
+  FROM sessions s JOIN users u ON u.id = s.user_id
+  LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
+  WHERE ${liveSession} AND u.disabled_at IS NULL`
+
+const accountColumns = sql`
+  a.id AS account_id, a.name AS account_name, oo.id AS own_org_id, oo.name AS own_org_name,
+    op.id AS own_project_id, op.name AS own_project_name, a.reveal AS reveal, a.last_used_at AS last_used_at,
+    ${placeColumns}`
+
+// A removed project still limits its accounts: without its row they could reach every project.
+const accountPlaces = sql`
+  JOIN organizations oo ON oo.id = a.org_id AND oo.removed_at IS NULL
+  LEFT JOIN projects op ON op.id = a.project_id
+  LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`a.id`)}`
+
+const keyActor = sql`
+  SELECT k.id AS key_id, ${accountColumns}
+  FROM api_keys k
+  JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
+  ${accountPlaces}
+  WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${"now"})`
+
+// A session never outlasts its federation, so the time when that expires need not be read.
+const federatedActor = sql`
+  SELECT s.id AS session_id, f.id AS federation_id, f.name AS federation_name, ${accountColumns}
+  FROM federated_sessions s
+  JOIN federations f ON f.id = s.federation_id AND f.removed_at IS NULL
+  JOIN service_accounts a ON a.id = s.service_account_id AND a.removed_at IS NULL
+  ${accountPlaces}
+  WHERE s.expires_at > ${"now"}`
+
+/**
+ * Reads the actor of a credential together with the place that the request's path names: one row for each rule of the actor,
+ * or one row. On PostgreSQL, a read of a secret takes two round trips, this one and its own.
+ */
+export class ActorRepo extends Effect.Service<ActorRepo>()("@coffer/server/ActorRepo", {
+  effect: Effect.map(query, ({ all }) => ({
+    findSession: all(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
+    sessionById: all(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
+    findKey: all(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
+    keyById: all(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
+    findFederated: all(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
+    federatedById: all(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`
+  }))
+}) {}
