@@ -2,6 +2,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { bundleModules, readable, root, settings } from "../bundling.mjs"
+import { below } from "./archive.mjs"
 import { ownLicence, thirdParty } from "./licences.mjs"
 import { filesOf } from "./staging.mjs"
 
@@ -40,6 +41,9 @@ const lockedBelow = (name, lock) => {
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+/** The files of the build in a folder of the package, by path. */
+const builtIn = async (folder) => below(folder, await filesOf(fileURLToPath(new URL(folder, server))))
+
 /** Returns the package's files by path. */
 export const serverPackage = async ({ folder, man, manifest }) => {
   const names = await entries()
@@ -70,6 +74,7 @@ export const serverPackage = async ({ folder, man, manifest }) => {
     requires: true,
     packages: { "": described, ...lockedBelow(native, lock) }
   }
+  const inConsole = JSON.parse(await readFile(new URL("dist/web.json", server), "utf8"))
   const bins = await Promise.all(
     Object.values(own.bin).map(async (path) => [
       path,
@@ -78,16 +83,12 @@ export const serverPackage = async ({ folder, man, manifest }) => {
   )
   return {
     ...(await filesOf(folder)),
-    ...Object.fromEntries(
-      Object.entries(await filesOf(fileURLToPath(new URL("dist/documents", server)))).map(([path, content]) => [
-        `dist/documents/${path}`,
-        content
-      ])
-    ),
+    ...(await builtIn("dist/documents")),
+    ...(await builtIn("dist/web")),
     ...Object.fromEntries(bins),
     "package.json": `${JSON.stringify(described, null, 2)}\n`,
     "npm-shrinkwrap.json": `${JSON.stringify(shrinkwrap, null, 2)}\n`,
     LICENSE: await ownLicence(),
-    "THIRD-PARTY-LICENCES.txt": await thirdParty(Object.keys(inputs))
+    "THIRD-PARTY-LICENCES.txt": await thirdParty([...Object.keys(inputs), ...inConsole])
   }
 }

@@ -33,6 +33,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly host: string
   /** 0: the system chooses a free port. */
   readonly port: number
+  /** Whether the server serves the web console. */
+  readonly webConsole: boolean
   readonly corsAllowedOrigins: ReadonlyArray<string>
   readonly backups: BackupSettings | null
   readonly logLevel: LogLevel.LogLevel
@@ -105,6 +107,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         outbound: outbound(settings),
         host: settings.withDefault("SERVICE_HOST", host, "127.0.0.1"),
         port: settings.withDefault("SERVICE_PORT", listeningPort, defaultPort),
+        webConsole: settings.withDefault("SERVICE_CONSOLE", word({ 0: false, 1: true }), true),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
         backups: backups(settings),
         logLevel: settings.withDefault("SERVICE_LOG_LEVEL", word<LogLevel.LogLevel>(logLevels), LogLevel.Info),

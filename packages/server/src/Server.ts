@@ -15,6 +15,7 @@ import { BackupsHttp } from "./backups/Http.js"
 import { BackupScheduleLive } from "./backups/Schedule.js"
 import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
+import { ConsoleLive } from "./console/Http.js"
 import { EngineLive } from "./database/Engine.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { FederationsHttp } from "./federations/Http.js"
@@ -75,7 +76,7 @@ const announce = Layer.effectDiscard(
 const ServicesLive = HttpApiBuilder.serve().pipe(
   Layer.merge(announce),
   Layer.provide([NodeHttpServerLive, HttpServer.layerContext]),
-  Layer.provide([BoundaryLive, PagesLive]),
+  Layer.provide([BoundaryLive, ConsoleLive, PagesLive]),
   Layer.provide(ApiLive),
   Layer.provide(HttpRouter.setRouterConfig(routerConfig)),
   Layer.provide([AuthenticationLive, Layer.effect(Admission, makeAdmission(Api))]),

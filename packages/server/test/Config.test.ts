@@ -77,6 +77,7 @@ describe("the settings", () => {
         machineIssuers: [],
         host: "127.0.0.1",
         port: 7100,
+        webConsole: true,
         corsAllowedOrigins: [],
         backups: null,
         logLevel: LogLevel.Info,
@@ -110,6 +111,7 @@ describe("the settings", () => {
         SERVICE_DB_PATH: "/var/lib/coffer/coffer.db",
         SERVICE_HOST: "0.0.0.0",
         SERVICE_PORT: "8080",
+        SERVICE_CONSOLE: "0",
         CORS_ALLOWED_ORIGINS: "https://app.example.com, http://localhost:5173",
         BACKUP_S3_ENDPOINT: "https://s3.example.com/storage",
         BACKUP_S3_REGION: "eu-west-1",
@@ -165,6 +167,7 @@ describe("the settings", () => {
         machineIssuers: ["https://gitlab.example.com"],
         host: "0.0.0.0",
         port: 8080,
+        webConsole: false,
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],
         backups: {
           store: {
@@ -470,6 +473,7 @@ describe("a setting that breaks its rule", () => {
     SERVICE_AUDIT_STREAM: ["/var/log/"],
     SERVICE_AUDIT_REQUIRED: ["true", "2"],
     SERVICE_INVITATION_MAIL: ["no", "2"],
+    SERVICE_CONSOLE: ["off", "2"],
     OTEL_EXPORTER_OTLP_ENDPOINT: ["collector:4318"],
     OTEL_SERVICE_NAME: ["a\tb"],
     OTEL_EXPORTER_OTLP_HEADERS: ["Bearer abc"]

@@ -72,6 +72,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
       },
       { variable: "SERVICE_PORT", meaning: "The port to listen on; 0: any free port", default: "7100" },
       {
+        variable: "SERVICE_CONSOLE",
+        meaning: "`0`: the server does not serve the web console. The login page stays",
+        default: "1"
+      },
+      {
         variable: "CORS_ALLOWED_ORIGINS",
         meaning: "The origins of web pages that may call the API from browsers (CORS). Empty: none"
       },

@@ -70,6 +70,8 @@ const singleSignOn = ({ provider }: Settings): string =>
 const browsers = ({ publicUrl }: Settings): string =>
   publicUrl === null ? off("public address", "browsers' sessions on loopback alone") : on("public address", publicUrl)
 
+const webConsole = ({ webConsole }: Settings): string => (webConsole ? on("web console", "at /") : off("web console"))
+
 /** Log lines that say which features are on or off, without secrets. */
 export const summary = (settings: Settings): ReadonlyArray<string> => {
   const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
@@ -77,7 +79,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   return [
     ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
-    line(emailLogin, singleSignOn, browsers),
+    line(emailLogin, singleSignOn, browsers, webConsole),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)
   ]

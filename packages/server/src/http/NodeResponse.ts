@@ -17,7 +17,8 @@ const send = (response: ServerResponse, piece: Uint8Array): Effect.Effect<void> 
 
 /** The common headers and those of this response, in the flat form that Node does not copy. */
 const headersOf = (headers: Headers.Headers, cookies: Cookies.Cookies, id: string): Array<string> => {
-  const list = ["cache-control", "no-store", "x-content-type-options", "nosniff", "x-request-id", id]
+  const list = ["x-content-type-options", "nosniff", "x-request-id", id]
+  if (headers["cache-control"] === undefined) list.push("cache-control", "no-store")
   for (const name of Object.keys(headers)) {
     const value = headers[name]
     if (value !== undefined) list.push(name, value)

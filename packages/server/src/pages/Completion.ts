@@ -8,9 +8,6 @@ import { type Flow, Flows } from "./Flow.js"
 import { donePage } from "./LoginPages.js"
 import { Programs } from "./Programs.js"
 
-/** Where a browser goes after its login. */
-const home = "/"
-
 /** Decides what follows a login in a browser, by code or by the provider: the one place for every intent. */
 export class Completion extends Effect.Service<Completion>()("@coffer/server/Completion", {
   effect: Effect.gen(function* () {
@@ -20,11 +17,11 @@ export class Completion extends Effect.Service<Completion>()("@coffer/server/Com
     const sessions = yield* Sessions
 
     /** Starts the browser's own session. */
-    const browser = Effect.fnUntraced(function* ({ email, id }: LoggedIn) {
+    const browser = Effect.fnUntraced(function* ({ email, id }: LoggedIn, next: string) {
       const { headers } = yield* NodeRequest.current
       const reach = yield* cookieReach(config, headers)
       const { resource, result: token } = yield* sessions.complete(id, "cookie")
-      const response = yield* flows.end(setSessionCookie(donePage(email, home), reach, token))
+      const response = yield* flows.end(setSessionCookie(donePage(email, next), reach, token))
       return { result: response, resource }
     })
 
@@ -39,7 +36,7 @@ export class Completion extends Effect.Service<Completion>()("@coffer/server/Com
     const complete = (flow: Flow, user: LoggedIn) => {
       switch (flow.intent.type) {
         case "browser":
-          return browser(user)
+          return browser(user, flow.intent.next)
         case "loopback":
         case "device":
           return program(flow, user)

@@ -10,7 +10,7 @@ import { callbackPath, Provider } from "../identities/Provider.js"
 import { Completion } from "./Completion.js"
 import { type Flow, Flows } from "./Flow.js"
 import { intentOf } from "./Intents.js"
-import { choosePage, codePage, homePage, type Problem } from "./LoginPages.js"
+import { choosePage, codePage, type Problem } from "./LoginPages.js"
 import { orFailedPage } from "./Problems.js"
 import { Programs } from "./Programs.js"
 import { makeProviderPages } from "./ProviderPages.js"
@@ -87,7 +87,6 @@ export const PagesLive = HttpApiBuilder.Router.use((router) =>
     const pages = yield* makePages
     const programs = yield* Programs
     const provider = yield* makeProviderPages
-    yield* router.get("/", Effect.succeed(homePage()))
     yield* router.get("/login", orFailedPage(pages.start))
     yield* router.post("/login", orFailedPage(pages.submit))
     yield* router.post("/login/decide", orFailedPage(programs.decide))

@@ -1,8 +1,10 @@
 import { ClientState, CodeChallenge, LoopbackUri, MachineName } from "@coffer/domain/ClientLogin"
 import { ValidationError } from "@coffer/domain/Errors"
 import { Effect, Either, Schema } from "effect"
+import { home, ownAddress } from "./Next.js"
 
-const Browser = Schema.Struct({ type: Schema.Literal("browser") })
+/** `next`: the address of the server's own that the browser opens after the login. */
+const Browser = Schema.Struct({ type: Schema.Literal("browser"), next: Schema.String })
 
 /** A program on the browser's machine, to which the browser brings a code (RFC 8252). */
 const Loopback = Schema.Struct({
@@ -21,6 +23,9 @@ export type Device = typeof Device.Type
 /** What a login in a browser is for. */
 export const Intent = Schema.Union(Browser, Loopback, Device)
 export type Intent = typeof Intent.Type
+
+/** For a login that nothing asked for. */
+export const toHome: Intent = { type: "browser", next: home }
 
 /** The parameters with which a program opens the login page. */
 const Parameters = Schema.Struct({
@@ -42,7 +47,8 @@ const badParameters = new ValidationError({
 export const intentOf = (url: string): Effect.Effect<Intent, ValidationError> => {
   const query = url.indexOf("?")
   const parameters = new URLSearchParams(query < 0 ? "" : url.slice(query + 1))
-  if (!parameters.has("redirect_uri")) return Effect.succeed({ type: "browser" })
+  if (!parameters.has("redirect_uri"))
+    return Effect.succeed({ type: "browser", next: ownAddress(parameters.get("next")) })
   return Either.mapBoth(decodeParameters(Object.fromEntries(parameters)), {
     onLeft: () => badParameters,
     onRight: ({ code_challenge, machine, redirect_uri, state }): Intent => ({

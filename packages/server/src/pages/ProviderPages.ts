@@ -6,6 +6,7 @@ import { Identities } from "../identities/Identities.js"
 import { Provider } from "../identities/Provider.js"
 import { Completion } from "./Completion.js"
 import { Flows } from "./Flow.js"
+import { toHome } from "./Intents.js"
 import { failedPage } from "./LoginPages.js"
 
 const failed = (failure: ProviderDown | ProviderRefused) => Effect.succeed(failedPage(failure))
@@ -19,7 +20,7 @@ export const makeProviderPages = Effect.gen(function* () {
   if (provider === null) return null
 
   const begin = Effect.gen(function* () {
-    const flow = Option.getOrElse(yield* flows.find, () => flows.begin({ type: "browser" }))
+    const flow = Option.getOrElse(yield* flows.find, () => flows.begin(toHome))
     const { address, checks } = yield* provider.begin
     return yield* flows.keep(HttpServerResponse.redirect(address, { status: 303 }), { ...flow, provider: checks })
   }).pipe(Effect.catchTag("ProviderDown", "ProviderRefused", failed))

@@ -3,6 +3,7 @@ import type { EnvId } from "@coffer/domain/Ids"
 import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
+import { namesETag } from "../http/ETag.js"
 
 interface State {
   readonly id: EnvId
@@ -18,13 +19,6 @@ export const etagOf = (epoch: string, ...states: ReadonlyArray<State>): string =
     .update([...states.map(({ id, revision }) => `${id} ${revision}`), epoch].join(" "))
     .digest("base64url")
     .slice(0, 27)}"`
-
-/**
- * Whether an `If-Match` or `If-None-Match` header (RFC 9110, section 13.1) names an ETag. Weak tags count, because
- * proxies that compress responses mark tags as weak. The environment's revision is the same.
- */
-export const namesETag = (header: string, etag: string): boolean =>
-  header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
 /** Fails with Conflict if an `If-Match` header does not name the current ETag. */
 export const checkMatch = (name: EnvName, ifMatch: string | undefined, etag: string): Effect.Effect<void, Conflict> =>

@@ -25,6 +25,7 @@ const everything = {
   SERVICE_OIDC_CLIENT_ID: "coffer",
   SERVICE_OIDC_CLIENT_SECRET: "hunter2-oidc",
   SERVICE_EMAIL_LOGIN: "0",
+  SERVICE_CONSOLE: "0",
   SERVICE_SIGNUP: "invited",
   SERVICE_SIGNUP_DOMAINS: "example.com",
   SERVICE_ORG_CREATION: "superadmin",
@@ -46,7 +47,7 @@ describe("the lines at start", () => {
     Effect.map(lines({}), (found) =>
       assert.deepStrictEqual(found, [
         "mail off (login codes are printed in this log); backups off (no store is configured)",
-        "login by e-mail on (codes); single sign-on off; public address off (browsers' sessions on loopback alone)",
+        "login by e-mail on (codes); single sign-on off; public address off (browsers' sessions on loopback alone); web console on (at /)",
         "open sign-up on (anyone with a mailbox); open organization creation on (anyone); superadmins off",
         "metrics off; audit stream off; required audit off; tracing off"
       ])
@@ -57,7 +58,7 @@ describe("the lines at start", () => {
     Effect.map(lines(everything), (found) => {
       assert.deepStrictEqual(found, [
         "mail on (mail.example.com:587, STARTTLS, with a login, from coffer@example.com); backups on (https://s3.example.com, bucket backups, every 6 h, kept for 7 days and 4 weeks)",
-        "login by e-mail off; single sign-on on (https://id.example.com/realms/acme); public address on (https://coffer.example.com)",
+        "login by e-mail off; single sign-on on (https://id.example.com/realms/acme); public address on (https://coffer.example.com); web console off",
         "open sign-up off (invited people, example.com); open organization creation off (superadmins alone); superadmins on (2)",
         "metrics on (127.0.0.1:9464); audit stream on (/var/lib/coffer/audit.jsonl); required audit on (no access without its entry); tracing on (http://collector:4318 as coffer-server)"
       ])

@@ -64,6 +64,25 @@ describe("the login page", () => {
     assert.strictEqual(headers.get("referrer-policy"), "no-referrer")
   })
 
+  it("returns to the address that asked for it, if that is the server's own", async () => {
+    const nextOf = async (next: string) => {
+      const reader = browser()
+      const email = address()
+      const first = await reader.open(`/login?next=${encodeURIComponent(next)}`)
+      const asked = await reader.submit(first, { email })
+      const last = await reader.submit(asked, { code: await codeOf(email) })
+      return /content="0; url=([^"]*)"/.exec(last.text)?.[1]
+    }
+    assert.strictEqual(await nextOf("/acme/webshop?env=prod&filter=x#KEY"), "/acme/webshop?env=prod&amp;filter=x#KEY")
+    assert.strictEqual(await nextOf(`/acme/"><script>`), "/acme/%22%3E%3Cscript%3E")
+    for (const elsewhere of [
+      ...["//elsewhere.test/", "/\\elsewhere.test", "/\t/elsewhere.test", "/x/..//elsewhere.test"],
+      ...["https://elsewhere.test/", "javascript:alert(1)", "acme", "", `/${"a".repeat(1_000)}`]
+    ]) {
+      assert.strictEqual(await nextOf(elsewhere), "/", elsewhere)
+    }
+  })
+
   it("says what is wrong with an address or a code, and keeps the address", async () => {
     const reader = browser()
     const email = address()

@@ -1,0 +1,46 @@
+/**
+ * Builds the web console, and puts it into the server's package with compressed copies, so that the server compresses
+ * nothing. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
+ */
+import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
+import { build } from "vite"
+import { filesOf } from "./release/staging.mjs"
+
+const root = new URL("../", import.meta.url)
+const path = (name) => fileURLToPath(new URL(name, root))
+const source = path("packages/console")
+const target = path("packages/server/dist/web")
+const next = `${target}.next`
+
+/** Smaller files fit into one packet as they are. */
+const worthCompressing = 1_000
+
+const compress = async (file, content) => {
+  if (!/\.(css|html|js|json|svg|txt)$/.test(file) || content.length < worthCompressing) return
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
+  await writeFile(`${file}.br`, await promisify(brotliCompress)(content, { params }))
+  await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }))
+}
+
+const { output } = await build({ root: source, logLevel: "warn" })
+await rm(next, { recursive: true, force: true })
+await mkdir(next, { recursive: true })
+await cp(`${source}/dist`, next, { recursive: true })
+await Promise.all(Object.entries(await filesOf(next)).map(([name, content]) => compress(`${next}/${name}`, content)))
+// At once, so that a server that starts meanwhile finds all files of one build.
+await rm(target, { recursive: true, force: true })
+await rename(next, target)
+
+/** The modules of the bundle, whose licences the release lists. */
+const inputs = output.flatMap((chunk) => Object.keys(chunk.modules ?? {})).map((id) => id.split("?")[0])
+const own = fileURLToPath(root)
+const names = inputs.filter((id) => id.startsWith(own)).map((id) => id.slice(own.length))
+await writeFile(`${target}.json`, JSON.stringify([...new Set(names)].sort()))
+
+const index = await readFile(`${target}/index.html`, "utf8")
+if (/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=/.test(index)) {
+  throw new Error("index.html has an inline script or style, which the policy of the server forbids")
+}
