@@ -26,6 +26,17 @@ const overloaded = new Overloaded({
   retryAfter: 1
 })
 
+type BodyFailure = "gone" | "late"
+
+const failures = new WeakMap<IncomingMessage, BodyFailure>()
+const readers = new WeakMap<IncomingMessage, (failure: BodyFailure) => void>()
+
+/** Tells the reader of a body, now or when there is one, that the rest will not arrive. */
+export const bodyFails = (source: IncomingMessage, failure: BodyFailure): void => {
+  failures.set(source, failure)
+  readers.get(source)?.(failure)
+}
+
 /** A request that did not arrive in time. The response is the error envelope with status 408. */
 export class TooSlow extends Data.TaggedError("TooSlow") {}
 
@@ -66,15 +77,22 @@ const collect = (
     }
     const onEnd = () => end(Effect.succeed(bytes.subarray(0, size)))
     const onGone = () => end(refuse("ended before it was whole"))
-    const onTimeout = () => end(new TooSlow())
+    const onFailure = (failure: BodyFailure) => (failure === "late" ? end(new TooSlow()) : onGone())
     const stop = () => {
-      source.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone).off("timeout", onTimeout)
+      readers.delete(source)
+      source.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone)
     }
     const end = (result: Parameters<typeof resume>[0]) => {
       stop()
       resume(result)
     }
-    source.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone).on("timeout", onTimeout)
+    const failure = failures.get(source)
+    if (failure !== undefined) {
+      onFailure(failure)
+      return
+    }
+    readers.set(source, onFailure)
+    source.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone)
     return Effect.sync(stop)
   })
 

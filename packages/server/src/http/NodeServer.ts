@@ -6,6 +6,7 @@ import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
+import { bodyFails } from "./Body.js"
 import { httpServerOn } from "./NodeHttpServer.js"
 import { requestId } from "./RequestFacts.js"
 
@@ -66,8 +67,7 @@ const refuseUnparsed =
       const { request, response } = first
       response.shouldKeepAlive = false
       if (others.length > 0 || request.complete) response.once("close", () => socket.destroy())
-      else if (request.listenerCount("timeout") > 0) request.emit(late ? "timeout" : "error", error)
-      else socket.destroy()
+      else bodyFails(request, late ? "late" : "gone")
       return
     }
     // The error is in the rest of a body whose request was already answered.
