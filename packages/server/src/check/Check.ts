@@ -6,7 +6,7 @@ import { unknownMessage, unknownSettings } from "../config/Unknown.js"
 import type { Environment } from "../config/Variables.js"
 import { LoggingLive } from "../Logging.js"
 import { databaseChecks } from "./DatabaseChecks.js"
-import { fileChecks } from "./FileChecks.js"
+import { fileChecks, stagingChecks } from "./FileChecks.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 import { mailCheck } from "./MailCheck.js"
 import { type ShownSetting, shownSettings } from "./ShownSettings.js"
@@ -40,7 +40,7 @@ const checks = (environment: Environment, mailTo: Email | null) =>
     return [
       ok("settings", "all settings are valid"),
       ...database,
-      ...fileChecks(settings.dbPath, environment),
+      ...(settings.postgres === null ? fileChecks(settings.dbPath, environment) : stagingChecks(settings, environment)),
       mail,
       store
     ]

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { Either } from "effect"
+import type { Settings } from "../Config.js"
 import { exposedSecrets } from "../config/Exposed.js"
 import type { Environment } from "../config/Variables.js"
 import { reasonOf } from "../database/Reason.js"
@@ -12,6 +13,15 @@ const writableByOthers = 0o022
 
 const isOfDatabase = (dbPath: string) => (name: string) =>
   name === basename(dbPath) || name.startsWith(`${basename(dbPath)}-`) || name.startsWith(`${basename(dbPath)}.`)
+
+const exposedFiles = (environment: Environment): ReadonlyArray<Finding> =>
+  exposedSecrets(environment).map((variable) =>
+    warning(
+      "files",
+      `every user of this machine can read the file of ${variable}`,
+      "chmod o-rwx that file, unless a container mounts it for the server alone"
+    )
+  )
 
 const modes = (dbPath: string, environment: Environment): ReadonlyArray<Finding> => {
   const folder = dirname(dbPath)
@@ -26,13 +36,7 @@ const modes = (dbPath: string, environment: Environment): ReadonlyArray<Finding>
     ...((statSync(folder).mode & writableByOthers) === 0
       ? []
       : [failed("files", `${folder} can be written by others`, `chmod go-w ${folder}`)]),
-    ...exposedSecrets(environment).map((variable) =>
-      warning(
-        "files",
-        `every user of this machine can read the file of ${variable}`,
-        "chmod o-rwx that file, unless a container mounts it for the server alone"
-      )
-    )
+    ...exposedFiles(environment)
   ]
   return findings.length > 0 ? findings : [ok("files", "no other user can access the database or the files of secrets")]
 }
@@ -64,16 +68,33 @@ const space = (dbPath: string): Finding => {
     : ok("disk", message)
 }
 
-/** Checks file modes and disk space. */
+const orInaccessible = (folder: string, next: string, findings: () => ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
+  Either.getOrElse(Either.try({ try: findings, catch: reasonOf }), (reason) => [
+    failed("files", `${folder} cannot be accessed: ${reason}`, next)
+  ])
+
+/** Checks file modes and disk space of a SQLite database. */
 export const fileChecks = (dbPath: string, environment: Environment): ReadonlyArray<Finding> => {
   const folder = dirname(dbPath)
-  return Either.getOrElse(
-    Either.try({
-      try: () => [...access(folder), ...modes(dbPath, environment), space(dbPath)],
-      catch: reasonOf
-    }),
-    (reason) => [
-      failed("files", `${folder} cannot be accessed: ${reason}`, "correct SERVICE_DB_PATH, or create its directory")
-    ]
-  )
+  return orInaccessible(folder, "correct SERVICE_DB_PATH, or create its directory", () => [
+    ...access(folder),
+    ...modes(dbPath, environment),
+    space(dbPath)
+  ])
+}
+
+/** Checks the files of a server on PostgreSQL. It writes only backups, in its working folder, before they are stored. */
+export const stagingChecks = (
+  { backups, dbPath }: Pick<Settings, "backups" | "dbPath">,
+  environment: Environment
+): ReadonlyArray<Finding> => {
+  const exposed = exposedFiles(environment)
+  const files = exposed.length > 0 ? exposed : [ok("files", "no other user can read the files of secrets")]
+  if (backups === null) return files
+  const folder = resolve(dirname(dbPath))
+  return orInaccessible(folder, "start the server in a folder that it can write", () => {
+    const { bavail, bsize } = statfsSync(folder)
+    const message = `the disk has ${Math.floor((bavail * bsize) / mebibyte)} MiB free in ${folder}, where backups are prepared`
+    return [...access(folder), ...files, ok("disk", message)]
+  })
 }

@@ -39,6 +39,9 @@ describe("coffer-server check on PostgreSQL", () => {
           one
         )
       }
+      assert.match(of("files")[0]?.message ?? "", /no other user can read the files of secrets/)
+      assert.deepStrictEqual(of("disk"), [], "it writes no files without backups")
+
       const wrong = yield* findings(url, { SERVICE_MASTER_KEY: "ab".repeat(32) })
       assert.match(wrong("key")[0]?.message ?? "", /does not open the database/)
     }).pipe(Effect.scoped)
