@@ -15,7 +15,7 @@ const ofPostgres = "test/postgres/**/*.test.ts"
  */
 const onBoth = [
   "access/Access",
-  "api/{Client,Connections,Login}",
+  "api/{Client,Connections,Cookies,Login,Serving,Transport}",
   "audit/{AuditLog,Breaks,Flush,Reach}",
   "auth/*",
   "environments/Environments",
@@ -35,8 +35,10 @@ const onBoth = [
 /** The slowest of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
 const onBothInLongRuns = [
   "api/{Answers,Requests,Resources}",
-  "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,Table,Tenants}",
-  "history/Limits"
+  "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,ServiceAccounts,Table,Tenants}",
+  "history/Limits",
+  "jobs/*",
+  "pages/*"
 ]
 
 const project = (name: string) => ({

@@ -1,4 +1,3 @@
-import Sqlite from "better-sqlite3"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Browser } from "../support/Browser.js"
 import { Program } from "../support/Program.js"
@@ -20,11 +19,9 @@ afterAll(async () => {
 })
 
 /** As time goes by: each session is that much older. */
-const age = (minutes: number) => {
-  const database = new Sqlite(program.file())
+const age = async (minutes: number) => {
   const born = new Date(Date.now() - minutes * 60_000).toISOString()
-  database.prepare("UPDATE sessions SET created_at = ?").run(born)
-  database.close()
+  await program.execute(`UPDATE sessions SET created_at = '${born}'`)
 }
 
 const me = (headers: Readonly<Record<string, string>> = {}) => reader.call("GET", "/api/auth/me", undefined, headers)
@@ -75,9 +72,9 @@ describe("a cookie that a browser sends", () => {
     await reader.call("POST", "/api/orgs", { name: "acme" })
     const { body: account } = await reader.call("POST", "/api/orgs/acme/service-accounts", { name: "bot" })
     const rule = { subject_type: "service_account", subject_id: account.id, project_pattern: "*", env_pattern: "*" }
-    age(14)
+    await age(14)
     assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "admin" }), "201")
-    age(15)
+    await age(15)
     assert.strictEqual(await done("GET", "/api/orgs/acme"), "200")
     assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "write" }), "200")
     const refused = "403 REAUTHENTICATE"
@@ -91,7 +88,7 @@ describe("a cookie that a browser sends", () => {
     assert.strictEqual(await done("POST", `/api/orgs/acme/service-accounts/${account.id}/rotate`, {}), refused)
     assert.strictEqual(await done("POST", "/api/backups"), refused)
     const token = await program.login("ada@example.com")
-    age(15)
+    await age(15)
     const byToken = await program.call("POST", "/api/orgs/acme/service-accounts", { token, body: { name: "third" } })
     assert.strictEqual(byToken.status, 201, "a session with a token is not affected")
   })

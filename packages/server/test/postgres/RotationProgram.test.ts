@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { copyOfTemplate, drop, invariantsOnServer, serverUrl } from "../support/postgres/Databases.js"
+import { finished } from "../support/Finished.js"
 import { cleanUp, freshFolder, masterKey, Program, type Variables } from "../support/Program.js"
 
 const bin = fileURLToPath(new URL("../../../cli/bin/coffer.js", import.meta.url))
@@ -19,14 +17,9 @@ let folder: string
 
 /** Runs `coffer master-key rotate` to its end. */
 const rotate = async (args: ReadonlyArray<string>, env: Variables) => {
-  const child = spawn(process.execPath, [bin, "master-key", "rotate", "--generate", ...args], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"], HOME: folder, SERVICE_MASTER_KEY: masterKey, ...env },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
-  const [said, warned, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")])
+  const { code, said, warned } = await finished(folder, [bin, "master-key", "rotate", "--generate", ...args], env)
   assert.notInclude(said + warned, password)
-  return { code: code as number | null, said, warned }
+  return { code, said, warned }
 }
 
 beforeAll(async () => {

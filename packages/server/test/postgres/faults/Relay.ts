@@ -46,8 +46,8 @@ export class Relay {
     client.on("data", (data) => {
       if (this.#isSilent) return
       target.write(data)
-      // The change is made, and its answer does not arrive.
-      if (this.#cutsCommits && data.includes("COMMIT")) setImmediate(() => client.destroy())
+      // The change is made, and its answer does not arrive. A statement ends with a zero: BEGIN names READ COMMITTED.
+      if (this.#cutsCommits && data.includes("COMMIT\0")) setImmediate(() => client.destroy())
     })
   }
 
