@@ -10,8 +10,10 @@ export const maxSecretValueBytes = 65_536
 const secretValueMessage =
   "a secret value is a string of at most 64 KB (65,536 bytes of UTF-8), without lone surrogates"
 
-/** Returns the length of a string in bytes of UTF-8. */
-export const byteLength = (text: string): number => Buffer.byteLength(text)
+const encoder = new TextEncoder()
+
+/** Returns the length of a string in bytes of UTF-8. A browser has no `Buffer`. */
+export const byteLength = (text: string): number => encoder.encode(text).length
 
 /** Text of at most 64 KB, possibly empty. Pass it as `Redacted` everywhere. */
 export const SecretValue = Schema.String.pipe(

@@ -1,0 +1,70 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpClientError } from "@effect/platform/HttpClientError"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import { Data, Duration, Effect, FiberRef, Option } from "effect"
+import { errorCodes } from "../Errors.js"
+import { isOverloaded, classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
+import type { ClientError, ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
+
+/** The fiber's last response, classified. The toolkit's decode error does not contain the response. */
+export const lastAnswer = FiberRef.unsafeMake<Option.Option<UnexpectedResponse | UnknownApiError>>(Option.none())
+
+/** The server rejected the request as overloaded, before it had any effect. */
+class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientResponse }> {
+  readonly code = "OVERLOADED"
+}
+
+const isGood = (status: number) => (status >= 200 && status < 300) || status === 304
+
+/**
+ * Limits the time of a request. Retries reads after transient errors, and every request after OVERLOADED, at most twice.
+ * Fails on responses outside the contract.
+ */
+export const exchange = (
+  client: HttpClient.HttpClient,
+  {
+    noAnswerWithin,
+    noteStatus,
+    unreachable,
+    url
+  }: {
+    readonly url: string
+    readonly unreachable: (error: HttpClientError) => ServerUnreachable
+    readonly noAnswerWithin: (seconds: number) => ServerUnreachable
+    /** Is told the status of every response. */
+    readonly noteStatus: (status: number) => void
+  }
+): HttpClient.HttpClient.With<ClientError | HttpClientError> => {
+  const check = Effect.fnUntraced(function* (response: HttpClientResponse) {
+    const { headers, status } = response
+    const body = isGood(status) ? "" : yield* Effect.mapError(response.text, unreachable)
+    const answer = classifyResponse({ url, status, location: headers["location"], body })
+    yield* FiberRef.set(lastAnswer, Option.some(answer))
+    noteStatus(status)
+    if (isOverloaded(answer)) return yield* new Busy({ response })
+    if (isGood(status) || (answer._tag === "UnknownApiError" && errorCodes.has(answer.code))) return response
+    return yield* answer
+  })
+
+  return client.pipe(
+    // Only the server is traced.
+    HttpClient.withTracerDisabledWhen(() => true),
+    HttpClient.withTracerPropagation(false),
+    HttpClient.transform((send, request) => {
+      const reading = request.method === "GET"
+      const seconds = reading ? 30 : 120
+      return send.pipe(
+        Effect.mapError(unreachable),
+        Effect.flatMap(check),
+        Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noAnswerWithin(seconds) }),
+        Effect.retry({
+          times: 2,
+          schedule: retrySchedule,
+          while: (error) => error._tag === "Busy" || (reading && mayRetry(error))
+        }),
+        // After the last attempt, pass OVERLOADED on as an error of the contract.
+        Effect.catchTag("Busy", ({ response }) => Effect.succeed(response))
+      )
+    })
+  )
+}

@@ -1,0 +1,41 @@
+import { HttpApiDecodeError } from "@effect/platform/HttpApiError"
+import { type HttpClientError, isHttpClientError } from "@effect/platform/HttpClientError"
+import { Effect, FiberRef, Option, ParseResult } from "effect"
+import { isOwnMessage } from "../Message.js"
+import type { GroupClient, GroupClients, GroupName } from "./ApiClient.js"
+import { type ClientError, InvalidRequest } from "./ClientErrors.js"
+import { lastAnswer } from "./Exchange.js"
+
+/** Errors of the HTTP toolkit. `call` replaces them by a `ClientError`. */
+export type ToolkitError = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
+
+const isToolkitError = <E>(error: E): error is Extract<E, ToolkitError> =>
+  isHttpClientError(error) || ParseResult.isParseError(error) || error instanceof HttpApiDecodeError
+
+/** Without a response, the request did not encode. Messages other than ours may contain the value. */
+const notSent = (error: ToolkitError): Effect.Effect<never, InvalidRequest> => {
+  if (!ParseResult.isParseError(error)) return Effect.dieMessage("a request failed before it was sent")
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  const field = issue?.path.join(".") || "the request"
+  const reason = issue !== undefined && isOwnMessage(issue.message) ? issue.message : "does not fit the contract"
+  return new InvalidRequest({ field, reason })
+}
+
+/**
+ * Returns the typed call: `call("secrets", (api) => api.get({ path, urlParams: {} }))`. Errors that the contract declares
+ * stay typed; every other failure is a `ClientError`. The clients' transport must be `exchange`.
+ */
+export const typedCalls =
+  (groups: GroupClients) =>
+  <Name extends GroupName, A, E, R>(
+    group: Name,
+    f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R> =>
+    Effect.flatMap(groups[group], f).pipe(
+      Effect.catchIf(isToolkitError, (error) =>
+        Effect.flatMap(FiberRef.get(lastAnswer), (answer): Effect.Effect<never, ClientError> =>
+          Option.isSome(answer) ? Effect.fail(answer.value) : notSent(error)
+        )
+      ),
+      Effect.locally(lastAnswer, Option.none())
+    )
