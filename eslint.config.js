@@ -3,8 +3,13 @@ import { defineConfig, globalIgnores } from "eslint/config"
 import globals from "globals"
 import tseslint from "typescript-eslint"
 
-const sources = ["packages/*/src/**/*.ts"]
-const tests = ["packages/*/test/**/*.ts", "packages/*/bench/**/*.ts", "vitest.workspace.ts"]
+const sources = ["packages/*/src/**/*.{ts,tsx}"]
+const tests = [
+  "packages/*/test/**/*.{ts,tsx}",
+  "packages/*/bench/**/*.ts",
+  "packages/console/vite.config.ts",
+  "vitest.workspace.ts"
+]
 const typescript = [...sources, ...tests]
 
 /** Only programs and threads may run an effect: everything else returns one. */
@@ -12,6 +17,7 @@ const entries = [
   "packages/*/src/main.ts",
   "packages/cli/src/Cli.ts",
   "packages/cli/src/{completion,run}/main.ts",
+  "packages/console/src/client/{Client,Run}.ts",
   "packages/mcp/src/Calls.ts",
   "packages/server/src/**/*Worker.ts"
 ]
@@ -137,6 +143,12 @@ export default defineConfig(
       // Patterns check names and values for control characters.
       "no-control-regex": "off"
     }
+  },
+
+  // The console runs in a browser: it is a program of its own, with other globals.
+  {
+    files: ["packages/console/**/*.{ts,tsx}"],
+    languageOptions: { parserOptions: { project: "./packages/console/tsconfig.test.json" } }
   },
 
   {

@@ -11,7 +11,7 @@ const file = new URL("../docs/architecture.svg", import.meta.url)
 const page = await readFile(new URL("../docs/architecture.md", import.meta.url), "utf8")
 
 const packages = new Map(
-  await Promise.all(["domain", "server", "cli", "mcp"].map(async (name) => [name, await modulesOf(name)]))
+  await Promise.all(["domain", "server", "cli", "mcp", "console"].map(async (name) => [name, await modulesOf(name)]))
 )
 
 /** The caption of each room, from the tables of the page. */
@@ -139,6 +139,10 @@ cliRooms.forEach((name, index) => {
   const area = { x: cli.x + 10, y: cli.y + 56 + index * (roomHeight + 8), width: cli.width - 20, height: roomHeight }
   drawn.push(room(area, "room", name, described.get(`cli/${name}`) ?? ""))
 })
+const web = { x: 32, y: mcp.y + mcp.height + 16, width: 158, height: 78 }
+drawn.push(text(web.x + 12, web.y + 26, "title", "console"))
+drawn.push(text(web.x + 12, web.y + 45, "about", "the web console,"))
+drawn.push(text(web.x + 12, web.y + 62, "about", "in the browser"))
 drawn.push(text(mcp.x + 12, mcp.y + 26, "title", "mcp"))
 drawn.push(text(mcp.x + 12, mcp.y + 45, "about", "tools for AI agents,"))
 drawn.push(text(mcp.x + 12, mcp.y + 62, "about", "coffer-mcp"))
@@ -185,6 +189,7 @@ const frames = [
   text(clients.x + 12, clients.y + 27, "head", "Clients"),
   box(cli, "frame"),
   box(mcp, "frame"),
+  box(web, "frame"),
   box(frame, "frame", 12),
   text(frame.x + 18, frame.y + 31, "title", "server"),
   text(frame.x + 84, frame.y + 31, "about", "coffer-server: main.ts starts it, Server.ts puts the rooms together"),

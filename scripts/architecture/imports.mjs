@@ -32,7 +32,7 @@ const specifiersOf = (text) => {
 export const modulesOf = async (name) => {
   const source = new URL(`${name}/src/`, root)
   const paths = (await readdir(source, { recursive: true }))
-    .filter((path) => path.endsWith(".ts") && !path.includes("migrations/"))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes("migrations/"))
     .sort()
   const modules = await Promise.all(
     paths.map(async (path) => {

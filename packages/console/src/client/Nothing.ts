@@ -1,0 +1,2 @@
+/** In the place of a package that no page needs. */
+export {}

@@ -1,0 +1,36 @@
+import { type ReadonlySignal, useSignal } from "@preact/signals"
+import type { Effect } from "effect"
+import type { Failure } from "../client/Calls.js"
+import { start } from "../client/Run.js"
+
+interface Action {
+  readonly isBusy: ReadonlySignal<boolean>
+  readonly failure: ReadonlySignal<Failure | null>
+  /** Runs an effect, unless one runs. `done` is called with its value. */
+  readonly run: <A, E extends Failure>(effect: Effect.Effect<A, E>, done: (value: A) => void) => void
+  readonly clear: () => void
+}
+
+/** Runs what a person asked for, one at a time, and keeps what went wrong for `Problem`. */
+export const useAct = (): Action => {
+  const isBusy = useSignal(false)
+  const failure = useSignal<Failure | null>(null)
+  return {
+    isBusy,
+    failure,
+    run: (effect, done) => {
+      if (isBusy.peek()) return
+      isBusy.value = true
+      failure.value = null
+      start(effect, (outcome) => {
+        isBusy.value = false
+        if (outcome === null) return
+        if ("value" in outcome) done(outcome.value)
+        else failure.value = outcome.failure
+      })
+    },
+    clear: () => {
+      failure.value = null
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { useSignal } from "@preact/signals"
+import type { Effect } from "effect"
+import type { Failure } from "../client/Calls.js"
+import { useAct } from "./Act.js"
+import { Problem } from "./Problem.js"
+
+interface CreateFormProps<Name extends string, A, E> {
+  /** What is made, such as `project`. */
+  readonly what: string
+  readonly example: string
+  readonly form: { readonly is: (text: string) => text is Name; readonly message: string }
+  readonly create: (name: Name) => Effect.Effect<A, E>
+  readonly done: (made: A) => void
+}
+
+/** Makes something that has a name. */
+export const CreateForm = <Name extends string, A, E extends Failure>(props: CreateFormProps<Name, A, E>) => {
+  const { create, done, example, form, what } = props
+  const name = useSignal("")
+  const act = useAct()
+  const text = name.value
+  const id = `new-${what}`
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (form.is(text)) act.run(create(text), done)
+  }
+  return (
+    <form class="create" onSubmit={submit}>
+      <label for={id}>Name of the {what}</label>
+      <div class="row">
+        <input
+          id={id}
+          value={text}
+          placeholder={example}
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={50}
+          aria-describedby={`${id}-rule`}
+          onInput={({ currentTarget }) => {
+            name.value = currentTarget.value
+            act.clear()
+          }}
+        />
+        <button class="primary" disabled={act.isBusy.value || !form.is(text)}>
+          Create
+        </button>
+      </div>
+      <p id={`${id}-rule`} class={text === "" || form.is(text) ? "hint" : "hint bad"}>
+        2 to 50 characters: lowercase letters, digits and hyphens.
+      </p>
+      <Problem failure={act.failure.value} />
+    </form>
+  )
+}

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef } from "preact/hooks"
+
+interface DialogProps {
+  readonly title: string
+  readonly close: () => void
+  readonly class?: string
+  readonly children: ComponentChildren
+}
+
+/** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
+export const Dialog = ({ children, class: name, close, title }: DialogProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class={name}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        close()
+      }}
+      onMouseDown={(event) => {
+        if (event.target === dialog.current) close()
+      }}
+    >
+      <div class="dialog">
+        <header>
+          <h2 id={id}>{title}</h2>
+          <button type="button" class="plain" aria-label="Close" onClick={close}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}

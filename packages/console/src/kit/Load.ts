@@ -1,0 +1,49 @@
+import { type ReadonlySignal, useSignal } from "@preact/signals"
+import type { Effect } from "effect"
+import { useEffect, useRef } from "preact/hooks"
+import type { Failure } from "../client/Calls.js"
+import { start } from "../client/Run.js"
+
+/** What a page knows of what it reads. A value stays while it is read again. */
+export interface Loaded<A> {
+  readonly value: A | null
+  readonly failure: Failure | null
+  readonly isLoading: boolean
+}
+
+/** Reads when a page opens, and again when `name` changes or `reload` is called. */
+export const useLoad = <A, E extends Failure>(
+  name: string,
+  read: () => Effect.Effect<A, E>
+): { readonly loaded: ReadonlySignal<Loaded<A>>; readonly reload: () => void } => {
+  const loaded = useSignal<Loaded<A>>({ value: null, failure: null, isLoading: true })
+  const latest = useRef(read)
+  latest.current = read
+  const stop = useRef<() => void>(() => {})
+
+  const begin = (before: A | null) => {
+    stop.current()
+    loaded.value = { value: before, failure: null, isLoading: true }
+    stop.current = start(latest.current(), (outcome) => {
+      if (outcome === null) return
+      loaded.value =
+        "value" in outcome
+          ? { value: outcome.value, failure: null, isLoading: false }
+          : { value: before, failure: outcome.failure, isLoading: false }
+    })
+  }
+
+  useEffect(() => {
+    begin(null)
+    return () => {
+      stop.current()
+    }
+  }, [name])
+
+  return {
+    loaded,
+    reload: () => {
+      begin(loaded.peek().value)
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import { render } from "preact"
+import { watchAddress } from "./routing/Router.js"
+import { Shell } from "./shell/Shell.js"
+import { watchConnection } from "./state/Connection.js"
+import "./styles/base.css"
+import "./styles/parts.css"
+import "./styles/shell.css"
+
+watchAddress()
+watchConnection()
+const root = document.getElementById("console")
+if (root !== null) render(<Shell />, root)

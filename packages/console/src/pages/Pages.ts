@@ -1,0 +1,27 @@
+import type { Action } from "@coffer/domain/Permissions"
+import type { ComponentType } from "preact"
+import type { Place } from "../routing/Places.js"
+
+export type PlaceAt<At extends Place["at"]> = Extract<Place, { readonly at: At }>
+
+/** The properties of a page: its place. */
+export interface PageProps<At extends Place["at"]> {
+  readonly place: PlaceAt<At>
+}
+
+export interface PageRow<At extends Place["at"]> {
+  /** The last part of its address. The first page of a place has none. */
+  readonly page: string
+  readonly title: string
+  /** What one needs for the page. Without it, the navigation shows the page greyed out, with the reason. */
+  readonly need?: Action | "superadmin"
+  readonly load: () => Promise<{ readonly Page: ComponentType<PageProps<At>> }>
+}
+
+/** All pages, in the order of the navigation. A page is a folder with `Page.tsx`, and its row here. */
+export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> } = {
+  server: [{ page: "", title: "Organizations", load: () => import("./organizations/Page.js") }],
+  org: [{ page: "", title: "Projects", load: () => import("./projects/Page.js") }],
+  project: [{ page: "", title: "Matrix", load: () => import("./matrix/Page.js") }],
+  secret: []
+}

@@ -1,0 +1,29 @@
+import type { ComponentChildren } from "preact"
+import { navigate } from "./Router.js"
+
+interface LinkProps {
+  readonly to: string
+  readonly class?: string
+  /** Whether the link leads to where the page is. */
+  readonly isCurrent?: boolean
+  readonly children: ComponentChildren
+}
+
+const isPlain = (event: MouseEvent) =>
+  event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
+
+/** A link within the console. */
+export const Link = ({ children, class: name, isCurrent, to }: LinkProps) => (
+  <a
+    href={to}
+    class={name}
+    aria-current={isCurrent === true ? "page" : undefined}
+    onClick={(event) => {
+      if (!isPlain(event)) return
+      event.preventDefault()
+      navigate(to)
+    }}
+  >
+    {children}
+  </a>
+)

@@ -1,0 +1,32 @@
+import { Predicate } from "effect"
+import { useAct } from "../kit/Act.js"
+import { plainCall } from "../client/Client.js"
+import { me } from "../state/Session.js"
+
+/** Who is logged in, and the way out. */
+export const AccountMenu = () => {
+  const act = useAct()
+  const person = me.value
+  if (person === null) return null
+  const leave = () => {
+    act.run(
+      plainCall("auth", (api) => api.logout()),
+      (answer: unknown) => {
+        // No content, unless the provider of single sign-on has a logout of its own.
+        const next = Predicate.hasProperty(answer, "provider_logout_url") ? answer.provider_logout_url : undefined
+        location.assign(typeof next === "string" ? next : "/login")
+      }
+    )
+  }
+  return (
+    <details class="menu">
+      <summary aria-label={`Account of ${person.email}`}>{person.email.slice(0, 1).toUpperCase()}</summary>
+      <div class="sheet">
+        <p class="quiet">{person.email}</p>
+        <button type="button" disabled={act.isBusy.value} onClick={leave}>
+          Log out
+        </button>
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,141 @@
+import { useSignal } from "@preact/signals"
+import type { Email } from "@coffer/domain/Names"
+import { Redacted } from "effect"
+import { useEffect, useRef } from "preact/hooks"
+import { plainCall } from "../client/Client.js"
+import { useAct } from "../kit/Act.js"
+import { Dialog } from "../kit/Dialog.js"
+import { useLoad } from "../kit/Load.js"
+import { Problem } from "../kit/Problem.js"
+import { asked, loginAddress, type LoginReason } from "../state/Login.js"
+import { me } from "../state/Session.js"
+
+const reasons: Readonly<Record<LoginReason, string>> = {
+  ended: "Your session has ended. What you have entered on this page is still here.",
+  recent: "This needs a login from the last 15 minutes."
+}
+
+interface FormProps {
+  readonly email: Email
+  readonly done: () => void
+}
+
+/** A login by a code of 6 digits, without leaving the page. */
+const CodeForm = ({ done, email }: FormProps) => {
+  const isSent = useSignal(false)
+  const code = useRef<HTMLInputElement>(null)
+  const act = useAct()
+  useEffect(() => {
+    if (isSent.value) code.current?.focus()
+  }, [isSent.value])
+  const send = () => {
+    act.run(
+      plainCall("auth", (api) => api.login({ payload: { email } })),
+      () => {
+        isSent.value = true
+      }
+    )
+  }
+  const enter = (event: Event) => {
+    event.preventDefault()
+    const text = code.current?.value.trim() ?? ""
+    act.run(
+      plainCall("auth", (api) => api.verify({ payload: { email, code: Redacted.make(text), session: "cookie" } })),
+      done
+    )
+  }
+  return (
+    <form onSubmit={enter}>
+      <Problem failure={act.failure.value} />
+      {isSent.value && (
+        <>
+          <label for="login-code">Code from the mail to {email}</label>
+          <input
+            id="login-code"
+            class="code"
+            ref={code}
+            inputMode="numeric"
+            autocomplete="one-time-code"
+            pattern="[0-9]{6}"
+            maxLength={6}
+            required
+          />
+        </>
+      )}
+      <footer>
+        {isSent.value && (
+          <button type="button" disabled={act.isBusy.value} onClick={send}>
+            Send another code
+          </button>
+        )}
+        {isSent.value ? (
+          <button class="primary" disabled={act.isBusy.value}>
+            Log in
+          </button>
+        ) : (
+          <button type="button" class="primary" disabled={act.isBusy.value} onClick={send}>
+            Send a code to {email}
+          </button>
+        )}
+      </footer>
+    </form>
+  )
+}
+
+/** A login by the provider happens in another tab; this page looks when the person comes back. */
+const ProviderForm = ({ done, name }: { readonly name: string; readonly done: () => void }) => {
+  const act = useAct()
+  useEffect(() => {
+    const look = () => {
+      if (!document.hidden)
+        act.run(
+          plainCall("auth", (api) => api.me()),
+          done
+        )
+    }
+    document.addEventListener("visibilitychange", look)
+    return () => {
+      document.removeEventListener("visibilitychange", look)
+    }
+  }, [])
+  return (
+    <p>
+      <a class="button primary" href={loginAddress("/")} target="_blank" rel="noopener">
+        Log in with {name}, in another tab
+      </a>
+    </p>
+  )
+}
+
+/** Asks the person to log in, while what is on the page stays. */
+export const LoginDialog = () => {
+  const ask = asked.value
+  const person = me.value
+  return ask === null || person === null ? null : <Login email={person.email} ask={ask} />
+}
+
+interface LoginProps {
+  readonly email: Email
+  readonly ask: NonNullable<typeof asked.value>
+}
+
+const Login = ({ ask, email }: LoginProps) => {
+  const methods = useLoad("methods", () => plainCall("auth", (api) => api.methods()))
+  const { failure, value } = methods.loaded.value
+  const done = () => {
+    ask.settle(true)
+  }
+  return (
+    <Dialog
+      title="Log in again"
+      close={() => {
+        ask.settle(false)
+      }}
+    >
+      <p>{reasons[ask.reason]}</p>
+      <Problem failure={failure} retry={methods.reload} />
+      {value !== null && value.provider !== null && <ProviderForm name={value.provider.name} done={done} />}
+      {value?.email === true && <CodeForm email={email} done={done} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,90 @@
+import type { OrgName } from "@coffer/domain/Names"
+import type { Action } from "@coffer/domain/Permissions"
+import { type PageRow, pages } from "../pages/Pages.js"
+import { Link } from "../routing/Link.js"
+import { orgAddress, type Place, projectAddress, serverAddress } from "../routing/Places.js"
+import { missingInOrg } from "../state/Organizations.js"
+import { me } from "../state/Session.js"
+
+/** The right that is missing for a page, in words; null if none is. */
+const missing = (need: Action | "superadmin" | undefined, org: OrgName | null): string | null => {
+  if (need === undefined || org === null) return null
+  return need === "superadmin" ? "for superadmins" : missingInOrg(org, need)
+}
+
+interface TabProps {
+  readonly row: Pick<PageRow<Place["at"]>, "page" | "title" | "need">
+  readonly to: string
+  readonly place: Place
+  readonly org: OrgName | null
+}
+
+const Tab = ({ org, place, row, to }: TabProps) => {
+  const why = missing(row.need, org)
+  return why === null ? (
+    <Link to={to} class="tab" isCurrent={place.page === row.page}>
+      {row.title}
+    </Link>
+  ) : (
+    <span class="tab off" title={why}>
+      {row.title}
+      <span class="hidden">, {why}</span>
+    </span>
+  )
+}
+
+/** The pages of the place that is open. */
+export const Tabs = ({ place }: { readonly place: Place }) => {
+  switch (place.at) {
+    case "server": {
+      const rows = pages.server.filter(({ need }) => need !== "superadmin" || me.value?.is_superadmin === true)
+      return (
+        <nav class="tabs" aria-label="Server">
+          {rows.map((row) => (
+            <Tab key={row.page} row={row} to={serverAddress(row.page)} place={place} org={null} />
+          ))}
+        </nav>
+      )
+    }
+    case "org":
+      return (
+        <nav class="tabs" aria-label="Organization">
+          {pages.org.map((row) => (
+            <Tab key={row.page} row={row} to={orgAddress(place.org, row.page)} place={place} org={place.org} />
+          ))}
+        </nav>
+      )
+    case "project":
+    case "secret":
+      return (
+        <nav class="tabs" aria-label="Project">
+          {pages.project.map((row) => (
+            <Tab
+              key={row.page}
+              row={row}
+              to={projectAddress(place.org, place.project, row.page)}
+              place={place}
+              org={place.org}
+            />
+          ))}
+        </nav>
+      )
+  }
+}
+
+/** Where the page is, outermost first. */
+export const Breadcrumb = ({ place }: { readonly place: Place | null }) => (
+  <nav class="crumbs" aria-label="Place">
+    {place !== null && place.at !== "server" && (
+      <Link to={orgAddress(place.org)} class="crumb">
+        {place.org}
+      </Link>
+    )}
+    {(place?.at === "project" || place?.at === "secret") && (
+      <Link to={projectAddress(place.org, place.project)} class="crumb">
+        {place.project}
+      </Link>
+    )}
+    {place?.at === "secret" && <span class="crumb key">{place.key}</span>}
+  </nav>
+)

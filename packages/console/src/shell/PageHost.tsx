@@ -1,0 +1,55 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentType } from "preact"
+import { useEffect } from "preact/hooks"
+import { sentence } from "../kit/Problem.js"
+import { type PageProps, type PageRow, pages, type PlaceAt } from "../pages/Pages.js"
+import type { Place } from "../routing/Places.js"
+import { MissingPage } from "./MissingPage.js"
+
+type Loading<At extends Place["at"]> =
+  { readonly Page: ComponentType<PageProps<At>> } | { readonly problem: string } | null
+
+interface LazyProps<At extends Place["at"]> {
+  readonly row: PageRow<At>
+  readonly place: PlaceAt<At>
+}
+
+/** Loads a page's own file when it is opened. */
+const Lazy = <At extends Place["at"]>({ place, row }: LazyProps<At>) => {
+  const loading = useSignal<Loading<At>>(null)
+  useEffect(() => {
+    row.load().then(
+      ({ Page }) => {
+        loading.value = { Page }
+      },
+      () => {
+        loading.value = { problem: "this page could not be loaded; reload to try again" }
+      }
+    )
+  }, [row])
+  const found = loading.value
+  if (found === null) return null
+  if ("problem" in found) return <p role="alert">{sentence(found.problem)}</p>
+  return <found.Page place={place} />
+}
+
+const host = <At extends Place["at"]>(at: At, rows: ReadonlyArray<PageRow<At>>, place: PlaceAt<At>) => {
+  const row = rows.find(({ page }) => page === place.page)
+  return row === undefined ? <MissingPage /> : <Lazy key={`${at}/${row.page}`} row={row} place={place} />
+}
+
+/** The page of a place. */
+export const PageHost = ({ place }: { readonly place: Place | null }) => {
+  switch (place?.at) {
+    case undefined:
+      return <MissingPage />
+    case "server":
+      return host("server", pages.server, place)
+    case "org":
+      return host("org", pages.org, place)
+    case "project":
+      return host("project", pages.project, place)
+    case "secret":
+      return host("secret", pages.secret, place)
+  }
+}

@@ -1,0 +1,42 @@
+import { useEffect } from "preact/hooks"
+import { Reading } from "../kit/Reading.js"
+import { useLoad } from "../kit/Load.js"
+import { Link } from "../routing/Link.js"
+import { place } from "../routing/Router.js"
+import { begin } from "../state/Begin.js"
+import { AccountMenu } from "./AccountMenu.js"
+import { Lines } from "./Lines.js"
+import { LoginDialog } from "./LoginDialog.js"
+import { Breadcrumb, Tabs } from "./Navigation.js"
+import { PageHost } from "./PageHost.js"
+import { titleOf } from "./Title.js"
+
+/** Everything around a page. */
+export const Shell = () => {
+  const session = useLoad("session", () => begin)
+  const here = place.value
+  useEffect(() => {
+    document.title = titleOf(here)
+  }, [here])
+  return (
+    <>
+      <a class="skip" href="#page">
+        Skip to the page
+      </a>
+      <header class="bar">
+        <Link to="/" class="mark">
+          Coffer
+        </Link>
+        <Breadcrumb place={here} />
+        <span class="space" />
+        <AccountMenu />
+      </header>
+      {here !== null && <Tabs place={here} />}
+      <Lines />
+      <main id="page" tabIndex={-1}>
+        <Reading of={session}>{() => <PageHost place={here} />}</Reading>
+      </main>
+      <LoginDialog />
+    </>
+  )
+}

@@ -1,0 +1,23 @@
+import { pages } from "../pages/Pages.js"
+import type { Place } from "../routing/Places.js"
+
+const nameOf = (place: Place): string => {
+  switch (place.at) {
+    case "server":
+      return ""
+    case "org":
+      return place.org
+    case "project":
+      return `${place.org}/${place.project}`
+    case "secret":
+      return `${place.key} · ${place.org}/${place.project}`
+  }
+}
+
+/** The title of the window: names of places, never a value. */
+export const titleOf = (place: Place | null): string => {
+  if (place === null) return "Coffer"
+  const rows: ReadonlyArray<{ readonly page: string; readonly title: string }> = pages[place.at]
+  const title = place.page === "" ? "" : (rows.find(({ page }) => page === place.page)?.title ?? "")
+  return [title, nameOf(place), "Coffer"].filter((part) => part !== "").join(" · ")
+}

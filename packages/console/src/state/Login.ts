@@ -1,0 +1,46 @@
+import { signal } from "@preact/signals"
+import { Effect } from "effect"
+import { currentAddress } from "../routing/Router.js"
+import { me } from "./Session.js"
+
+/** Why the person has to log in: the session has ended, or its login is too old for a call. */
+export type LoginReason = "ended" | "recent"
+
+interface Ask {
+  readonly reason: LoginReason
+  readonly settle: (isLoggedIn: boolean) => void
+}
+
+/** The login that calls wait for; null: none. */
+export const asked = signal<Ask | null>(null)
+
+const waiting = new Set<(isLoggedIn: boolean) => void>()
+
+const settle = (isLoggedIn: boolean) => {
+  asked.value = null
+  const all = [...waiting]
+  waiting.clear()
+  for (const done of all) done(isLoggedIn)
+}
+
+/** Where a browser logs in, and then comes back to an address. */
+export const loginAddress = (next: string): string => `/login?next=${encodeURIComponent(next)}`
+
+/**
+ * Waits until the person has logged in, or fails with `failure` if they decline. The page stays as it is, with what is staged
+ * on it. A page that has not begun goes to the login instead.
+ */
+export const askLogin = <E>(reason: LoginReason, failure: E): Effect.Effect<void, E> => {
+  if (me.peek() === null) {
+    location.assign(loginAddress(currentAddress()))
+    return Effect.never
+  }
+  return Effect.async<void, E>((resume) => {
+    const done = (isLoggedIn: boolean) => {
+      resume(isLoggedIn ? Effect.void : Effect.fail(failure))
+    }
+    waiting.add(done)
+    asked.value ??= { reason, settle }
+    return Effect.sync(() => waiting.delete(done))
+  })
+}

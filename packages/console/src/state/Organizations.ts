@@ -1,0 +1,30 @@
+import { roles } from "@coffer/domain/Member"
+import type { OrgName } from "@coffer/domain/Names"
+import type { Organization } from "@coffer/domain/Organization"
+import { type Action, needs } from "@coffer/domain/Permissions"
+import { signal } from "@preact/signals"
+import { Effect } from "effect"
+import { call } from "../client/Calls.js"
+import { me } from "./Session.js"
+
+/** The caller's organizations, with its roles. */
+export const organizations = signal<ReadonlyArray<Organization>>([])
+
+export const readOrganizations = Effect.suspend(() => call("organizations", (api) => api.list())).pipe(
+  Effect.map(({ data }) => data),
+  Effect.tap((found) =>
+    Effect.sync(() => {
+      organizations.value = found
+    })
+  )
+)
+
+/** The right that the caller lacks in an organization, in words; null if it lacks none. Rules are not regarded. */
+export const missingInOrg = (org: OrgName, action: Action): string | null => {
+  if (me.value?.is_superadmin === true) return null
+  const own = organizations.value.find(({ name }) => name === org)?.role ?? null
+  const { role } = needs[action]
+  return roles.findIndex((one) => one === own) >= roles.indexOf(role) ? null : `needs the role ${role}`
+}
+
+export const mayInOrg = (org: OrgName, action: Action): boolean => missingInOrg(org, action) === null
