@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { copyOfTemplate, drop, invariantsOnServer, serverUrl } from "../support/postgres/Databases.js"
 import { finished } from "../support/Finished.js"
-import { cleanUp, freshFolder, masterKey, Program, type Variables } from "../support/Program.js"
+import { cleanUp, freshFolder, Program, type Variables } from "../support/Program.js"
 
 const bin = fileURLToPath(new URL("../../../cli/bin/coffer.js", import.meta.url))
 const password = "not-to-be-shown"
