@@ -67,6 +67,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   BackupFailed: { exit: "failed" },
   BackupsDisabled: { exit: "failed" },
   NotReady: { exit: "failed", next: "try again in a moment" },
+  IssuerUnavailable: { exit: "failed" },
   Overloaded: { exit: "failed" },
   DatabaseUnavailable: { exit: "failed", next: "try again in a moment" },
   OutcomeUnknown: {

@@ -153,6 +153,15 @@ export class NotReady extends ApiError<NotReady>()("NotReady", {
   example: "the database does not answer"
 }) {}
 
+/** The token may be sound: nothing is known of its signature yet. */
+export class IssuerUnavailable extends ApiError<IssuerUnavailable>()("IssuerUnavailable", {
+  code: "ISSUER_UNAVAILABLE",
+  status: 503,
+  description:
+    "The server cannot fetch the keys of the token's issuer, so it has not judged the token: retry after `Retry-After` seconds",
+  example: "the keys of the token's issuer cannot be fetched now: try again in 60 seconds"
+}) {}
+
 /** Raised before the request has any effect, or after its transaction was rolled back. */
 export class DatabaseUnavailable extends ApiError<DatabaseUnavailable>()("DatabaseUnavailable", {
   code: "DATABASE_UNAVAILABLE",
@@ -201,6 +210,7 @@ export const errors = [
   BackupFailed,
   BackupsDisabled,
   NotReady,
+  IssuerUnavailable,
   Overloaded,
   DatabaseUnavailable,
   OutcomeUnknown

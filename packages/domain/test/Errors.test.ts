@@ -26,6 +26,7 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["BACKUP_FAILED", 502, "BackupFailed"],
   ["BACKUPS_DISABLED", 503, "BackupsDisabled"],
   ["NOT_READY", 503, "NotReady"],
+  ["ISSUER_UNAVAILABLE", 503, "IssuerUnavailable"],
   ["OVERLOADED", 503, "Overloaded"],
   ["DATABASE_UNAVAILABLE", 503, "DatabaseUnavailable"],
   ["OUTCOME_UNKNOWN", 503, "OutcomeUnknown"]

@@ -66,6 +66,7 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   BACKUP_FAILED: operator,
   BACKUPS_DISABLED: operator,
   NOT_READY: wait,
+  ISSUER_UNAVAILABLE: wait,
   OVERLOADED: wait,
   DATABASE_UNAVAILABLE: wait,
   OUTCOME_UNKNOWN: "read whether the change was made before you call again"

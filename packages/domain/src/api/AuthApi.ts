@@ -6,6 +6,7 @@ import {
   AuthorizationPending,
   Forbidden,
   InvalidCode,
+  IssuerUnavailable,
   LockedOut,
   RateLimited,
   SlowDown,
@@ -164,13 +165,14 @@ export class AuthApi extends HttpApiGroup.make("auth")
       )
       .addError(Unauthorized)
       .addError(RateLimited)
+      .addError(IssuerUnavailable)
       .annotate(Requires, "nothing")
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, smallBody)
       .annotate(OpenApi.Summary, "Sign a service account in with a token of a federation's issuer")
       .annotate(
         OpenApi.Description,
-        "Takes tokens signed with RS256, ES256 or EdDSA. A token may be exchanged again while it is valid. If the signature holds, the refusal names each claim that did not fit, with the token's own value. Rate limit: 30 failures for each account and client address in 15 minutes."
+        "Takes tokens signed with RS256, ES256 or EdDSA. A token may be exchanged again while it is valid. If the signature holds, the refusal names each claim that did not fit, with the token's own value. ISSUER_UNAVAILABLE if the issuer's keys cannot be fetched. Rate limit: 30 failures for each account and client address in 15 minutes."
       )
   )
   .add(

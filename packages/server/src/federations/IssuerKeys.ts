@@ -11,6 +11,7 @@ const minute = 60_000
 const freshMillis = 10 * minute
 /** The least time between two fetches, also of keys that a token names and the set does not have. */
 const retryMillis = minute
+export const retrySeconds = retryMillis / 1000
 /** How long keys are used while the issuer cannot be reached. */
 const staleMillis = 24 * 60 * minute
 

@@ -1,9 +1,9 @@
 import type { Claims } from "@coffer/domain/Claims"
-import { Unauthorized } from "@coffer/domain/Errors"
+import { IssuerUnavailable } from "@coffer/domain/Errors"
 import { Effect, Either } from "effect"
 import { generateKeyPairSync } from "node:crypto"
 import { now } from "../database/Time.js"
-import { IssuerKeys } from "./IssuerKeys.js"
+import { IssuerKeys, retrySeconds } from "./IssuerKeys.js"
 import { type KeySet, parseKeySet, unverified, verify } from "./Jwks.js"
 import { type FederationRow, FederationsRepo } from "./Repo.js"
 
@@ -15,8 +15,9 @@ export interface Verified {
   readonly federations: ReadonlyArray<FederationRow>
 }
 
-const unavailable = new Unauthorized({
-  message: "the keys of the token's issuer cannot be fetched now: try again in a minute"
+const unavailable = new IssuerUnavailable({
+  message: `the keys of the token's issuer cannot be fetched now: try again in ${retrySeconds} seconds`,
+  retryAfter: retrySeconds
 })
 
 /** A key that signs nothing: tokens of unknown issuers cost as much as others. */
@@ -36,15 +37,15 @@ export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Sig
       jwks === null ? null : Either.getOrNull(parseKeySet(jwks))
 
     /**
-     * Verifies a token for an account, whose id may be of none. Returns null for one whose signature does not hold. The
-     * keys of a known issuer are consulted even if the account has no federation with it, which the time would tell.
+     * Verifies a token for an account, whose id may be of none. Returns null for one whose signature does not hold, and fails
+     * with IssuerUnavailable if only the missing keys of the issuer could tell. These are consulted even if the account has no
+     * federation with the issuer, which the time would tell.
      */
     const verifyFor = Effect.fnUntraced(function* (token: string, accountId: string) {
       const { issuer, kid } = unverified(token)
       const federations = yield* repo.ofIssuer({ accountId, issuer: issuer ?? "", now: yield* now })
-      const known =
-        issuer === null ? null : yield* Effect.catchTag(issuers.find(issuer, kid), "KeysUnavailable", () => unavailable)
-      const claims = yield* verify(token, known ?? decoy)
+      const known = issuer === null ? Either.right(null) : yield* Effect.either(issuers.find(issuer, kid))
+      const claims = yield* verify(token, Either.getOrNull(known) ?? decoy)
       const signed: Array<FederationRow> = []
       let found = claims
       for (const federation of federations) {
@@ -54,6 +55,7 @@ export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Sig
         found = own
         signed.push(federation)
       }
+      if (found === null && Either.isLeft(known)) return yield* unavailable
       return issuer === null || found === null ? null : { issuer, claims: found, federations: signed }
     })
 

@@ -237,6 +237,7 @@ describe("the closed set of errors", () => {
       INTERNAL_ERROR: 500,
       BACKUPS_DISABLED: 503,
       NOT_READY: 503,
+      ISSUER_UNAVAILABLE: 503,
       OVERLOADED: 503,
       DATABASE_UNAVAILABLE: 503,
       OUTCOME_UNKNOWN: 503,

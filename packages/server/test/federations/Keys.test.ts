@@ -50,6 +50,8 @@ describe("the keys of an issuer", () => {
       yield* at(day + 60)
       const error = yield* Effect.flip(exchange(yield* sign(signer, issuer.url, day + 60)))
       assert.match(error.message, /the keys of the token's issuer cannot be fetched now/)
+      assert.strictEqual(error.code, "ISSUER_UNAVAILABLE")
+      assert.strictEqual(error.retryAfter, 60)
       issuer.instead.clear()
       yield* at(day + 120)
       assert.isTrue(yield* isTaken(yield* sign(signer, issuer.url, day + 120)))
@@ -87,7 +89,7 @@ describe("the keys of an issuer", () => {
         issuer.instead.clear()
         set((path, status, body) => issuer.instead.set(path, (response) => response.writeHead(status).end(body)))
         const error = yield* Effect.flip(exchange(yield* sign(signer, issuer.url, seconds)))
-        assert.match(error.message, /cannot be fetched now/, what)
+        assert.strictEqual(error.code, "ISSUER_UNAVAILABLE", what)
         seconds += 60
         yield* at(seconds)
       }
@@ -97,6 +99,25 @@ describe("the keys of an issuer", () => {
         (yield* Effect.flip(exchange(yield* sign(signer, issuer.url, seconds)))).message,
         /cannot be fetched/
       )
+    }).pipe(withIssuer)
+  )
+
+  it.effect("that cannot be fetched stop no federation with uploaded ones, and count as nobody's failure", () =>
+    Effect.gen(function* () {
+      const { issuer, signer } = yield* world
+      const bot = yield* account("pod")
+      const own = yield* Effect.promise(() => Signer.make("RS256", "uploaded"))
+      yield* federate(bot.id, issuer.url, { jwks: JSON.parse(JSON.stringify(own.jwks)) })
+      issuer.instead.set("/jwks", (response) => response.writeHead(503).end())
+      const claims = { ...githubClaims(issuer.url), aud: "coffer:coffer.example.com/acme/pod" }
+      assert.isTrue(yield* isTaken(yield* Effect.promise(() => own.sign(claims)), "acme/pod"))
+      for (let times = 0; times < 31; times++) {
+        const error = yield* Effect.flip(exchange(yield* sign(signer, issuer.url, 0)))
+        assert.strictEqual(error.code, "ISSUER_UNAVAILABLE")
+      }
+      const nobody = yield* Effect.flip(exchange(yield* sign(signer, issuer.url, 0), "acme/nobody"))
+      assert.strictEqual(nobody.code, "ISSUER_UNAVAILABLE", "whether the account is there or not")
+      assert.strictEqual(issuer.asked.filter((path) => path === "/jwks").length, 1)
     }).pipe(withIssuer)
   )
 
