@@ -5,9 +5,7 @@ import {
   showUserCode,
   type UserCode
 } from "@coffer/domain/ClientLogin"
-import { RateLimited } from "@coffer/domain/Errors"
-import type { UserId } from "@coffer/domain/Ids"
-import type { Email } from "@coffer/domain/Names"
+import { Forbidden, RateLimited } from "@coffer/domain/Errors"
 import { Effect, Metric, Redacted } from "effect"
 import type { AuditSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
@@ -24,6 +22,7 @@ import { RequestInfo } from "../RequestInfo.js"
 import { traced } from "../tracing/Traced.js"
 import { ClientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
 import { CodeAges } from "./CodeAges.js"
+import type { LoggedIn } from "./Completed.js"
 import { loginFailures, loginRefusals } from "./Login.js"
 
 const minute = 60_000
@@ -38,10 +37,14 @@ const wrongCodes: RateLimit = { kind: "user_code", max: 10, window: 15 * minute 
 const maxPending = 10_000
 
 /** The person who decides about a login in the browser. */
-export interface Decider {
-  readonly id: UserId
-  readonly email: Email
+export interface Decider extends LoggedIn {
+  /** How often all logins of the person were ended, when the person logged in. */
+  readonly ended: number
 }
+
+const logInAgain = new Forbidden({
+  message: "your logins were ended after you logged in here: run coffer login again"
+})
 
 /** A login that waits for a person, as the page shows it. */
 export interface PendingLogin {
@@ -59,7 +62,7 @@ const pendingOf = ({ created_at, id, ip_address, machine }: PendingRow): Pending
 })
 
 /** The person whom a login is for, as the actor of its audit entries. */
-export const personSource = ({ email, id }: { readonly email: Email; readonly id: UserId }): AuditSource => ({
+export const personSource = ({ email, id }: LoggedIn): AuditSource => ({
   actor: { type: "user", id, name: email },
   orgId: null
 })
@@ -157,12 +160,23 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
       return login === undefined || (yield* ages.isExpired(login, yield* clock)) ? undefined : pendingOf(login)
     })
 
+    /** The person who has logged in, as one who may decide until the next end of all logins. */
+    const deciderOf = (person: LoggedIn): Effect.Effect<Decider> =>
+      Effect.map(repo.ended({ id: person.id }), ({ logins_ended: ended }) => ({ ...person, ended }))
+
+    /** Fails with Forbidden if the person's logins were ended. Locks the person, so that none is approved at the same time. */
+    const hold = Effect.fnUntraced(function* ({ ended, id }: Decider, millis: number) {
+      if ((yield* repo.holdUser({ id, ended, now: timestamp(millis) })).length === 0) return yield* logInAgain
+    })
+
     /** Approves or refuses a login by device. Returns whether it was still pending. */
     const decide = traced("ClientLogins.decide")(
       Effect.fnUntraced(function* (id: string, by: Decider, decision: "approved" | "refused") {
         return yield* transaction(
           Effect.gen(function* () {
-            const now = timestamp(yield* clock)
+            const millis = yield* clock
+            yield* hold(by, millis)
+            const now = timestamp(millis)
             const [decided] = yield* repo.decide({ id, userId: by.id, state: decision, now })
             if (decided === undefined) return false
             if (decision === "refused") {
@@ -199,6 +213,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
         yield* transaction(
           Effect.gen(function* () {
             const millis = yield* clock
+            yield* hold(by, millis)
             yield* repo.insertLoopback({
               id,
               hash: hashToken(Redacted.value(secret)),
@@ -217,7 +232,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
       })
     )
 
-    return { begin, find, pending, decide, grant } as const
+    return { begin, find, pending, deciderOf, decide, grant } as const
   }),
   dependencies: [ClientLoginsRepo.Default, CodeAges.Default, RateLimits.Default]
 }) {}

@@ -34,6 +34,7 @@ const ClaimedRow = Schema.Struct({
 
 const IdRow = Schema.Struct({ id: Schema.String })
 const MachineRow = Schema.Struct({ machine: Schema.NullOr(MachineName) })
+const EndedRow = Schema.Struct({ logins_ended: Schema.Number })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 /** How often a wrong second half is taken for a code. */
@@ -53,6 +54,14 @@ export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffe
     return {
       countSince: one(CountRow)`
         SELECT count(*) AS count FROM client_logins WHERE created_at > ${"since"} AND state = 'pending'`,
+
+      /** How often all logins of a user were ended. */
+      ended: one(EndedRow)`SELECT logins_ended FROM users WHERE id = ${"id"}`,
+
+      /** Locks a user for the transaction. No row if the user is disabled, or all logins were ended since. */
+      holdUser: returning(IdRow)`
+        UPDATE users SET last_seen_at = ${"now"}
+        WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
 
       insertDevice: write`
         INSERT INTO client_logins (id, kind, secret_hash, user_code_start, user_code_mac, machine, ip_address, state,

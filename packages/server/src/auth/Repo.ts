@@ -48,6 +48,8 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
     const endClientLogins = write`
       UPDATE client_logins SET state = 'refused' WHERE user_id = ${"id"} AND state = 'approved'`
 
+    const countEnded = write`UPDATE users SET logins_ended = logins_ended + 1 WHERE id = ${"id"}`
+
     const insertCode = write`
       INSERT INTO login_codes (id, email, mac, state, created_at, expires_at)
       VALUES (${"id"}, ${"email"}, ${"mac"}, 'pending', ${"now"}, ${"expiresAt"})`
@@ -96,9 +98,12 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
       /** Claims the pending code at any age. */
       claimCode: (email: Email) => Effect.map(claimedCodes({ email }), (rows) => rows[0]),
 
-      /** Ends what could start another session: the pending code, and approved logins of programs. */
+      /**
+       * Ends what could start another session: pages on which a login of a program can be approved, the pending code, and
+       * approved logins. The user's row comes first: an approval locks it too.
+       */
       endPendingLogins: ({ email, id }: { readonly email: Email; readonly id: UserId }) =>
-        Effect.zipRight(claimedCodes({ email }), endClientLogins({ id })),
+        countEnded({ id }).pipe(Effect.zipRight(claimedCodes({ email })), Effect.zipRight(endClientLogins({ id }))),
 
       /** As `requestsBetween`. */
       failuresBetween: all(MomentRow)`

@@ -27,7 +27,7 @@ export class Completion extends Effect.Service<Completion>()("@coffer/server/Com
 
     /** Asks whether a program may log in. The person is proven, and has no session yet. */
     const program = (flow: Flow, user: LoggedIn) =>
-      Effect.map(programs.ask(flow, user), (result) => ({
+      Effect.map(programs.askAfter(flow, user), (result) => ({
         result,
         resource: { resource_type: "user", resource_id: user.id } as const
       }))

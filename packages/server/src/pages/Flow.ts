@@ -20,7 +20,7 @@ const Flow = Schema.Struct({
   /** The address that a code was requested for. */
   email: Schema.NullOr(Schema.typeSchema(Email)),
   /** Who has logged in, while a program's login waits for a yes or no. */
-  person: Schema.NullOr(Schema.Struct({ id: UserId, email: Schema.typeSchema(Email) })),
+  person: Schema.NullOr(Schema.Struct({ id: UserId, email: Schema.typeSchema(Email), ended: Schema.Number })),
   /** What the provider's answer must fit. */
   provider: Schema.NullOr(Schema.Struct({ state: Schema.String, nonce: Schema.String, verifier: Schema.String })),
   /** Milliseconds since 1970. */

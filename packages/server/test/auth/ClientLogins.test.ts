@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto"
 import { CodeChallenge, LoopbackUri, MachineName, TypedUserCode } from "@coffer/domain/ClientLogin"
-import { ClientLogins, type Decider } from "@coffer/server/auth/ClientLogins"
+import { ClientLogins } from "@coffer/server/auth/ClientLogins"
 import { ClientTokens } from "@coffer/server/auth/ClientTokens"
 import { Sessions } from "@coffer/server/auth/Sessions"
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
@@ -24,8 +24,11 @@ const userCode = Schema.decodeSync(TypedUserCode)
 const find = (code: string, ip = "198.51.100.1") =>
   Effect.flatMap(ClientLogins, (logins) => logins.find(userCode(code))).pipe(from(ip, null))
 
+/** A person who has just logged in. */
 const someone = (address = "ada@example.com") =>
-  Effect.map(person(address), ({ email, id }): Decider => ({ id, email }))
+  Effect.flatMap(person(address), ({ email, id }) =>
+    Effect.flatMap(ClientLogins, (logins) => logins.deciderOf({ id, email }))
+  )
 
 const decide = (code: string, decision: "approved" | "refused", address?: string) =>
   Effect.gen(function* () {
@@ -229,6 +232,44 @@ describe("a login by device", () => {
       yield* sql`UPDATE users SET disabled_at = '2026-01-31T12:00:00.000Z' WHERE email = 'bob@example.com'`
       assert.strictEqual(yield* outcome(poll(second.device_code)), "InvalidCode")
       assert.strictEqual(yield* count("sessions"), 0)
+    }).pipe(onDatabase())
+  )
+})
+
+const endAll = (address = "ada@example.com") =>
+  transaction(Effect.flatMap(Sessions, (sessions) => Effect.flatMap(person(address), sessions.endAll)))
+
+describe("a person who has logged in to approve a login of a program", () => {
+  it.effect("cannot once all sessions are ended, and can after another login", () =>
+    Effect.gen(function* () {
+      const logins = yield* ClientLogins
+      const { device_code, user_code } = yield* begin()
+      const { id } = (yield* find(user_code))!
+      const before = yield* someone()
+      const bob = yield* someone("bob@example.com")
+      yield* endAll()
+      for (const decision of ["approved", "refused"] as const) {
+        assert.strictEqual(yield* outcome(logins.decide(id, before, decision)), "Forbidden")
+      }
+      const to = { redirectUri, challenge, machine: laptop }
+      assert.strictEqual(yield* outcome(logins.grant(before, to)), "Forbidden")
+      assert.strictEqual(yield* outcome(poll(device_code)), "AuthorizationPending")
+      assert.strictEqual(yield* count("client_logins"), 1)
+      assert.strictEqual(yield* outcome(logins.grant(bob, to)), "success", "another person is not concerned")
+      assert.isTrue(yield* logins.decide(id, yield* someone(), "approved"))
+      assert.strictEqual(yield* outcome(poll(device_code)), "success")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("cannot while disabled", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ada = yield* someone()
+      yield* sql`UPDATE users SET disabled_at = '2026-01-31T12:00:00.000Z' WHERE email = 'ada@example.com'`
+      const granted = Effect.flatMap(ClientLogins, (logins) =>
+        logins.grant(ada, { redirectUri, challenge, machine: laptop })
+      )
+      assert.strictEqual(yield* outcome(granted), "Forbidden")
     }).pipe(onDatabase())
   )
 })

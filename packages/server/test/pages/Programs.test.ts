@@ -213,6 +213,56 @@ describe("the login of a program on a machine without a browser", () => {
   })
 })
 
+describe("a page that asks for a yes", () => {
+  const question = async (reader: PersonsBrowser) => reader.logIn(await reader.open(loopbackLogin().path))
+
+  it("approves nothing after all sessions of the person are ended elsewhere", async () => {
+    const reader = browser()
+    const page = await question(reader)
+    const token = await program.login(reader.email)
+    assert.strictEqual((await program.call("DELETE", "/api/auth/sessions", { token })).status, 204)
+    const late = await reader.submit(page, { answer: "yes" })
+    assert.strictEqual(late.status, 403)
+    assert.match(alertOf(late), /^Your logins were ended after you logged in here: run coffer login again/)
+    assert.isUndefined(nextOf(late))
+  })
+
+  it("approves nothing after the person was disabled, also once enabled again", async () => {
+    const reader = browser()
+    const page = await question(reader)
+    const token = await program.login("root@example.com")
+    const { body } = await program.call("GET", `/api/users?email=${encodeURIComponent(reader.email)}`, { token })
+    const user = `/api/users/${body.data[0].id}`
+    for (const change of ["disable", "enable"]) {
+      assert.strictEqual((await program.call("POST", `${user}/${change}`, { token })).status, 200)
+    }
+    assert.strictEqual((await reader.submit(page, { answer: "yes" })).status, 403)
+  })
+
+  it("gives nothing to a thief of the flow's cookie, who cannot read its form", async () => {
+    const reader = browser()
+    const page = await question(reader)
+    const thief = browser()
+    const steal = () => {
+      for (const [name, value] of reader.cookies) thief.cookies.set(name, value)
+    }
+    steal()
+    for (const path of ["/login/decide", "/device", "/login"]) {
+      const answer = await thief.open(path, { method: "POST", body: new URLSearchParams({ answer: "yes", csrf: "" }) })
+      assert.strictEqual(answer.status, 400, path)
+    }
+    for (const path of ["/login?again", "/login", "/device"]) {
+      steal()
+      const [, csrf = ""] = /name="csrf" value="([^"]*)"/.exec((await thief.open(path)).text) ?? []
+      const body = new URLSearchParams({ answer: "yes", csrf })
+      const answer = await thief.open("/login/decide", { method: "POST", body })
+      assert.strictEqual(answer.status, 400, path)
+      assert.isUndefined(nextOf(answer), path)
+    }
+    assert.isDefined(nextOf(await reader.submit(page, { answer: "yes" })), "the person's own page goes on")
+  })
+})
+
 describe("a server without SERVICE_PUBLIC_URL", () => {
   it("begins no login by device, and says so", async () => {
     const other = await Program.start()

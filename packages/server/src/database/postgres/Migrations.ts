@@ -7,6 +7,7 @@ import { initial } from "./migrations/0001_initial.js"
 import { identities } from "./migrations/0002_identities.js"
 import { clientLogins } from "./migrations/0003_client_logins.js"
 import { federations } from "./migrations/0004_federations.js"
+import { endedLogins } from "./migrations/0005_ended_logins.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -14,7 +15,8 @@ export const migrations: Migrations = {
   "0001_initial": initial,
   "0002_identities": identities,
   "0003_client_logins": clientLogins,
-  "0004_federations": federations
+  "0004_federations": federations,
+  "0005_ended_logins": endedLogins
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

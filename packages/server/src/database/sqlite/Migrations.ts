@@ -19,6 +19,7 @@ import { jobs } from "./migrations/0010_jobs.js"
 import { identities } from "./migrations/0011_identities.js"
 import { clientLogins } from "./migrations/0012_client_logins.js"
 import { federations } from "./migrations/0013_federations.js"
+import { endedLogins } from "./migrations/0014_ended_logins.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -34,7 +35,8 @@ export const migrations = {
   "0010_jobs": jobs,
   "0011_identities": identities,
   "0012_client_logins": clientLogins,
-  "0013_federations": federations
+  "0013_federations": federations,
+  "0014_ended_logins": endedLogins
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -1,4 +1,4 @@
-/** The table that SQLite's migration 12 makes. */
+/** Logins of programs that a person approves in a browser (`ClientLogins`): the table that SQLite's migration makes. */
 export const clientLogins: ReadonlyArray<string> = [
   `CREATE TABLE client_logins (
     id TEXT COLLATE "C" PRIMARY KEY,
