@@ -7,7 +7,7 @@ const hour = 60 * minute
 /** A session expires after 30 days, even when it is in use. */
 export const sessionMillis = 30 * 24 * hour
 /** A browser's session also expires after 12 hours without a request. */
-const idleMillis = 12 * hour
+export const idleMillis = 12 * hour
 /** How long after a login a browser may do what needs a recent one. */
 const recentMillis = 15 * minute
 

@@ -1,5 +1,5 @@
 import { Effect, Layer, Schedule, Schema } from "effect"
-import { sessionMillis } from "../auth/SessionLimits.js"
+import { idleMillis, sessionMillis } from "../auth/SessionLimits.js"
 import { Database } from "../database/Database.js"
 import { Erasures } from "../database/Erasures.js"
 import { query, type Sql, sql } from "../database/Query.js"
@@ -18,7 +18,7 @@ const IdRow = Schema.Struct({ id: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
- * The hourly maintenance. Deletes sessions older than 30 days, and sessions of service accounts, login codes, failures, rate events
+ * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
  * and logins of programs older than an hour: no such session and no window of a rate limit is longer. Logs the heads of the audit
  * logs, so that copies of the log can prove a truncation.
  */
@@ -40,6 +40,10 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
 
     const batches = {
       sessions: deleteBatch(sql`sessions`),
+      idle: returning(IdRow)`
+        DELETE FROM sessions WHERE id IN (
+          SELECT id FROM sessions WHERE kind = 'cookie' AND last_used_at <= ${"until"} LIMIT ${"limit"})
+        RETURNING id`,
       federated: deleteBatch(sql`federated_sessions`),
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
@@ -48,15 +52,15 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     }
 
     /** Deletes the rows from before `until` in small transactions, so that other changes are not delayed. */
-    const remove = (table: keyof typeof batches, until: string): Effect.Effect<void> =>
-      Effect.flatMap(transaction(batches[table]({ until, limit: batchSize })), (removed) =>
-        removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, remove(table, until))
+    const remove = (rows: keyof typeof batches, until: string): Effect.Effect<void> =>
+      Effect.flatMap(transaction(batches[rows]({ until, limit: batchSize })), (removed) =>
+        removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, remove(rows, until))
       )
 
     const tidy = Effect.gen(function* () {
-      const expired = yield* ago(sessionMillis)
       const anHourAgo = yield* ago(hourMillis)
-      yield* remove("sessions", expired)
+      yield* remove("sessions", yield* ago(sessionMillis))
+      yield* remove("idle", yield* ago(idleMillis))
       yield* remove("federated", anHourAgo)
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)

@@ -1,9 +1,11 @@
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
 import { Login } from "@coffer/server/auth/Login"
+import { Sessions } from "@coffer/server/auth/Sessions"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, TestClock } from "effect"
-import { email, onDatabase, Outbox } from "../support/Services.js"
+import { Duration, Effect, Redacted, TestClock } from "effect"
+import { exchange, withIssuer, world } from "../federations/World.js"
+import { email, onDatabase, Outbox, person, transaction } from "../support/Services.js"
 
 const count = (table: string) =>
   Effect.gen(function* () {
@@ -35,6 +37,38 @@ describe("the hourly maintenance", () => {
       yield* sweep
       assert.strictEqual(yield* count("sessions"), 1)
     }).pipe(onDatabase())
+  )
+
+  it.effect("deletes sessions of browsers after 12 idle hours and not before, and no others for that", () =>
+    Effect.gen(function* () {
+      const ada = yield* person("ada@example.com")
+      const start = (kind: "token" | "cookie") =>
+        Effect.flatMap(Sessions, (sessions) => transaction(sessions.start(ada.id, kind)))
+      yield* start("cookie")
+      yield* start("token")
+      yield* TestClock.adjust("1 hour")
+      yield* start("cookie")
+      const before = yield* count("sessions")
+      yield* TestClock.adjust(Duration.subtract("11 hours", "1 millis"))
+      yield* sweep
+      assert.strictEqual(yield* count("sessions"), before)
+      yield* TestClock.adjust("1 millis")
+      yield* sweep
+      assert.strictEqual(yield* count("sessions"), before - 1)
+    }).pipe(onDatabase())
+  )
+
+  it.effect("deletes sessions of service accounts after the hour that none outlasts, and not before", () =>
+    Effect.gen(function* () {
+      const { claims, signer } = yield* world
+      yield* exchange(yield* Effect.promise(() => signer.sign(claims)))
+      yield* TestClock.adjust("3599999 millis")
+      yield* sweep
+      assert.strictEqual(yield* count("federated_sessions"), 1)
+      yield* TestClock.adjust("1 millis")
+      yield* sweep
+      assert.strictEqual(yield* count("federated_sessions"), 0)
+    }).pipe(withIssuer)
   )
 
   it.effect("deletes login codes and failures after the hour that the limits look at, and not before", () =>

@@ -125,6 +125,25 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       `SELECT id FROM sessions WHERE trim(token_hash, '0123456789abcdef') <> ''`
     )
     yield* none(
+      "a session of a service account whose token is not a hash",
+      `SELECT id FROM federated_sessions WHERE trim(token_hash, '0123456789abcdef') <> '' OR length(token_hash) <> 64`
+    )
+    yield* none(
+      "a session of another service account than its federation's, or one that outlasts its federation",
+      `SELECT s.id FROM federated_sessions s JOIN federations f ON f.id = s.federation_id
+        WHERE s.service_account_id <> f.service_account_id OR s.created_at < f.created_at
+          OR s.expires_at > coalesce(f.expires_at, s.expires_at)`
+    )
+    yield* none(
+      "a federation of another organization than its account's, or one that outlives its account",
+      `SELECT f.id FROM federations f JOIN service_accounts a ON a.id = f.service_account_id
+        WHERE f.org_id <> a.org_id OR (f.removed_at IS NULL AND a.removed_at IS NOT NULL)`
+    )
+    yield* none(
+      "an approved login of a program without a person",
+      `SELECT id FROM client_logins WHERE state = 'approved' AND user_id IS NULL`
+    )
+    yield* none(
       "an audit counter that is not the count",
       `SELECT log, actor_id, action, resource_type, entries FROM audit_counters
         EXCEPT SELECT log, coalesce(actor_id, ''), action, resource_type, count(*) FROM audit_entries GROUP BY 1, 2, 3, 4`
