@@ -27,7 +27,7 @@ const onBoth = [
   "operations/Drain",
   "organizations/Organizations",
   "projects/Projects",
-  "secrets/{Bundles,DecryptionFailures,Secrets}",
+  "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
   "trail/{Filters,Pages,Queue,Verify}",
   "users/Users"
 ]

@@ -46,7 +46,11 @@ export const namesItsSubject = ({ email, subject_id, subject_type }: SubjectFiel
   return true
 }
 
-const OpenPermission = extensibleEnum("OpenPermission", "a permission; each includes those before it", permissions)
+export const OpenPermission = extensibleEnum(
+  "OpenPermission",
+  "a permission; each includes those before it",
+  permissions
+)
 const permission = field(OpenPermission, "the permission; a higher one includes the lower ones", "write")
 
 export const AclRule = Schema.Struct({

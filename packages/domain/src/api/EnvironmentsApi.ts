@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
+import { Matrix, maxMatrixEnvironments } from "../Matrix.js"
 import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
 import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../Schemas.js"
@@ -28,6 +29,26 @@ export const KeysParameter = Schema.transform(
   jsonSchema: { type: "string", pattern: `^${key}(,${key})*$` },
   description: "only these keys, separated by commas",
   examples: [[SecretKey.make("API_KEY"), SecretKey.make("DATABASE_URL")]]
+})
+
+const envsMessage = "must be names of environments, separated by commas"
+
+/** Names of environments in a query string, separated by commas. */
+export const EnvsParameter = Schema.transform(
+  Schema.String.annotations(withMessage(envsMessage)),
+  Schema.Array(Schema.typeSchema(EnvName).annotations(withMessage(envsMessage))).pipe(
+    Schema.maxItems(maxMatrixEnvironments, withMessage(`names at most ${maxMatrixEnvironments} environments`))
+  ),
+  {
+    strict: false,
+    decode: (text: string) => text.split(","),
+    encode: (names: ReadonlyArray<string>) => names.join(",")
+  }
+).annotations({
+  ...withMessage(envsMessage),
+  jsonSchema: { type: "string" },
+  description: "only these environments, separated by commas",
+  examples: [[EnvName.make("prod"), EnvName.make("staging")]]
 })
 
 const etag = `"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"`
@@ -86,6 +107,23 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove an environment")
       .annotate(OpenApi.Description, "Its secrets become inaccessible at once. The name can be used again.")
+  )
+  .add(
+    HttpApiEndpoint.get("matrix", paths.matrix)
+      .setPath(ProjectPath)
+      .setUrlParams(Schema.Struct({ envs: optional(EnvsParameter) }))
+      .setHeaders(Schema.Struct({ "if-none-match": optional(IfNoneMatch) }))
+      .addSuccess(answer(Matrix, "The matrix, keys in byte order"))
+      .addSuccess(answer(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
+      .addError(Forbidden)
+      .annotate(Requires, "env.list")
+      .annotate(LargeAnswer, 8 * 1024 * 1024)
+      .annotate(SendsETag, true)
+      .annotate(OpenApi.Summary, "Compare the keys of all environments of a project, without returning values")
+      .annotate(
+        OpenApi.Description,
+        `For any member. The cells of an environment are null without \`read\` on it. Without \`envs\`, the matrix has the first ${maxMatrixEnvironments} environments by name, and \`others\` names the rest. Values are decrypted only to compare them, and no audit entry is made. Send the \`ETag\` of a response as \`If-None-Match\` to get 304 while nothing has changed.`
+      )
   )
   .add(
     HttpApiEndpoint.get("bundle", `${paths.env}/bundle`)

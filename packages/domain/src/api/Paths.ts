@@ -25,6 +25,7 @@ export const paths = {
   org,
   projects: `${org}/projects`,
   project,
+  matrix: `${project}/matrix`,
   envs: `${project}/envs`,
   env
 } as const

@@ -1,5 +1,6 @@
 import { type Actor, CurrentActor, type UserActor } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
+import type { Permission } from "@coffer/domain/AclRule"
 import type { ResourceType } from "@coffer/domain/AuditEntry"
 import { Forbidden, type NotFound } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
@@ -13,7 +14,7 @@ import { Authenticator } from "../auth/Authenticator.js"
 import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
 import type { PlaceNames, PlaceRow } from "../auth/PlaceRow.js"
-import { decide, type Grant, type Subject } from "./Decisions.js"
+import { decide, explain, type Grant, type Subject } from "./Decisions.js"
 import { notVisible } from "./NotFound.js"
 import { AccessRepo } from "./Repo.js"
 
@@ -85,6 +86,14 @@ export const operator: Effect.Effect<Operator> = Effect.flatMap(
   })
 )
 
+/** What an actor may do in one environment of a project. */
+export interface Within {
+  readonly allowed: ReadonlyArray<Permission>
+  readonly reveals: boolean
+  /** Null if the actor may not compare its secrets. */
+  readonly place: EnvPlace<"secret.compare"> | null
+}
+
 /** The actions whose scope is a kind of place. */
 type ActionOn<S extends "org" | "project" | "env"> = {
   [A in Action]: ScopeOf<A> extends S ? A : never
@@ -128,9 +137,9 @@ const grantsOf = (rows: ReadonlyArray<PlaceRow>): ReadonlyArray<Grant> => {
   return grants
 }
 
-const subjectOf = (actor: Actor, row: PlaceRow, grants: ReadonlyArray<Grant>): Subject =>
+const subjectOf = (actor: Actor, role: Role | null, grants: ReadonlyArray<Grant>): Subject =>
   actor.type === "user"
-    ? { superadmin: actor.superadmin, role: row.role, account: null, grants }
+    ? { superadmin: actor.superadmin, role, account: null, grants }
     : { superadmin: false, role: null, account: { scoped: actor.project !== null, reveal: actor.reveal }, grants }
 
 /** Whether the actor may learn that the organization exists. */
@@ -203,7 +212,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
             if (env_name !== null && row.env_id === null) return notVisible(`environment ${env_name}`)
 
             const grants = grantsOf(rows)
-            const decision = decide(action, subjectOf(actor, row, grants), {
+            const decision = decide(action, subjectOf(actor, row.role, grants), {
               org: org_name,
               project: project_name ?? undefined,
               env: env_name ?? undefined
@@ -240,6 +249,28 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
             : Effect.succeed(new EnvPlace(entered, { id: row.env_id, name: row.env_name }))
         )
       )
+
+    /**
+     * What the actor may do in an environment of a project, and the proof for comparing its secrets; null without that
+     * right. This is no attempt to enter it, so it records no refusal.
+     */
+    const within = (place: ProjectPlace<"env.list">, env: Named<EnvId, EnvName>): Within => {
+      const { actor, grants, org, project, role } = place
+      const subject = subjectOf(actor, role, grants)
+      const names = { org: org.name, project: project.name, env: env.name }
+      const decision = decide("secret.compare", subject, names)
+      const { allowed } = explain(subject, names)
+      return {
+        allowed,
+        reveals: decide("secret.read", subject, names).allowed,
+        place: decision.allowed
+          ? new EnvPlace(
+              new ProjectPlace(new OrgPlace("secret.compare", actor, decision.via, role, grants, org), project),
+              env
+            )
+          : null
+      }
+    }
 
     const refusedHere = (actor: Actor, action: string, message: string) =>
       Effect.zipRight(
@@ -291,7 +322,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
       enter(path, action, () => Effect.void)
 
-    return { org, project, env, everywhere, founder, check, change } as const
+    return { org, project, env, within, everywhere, founder, check, change } as const
   }),
   dependencies: [AccessRepo.Default, Authenticator.Default]
 }) {}

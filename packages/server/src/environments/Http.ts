@@ -1,10 +1,12 @@
 import { Api } from "@coffer/domain/Api"
+import { MatrixRow } from "@coffer/domain/Matrix"
 import { BundledSecret, type BundleWritten, Revision, SecretChange, SecretDifference } from "@coffer/domain/Secret"
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
 import { longList } from "../http/LongList.js"
 import { Bundles } from "../secrets/Bundles.js"
+import { ProjectMatrix } from "../secrets/ProjectMatrix.js"
 import { Promotion } from "../secrets/Promotion.js"
 import { Revisions } from "../secrets/Revisions.js"
 import { Environments } from "./Environments.js"
@@ -19,6 +21,7 @@ const secrets = longList(BundledSecret)
 const changes = longList(SecretChange)
 const differences = longList(SecretDifference)
 const listed = longList(Revision)
+const rows = longList(MatrixRow)
 
 /** Responds with the result of a change and the environment's new ETag. */
 const respondWritten = <E, R>(
@@ -36,6 +39,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const environments = yield* Environments
     const bundles = yield* Bundles
     const promotion = yield* Promotion
+    const matrix = yield* ProjectMatrix
     const revisions = yield* Revisions
     return handlers
       .handle("create", ({ path, payload }) =>
@@ -43,6 +47,14 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       )
       .handle("list", ({ path }) =>
         Effect.map(Effect.flatMap(access.project(path, "env.list"), environments.list), (data) => ({ data }))
+      )
+      .handle("matrix", ({ headers, path, urlParams }) =>
+        Effect.gen(function* () {
+          const place = yield* access.project(path, "env.list")
+          const { etag, found } = yield* matrix.read(place, urlParams.envs, headers["if-none-match"])
+          yield* withETag(etag)
+          return found === undefined ? unchanged : yield* rows(found)
+        })
       )
       .handle("delete", ({ path }) => access.change(access.env(path, "env.delete"), environments.remove))
       .handle("bundle", ({ headers, path, urlParams }) =>
@@ -90,4 +102,6 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         )
       )
   })
-).pipe(Layer.provide([Environments.Default, Bundles.Default, Promotion.Default, Revisions.Default]))
+).pipe(
+  Layer.provide([Environments.Default, Bundles.Default, ProjectMatrix.Default, Promotion.Default, Revisions.Default])
+)

@@ -1,8 +1,11 @@
 import { Environment } from "@coffer/domain/Environment"
+import { EnvId } from "@coffer/domain/Ids"
+import { EnvName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
 
 const EnvironmentRow = Schema.typeSchema(Environment)
+const RevisionRow = Schema.Struct({ id: EnvId, name: EnvName, revision: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
@@ -13,6 +16,11 @@ export class EnvironmentsRepo extends Effect.Service<EnvironmentsRepo>()("@coffe
     return {
       all: all(EnvironmentRow)`
         SELECT id, name, created_at, updated_at FROM environments
+        WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
+
+      /** The environments with the revisions of their secrets. */
+      revisions: all(RevisionRow)`
+        SELECT id, name, revision FROM environments
         WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
       /** Locks the project's row, so that its limit holds with concurrent writers. No row if the project was removed. */

@@ -20,6 +20,10 @@ export const etagOf = (epoch: string, ...states: ReadonlyArray<State>): string =
     .digest("base64url")
     .slice(0, 27)}"`
 
+/** Returns an ETag of anything that a response depends on. */
+export const etagOfAll = (...parts: ReadonlyArray<unknown>): string =>
+  `"${createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 27)}"`
+
 /** Fails with Conflict if an `If-Match` header does not name the current ETag. */
 export const checkMatch = (name: EnvName, ifMatch: string | undefined, etag: string): Effect.Effect<void, Conflict> =>
   ifMatch === undefined || namesETag(ifMatch, etag)

@@ -203,7 +203,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
         ? [200, 201]
         : ["auth.verify", "auth.logout"].includes(endpoint.name)
           ? [200, 204]
-          : endpoint.name === "environments.bundle"
+          : ["environments.bundle", "environments.matrix"].includes(endpoint.name)
             ? [200, 304]
             : creates.includes(endpoint.name)
               ? [201]

@@ -116,6 +116,7 @@ export class Recorder {
 
   #normal(text: string): string {
     const words: ReadonlyArray<readonly [RegExp, string]> = [
+      [/"etag":"\\"[^"]*\\""/g, '"etag":"…"'],
       [/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, "<time>"],
       [/svc_(?:st|sa|ft)_[A-Za-z0-9_-]+/g, "<token>"],
       [/(?<="device_code":")[\w-]+/g, "<code>"],

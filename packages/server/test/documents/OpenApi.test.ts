@@ -147,7 +147,7 @@ it("declares an ETag for the recorded answers that have one, and for no others",
       if ("ETag" in response.headers) declared.add(operation.operationId)
     }
   }
-  const calls = ["bundle", "copy", "revert", "writeBundle"]
+  const calls = ["bundle", "copy", "matrix", "revert", "writeBundle"]
   assert.sameMembers(
     [...declared],
     calls.map((name) => `environments.${name}`)

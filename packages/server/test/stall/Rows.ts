@@ -187,6 +187,10 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["one of 4,000 changes", () => ({ place: { env_name: "reverted" } })]
   ],
   [`POST ${env}/revert`]: [["2,000 deleted, tried", () => ({ body: { to: 0, dry_run: true } })]],
+  "GET /api/orgs/:org_name/projects/:project_name/matrix": [
+    ["2 × 2,000 of 4 KiB", () => ({ query: "envs=full,other" })],
+    ["24 environments", () => ({})]
+  ],
   [`GET ${env}/diff`]: [["2,000 of 4 KiB", () => ({ query: "with=other" })]],
 
   [`GET ${secrets}`]: [["2,000", () => ({})]],

@@ -1,0 +1,170 @@
+import { EnvName } from "@coffer/domain/Names"
+import { Access } from "@coffer/server/access/Access"
+import { ProjectMatrix } from "@coffer/server/secrets/ProjectMatrix"
+import { SqlClient } from "@effect/sql"
+import { assert, describe, it } from "@effect/vitest"
+import type { Actor } from "@coffer/domain/Actor"
+import { Effect } from "effect"
+import {
+  account,
+  asActor,
+  entries,
+  envPath,
+  grant,
+  member,
+  onDamagedDatabase,
+  onDatabase,
+  organization,
+  outcome,
+  projectPath,
+  removeSecret,
+  setSecret
+} from "../support/Services.js"
+
+const read = (actor: Actor, envs?: ReadonlyArray<string>, ifNoneMatch?: string) =>
+  Effect.gen(function* () {
+    const place = yield* (yield* Access).project(projectPath(), "env.list").pipe(asActor(actor))
+    return yield* (yield* ProjectMatrix).read(
+      place,
+      envs?.map((name) => EnvName.make(name)),
+      ifNoneMatch
+    )
+  }).pipe(Effect.provide(ProjectMatrix.Default))
+
+const matrix = (actor: Actor, envs?: ReadonlyArray<string>) =>
+  Effect.map(read(actor, envs), ({ found }) => found ?? assert.fail("there is no matrix"))
+
+const sameOf = ({ data }: Effect.Effect.Success<ReturnType<typeof matrix>>) =>
+  Object.fromEntries(data.map(({ cells, key }) => [key, cells.map((cell) => cell?.same ?? null)]))
+
+/** Values in dev, prod and staging; none where it is undefined. */
+const filled = (actor: Actor, rows: Readonly<Record<string, ReadonlyArray<string | undefined>>>) =>
+  Effect.forEach(Object.entries(rows), ([key, values]) =>
+    Effect.forEach(values, (value, index) =>
+      value === undefined
+        ? Effect.void
+        : setSecret(actor, key, value, { path: envPath(["dev", "prod", "staging"][index]) })
+    )
+  )
+
+describe("the matrix of a project", () => {
+  it.effect("has a number for each value of a row, and null where there is none", () =>
+    onDatabase()(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        assert.deepStrictEqual((yield* matrix(ada)).data, [])
+        yield* filled(ada, {
+          ALIKE: ["hunter2", "hunter2", "hunter2"],
+          DIFFERS: ["hunter2", "hunter3", "hunter2"],
+          ONLY_PROD: [undefined, "hunter2", undefined],
+          EMPTY: ["", "", "x"]
+        })
+        const found = yield* matrix(ada)
+        assert.deepStrictEqual(
+          found.environments.map(({ allowed, name, reveals, revision }) => [name, allowed, reveals, revision]),
+          [
+            ["dev", ["read", "write", "admin"], true, 3],
+            ["prod", ["read", "write", "admin"], true, 4],
+            ["staging", ["read", "write", "admin"], true, 3]
+          ]
+        )
+        assert.deepStrictEqual(sameOf(found), {
+          ALIKE: [1, 1, 1],
+          DIFFERS: [1, 2, 1],
+          EMPTY: [1, 1, 2],
+          ONLY_PROD: [null, 1, null]
+        })
+        assert.notInclude(JSON.stringify(found), "hunter")
+        assert.strictEqual(found.data[0]?.cells[0]?.updated_by, "ada@example.com")
+        assert.notInclude(
+          (yield* entries()).map(({ action }) => action),
+          "secret.read"
+        )
+      })
+    )
+  )
+
+  it.effect("shows no cell of an environment that the caller may not read, and records no refusal", () =>
+    onDatabase()(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        yield* filled(ada, { A: ["x", "y", "x"], B: [undefined, "y", undefined] })
+        const grace = yield* member("grace@example.com", "developer")
+        yield* grant(grace, "read", { env: "{dev,staging}" })
+        yield* grant(grace, "write", { env: "dev" })
+        const found = yield* matrix(grace)
+        assert.deepStrictEqual(sameOf(found), { A: [1, null, 1] })
+        assert.deepStrictEqual(
+          found.environments.map(({ allowed, etag, name, revision }) => [name, allowed, revision, etag === null]),
+          [
+            ["dev", ["read", "write"], 1, false],
+            ["prod", [], null, true],
+            ["staging", ["read"], 1, false]
+          ]
+        )
+        assert.notInclude(
+          (yield* entries()).map(({ action }) => action),
+          "access.denied"
+        )
+        const blind = yield* account("blind", { reveal: false })
+        yield* grant(blind, "read", { env: "prod" })
+        const seen = yield* matrix(blind, ["prod"])
+        assert.deepStrictEqual([seen.environments[0]?.reveals, sameOf(seen)], [false, { A: [1], B: [1] }])
+      })
+    )
+  )
+
+  it.effect("has an ETag that changes with every write and with the caller's rights", () =>
+    onDatabase()(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        yield* setSecret(ada, "A", "x")
+        const { etag } = yield* read(ada)
+        assert.deepStrictEqual(yield* read(ada, undefined, etag), { etag, found: undefined })
+        yield* setSecret(ada, "A", "y", { path: envPath("dev") })
+        const second = yield* read(ada, undefined, etag)
+        assert.notStrictEqual(second.etag, etag)
+        assert.isDefined(second.found)
+        yield* removeSecret(ada, "A")
+        assert.notStrictEqual((yield* read(ada)).etag, second.etag)
+        const grace = yield* member("grace@example.com", "developer")
+        const none = yield* read(grace)
+        yield* grant(grace, "read", { env: "dev" })
+        const one = yield* read(grace, undefined, none.etag)
+        assert.isDefined(one.found)
+      })
+    )
+  )
+
+  it.effect("takes names of environments, and has no more than 24", () =>
+    onDatabase()(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        const found = yield* matrix(ada, ["staging", "dev"])
+        assert.deepStrictEqual(
+          [found.environments.map(({ name }) => name), found.others],
+          [["dev", "staging"], ["prod"]]
+        )
+        assert.strictEqual(yield* outcome(read(ada, ["nowhere"])), "NotFound")
+      })
+    )
+  )
+
+  it.effect("marks a value that does not decrypt, and shows the others", () =>
+    onDamagedDatabase()(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        yield* filled(ada, { A: ["x", "x", "x"], B: ["x", "x", "x"] })
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE secret_versions SET format = 7
+          WHERE secret_id = (SELECT s.id FROM secrets s JOIN environments e ON e.id = s.env_id
+            WHERE s.key = 'A' AND e.name = 'prod')`
+        assert.deepStrictEqual(sameOf(yield* matrix(ada)), { A: [1, null, 1], B: [1, 1, 1] })
+        assert.include(
+          (yield* entries()).map(({ action }) => action),
+          "secret.decryption_failed"
+        )
+      })
+    )
+  )
+})
