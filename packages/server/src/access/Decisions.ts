@@ -1,7 +1,7 @@
 import { type Permission, permissions } from "@coffer/domain/AclRule"
 import { type Role, roles } from "@coffer/domain/Member"
 import { type Action, type Need, needs } from "@coffer/domain/Permissions"
-import { matcherOf } from "./PatternMatch.js"
+import { matcherOf } from "@coffer/domain/PatternMatch"
 
 /** An access rule, reduced to what a decision needs. */
 export interface Grant {

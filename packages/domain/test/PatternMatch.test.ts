@@ -1,9 +1,10 @@
 import { isOwnMessage } from "@coffer/domain/Message"
 import { Pattern } from "@coffer/domain/Pattern"
+import { matcherOf } from "@coffer/domain/PatternMatch"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, ParseResult, Schema } from "effect"
 import picomatch from "picomatch"
-import { matcherOf } from "../../src/access/PatternMatch.js"
+
 
 const matches = (pattern: string, name: string): boolean => matcherOf(name)(pattern)
 
