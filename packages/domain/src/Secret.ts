@@ -115,6 +115,29 @@ export const Bundle = Schema.Struct({
 })
 export type Bundle = typeof Bundle.Type
 
+/** The forms of a bundle. */
+export const bundleFormats = ["list", "object"] as const
+export type BundleFormat = (typeof bundleFormats)[number]
+
+export const BundleObject = Schema.Record({
+  key: SecretKey,
+  value: RedactedSecretValue
+}).annotations({
+  identifier: "BundleObject",
+  jsonSchema: {
+    type: "object",
+    additionalProperties: { type: "string" },
+    description: "the values of an environment by their keys, for programs that take one JSON object"
+  }
+})
+export type BundleObject = typeof BundleObject.Type
+
+const isList = (bundle: Bundle | BundleObject): bundle is Bundle => Array.isArray(Reflect.get(bundle, "data"))
+
+/** What a client gets that asks for no other form of a bundle; after 304 nothing. */
+export const listOf = (bundle: Bundle | BundleObject | void): Bundle | undefined =>
+  bundle !== undefined && isList(bundle) ? bundle : undefined
+
 export const changes = ["created", "updated", "unchanged", "deleted"] as const
 
 export const SecretChange = Schema.Struct({

@@ -7,7 +7,7 @@ import { Matrix, maxMatrixEnvironments } from "../Matrix.js"
 import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
 import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../Schemas.js"
-import { Bundle, BundleWritten, Diff, Revision } from "../Secret.js"
+import { Bundle, bundleFormats, BundleObject, BundleWritten, Diff, Revision } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { answer, SendsETag } from "./Answer.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
@@ -72,6 +72,11 @@ const OtherEnv = EnvName.annotations({
   examples: [EnvName.make("staging")]
 })
 
+const BundleFormat = Schema.Literal(...bundleFormats).annotations({
+  description: "`object`: one flat JSON object of keys and values",
+  examples: ["object"]
+})
+
 /** The maximum number of changed keys in a page of revisions. */
 export const maxRevisionChanges = 2 * maxBundleKeys
 
@@ -128,9 +133,10 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.get("bundle", `${paths.env}/bundle`)
       .setPath(EnvPath)
-      .setUrlParams(Schema.Struct({ keys: optional(KeysParameter) }))
+      .setUrlParams(Schema.Struct({ keys: optional(KeysParameter), format: optional(BundleFormat) }))
       .setHeaders(Schema.Struct({ "if-none-match": optional(IfNoneMatch) }))
       .addSuccess(answer(Bundle, "The secrets with their values, keys in byte order"))
+      .addSuccess(answer(BundleObject, "With `format=object`: the values by their keys"))
       .addSuccess(answer(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
@@ -140,7 +146,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(
         OpenApi.Description,
-        "A read makes one audit entry. Send the `ETag` of a response as `If-None-Match` to get 304 while nothing has changed."
+        "A read makes one audit entry. Send the `ETag` of a response as `If-None-Match` to get 304 while nothing has changed. With `format=object`, the answer is one flat JSON object, with an `ETag` of its own: for programs that read JSON and know nothing of Coffer. If one value cannot be read, the whole read fails."
       )
   )
   .add(

@@ -4,7 +4,7 @@ import { BundledSecret, type BundleWritten, Revision, SecretChange, SecretDiffer
 import { HttpApiBuilder, HttpApp, HttpServerResponse } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
-import { longList } from "../http/LongList.js"
+import { longList, longObject } from "../http/LongList.js"
 import { Bundles } from "../secrets/Bundles.js"
 import { ProjectMatrix } from "../secrets/ProjectMatrix.js"
 import { Promotion } from "../secrets/Promotion.js"
@@ -18,6 +18,7 @@ const withETag = (etag: string) =>
 
 const unchanged = HttpServerResponse.empty({ status: 304 })
 const secrets = longList(BundledSecret)
+const byKey = (data: ReadonlyArray<BundledSecret>) => longObject(data.map(({ key, value }) => [key, value] as const))
 const changes = longList(SecretChange)
 const differences = longList(SecretDifference)
 const listed = longList(Revision)
@@ -60,9 +61,11 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       .handle("bundle", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.read")
-          const { bundle, etag } = yield* bundles.read(place, urlParams.keys, headers["if-none-match"])
+          const { format, keys } = urlParams
+          const { bundle, etag } = yield* bundles.read(place, keys, headers["if-none-match"], format)
           yield* withETag(etag)
-          return bundle === undefined ? unchanged : yield* secrets(bundle)
+          if (bundle === undefined) return unchanged
+          return yield* format === "object" ? byKey(bundle.data) : secrets(bundle)
         })
       )
       .handle("writeBundle", ({ headers, path, payload }) =>

@@ -9,6 +9,14 @@ type Sendable<Fields extends Schema.Struct.Fields> = {
 }
 
 const noRecords = '"data":[]'
+const comma = Buffer.from(",")
+
+/** Sends parts that were encoded in slices, with commas between them. */
+const response = (before: string, chunks: ReadonlyArray<Buffer>, after: string) => {
+  const pieces = chunks.flatMap((chunk, index) => (index === 0 ? [chunk] : [comma, chunk]))
+  const bytes = Buffer.concat([Buffer.from(before), ...pieces, Buffer.from(after)])
+  return HttpServerResponse.uint8Array(bytes, { contentType: "application/json" })
+}
 
 /**
  * Encodes a response `{"data":[…]}` in slices, so that a long list does not block the event loop. Only the schema's fields are
@@ -33,9 +41,22 @@ export const longList = <Fields extends Schema.Struct.Fields>(record: Schema.Str
   }): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
     Effect.map(forEachInSlices(Array.chunksOf(answer.data, recordsAtOnce), encode), (chunks) => {
       const [before = "", after = ""] = JSON.stringify({ ...answer, data: [] }).split(noRecords)
-      const comma = Buffer.from(",")
-      const pieces = chunks.flatMap((chunk, index) => (index === 0 ? [chunk] : [comma, chunk]))
-      const bytes = Buffer.concat([Buffer.from(`${before}"data":[`), ...pieces, Buffer.from(`]${after}`)])
-      return HttpServerResponse.uint8Array(bytes, { contentType: "application/json" })
+      return response(`${before}"data":[`, chunks, `]${after}`)
     })
 }
+
+/** Encodes a response of names and redacted texts in slices, as `longList` does with records. */
+export const longObject = (
+  entries: ReadonlyArray<readonly [string, Redacted.Redacted]>,
+  entriesAtOnce = 25
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.map(
+    forEachInSlices(Array.chunksOf(entries, entriesAtOnce), (some) =>
+      Effect.sync(() =>
+        Buffer.from(
+          some.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(Redacted.value(text))}`).join()
+        )
+      )
+    ),
+    (chunks) => response("{", chunks, "}")
+  )

@@ -2,7 +2,7 @@ import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { type NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
-import type { Bundle, BundledSecret } from "@coffer/domain/Secret"
+import type { Bundle, BundledSecret, BundleFormat } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
@@ -51,22 +51,25 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const audit = yield* AuditLog
     const { epoch } = yield* Instance
 
-    const tagOf = (id: EnvId, revision: number): string => etagOf(epoch, { id, revision })
+    /** Each form of a bundle has a tag of its own; that of the list stands for the environment itself. */
+    const tagOf = (id: EnvId, revision: number, format: BundleFormat = "list"): string =>
+      etagOf(format === "list" ? epoch : `${epoch} ${format}`, { id, revision })
 
     /**
-     * Returns all secrets of an environment, or those of `keys`, with the environment's ETag. If `ifNoneMatch` names
+     * Returns all secrets of an environment, or those of `keys`, with the ETag of their form. If `ifNoneMatch` names
      * the current ETag, no bundle is returned, no value is decrypted and no audit entry is written.
      */
     const read = traced("Bundles.read")(
       Effect.fnUntraced(function* (
         place: Place<"secret.read">,
         keys: ReadonlyArray<SecretKey> | undefined,
-        ifNoneMatch: string | undefined
+        ifNoneMatch: string | undefined,
+        format: BundleFormat = "list"
       ) {
         const { id, name } = place.env
         if (ifNoneMatch !== undefined) {
           const known = yield* repo.revision({ envId: id })
-          const etag = known && tagOf(id, known.revision)
+          const etag = known && tagOf(id, known.revision, format)
           if (etag !== undefined && namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
         }
         const contents = yield* repo.contents(id, keys)
@@ -86,7 +89,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
         })
         const bundle: Bundle = { revision, data }
-        return { etag: tagOf(id, revision), bundle }
+        return { etag: tagOf(id, revision, format), bundle }
       })
     )
 

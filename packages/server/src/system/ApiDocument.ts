@@ -76,18 +76,23 @@ const descriptionOf = (part: SchemaAST.Annotated): string | undefined =>
 const withExample = (content: unknown, example: unknown): Node =>
   mapNode(content, (media) => ({ ...nodeOf(media), ...(example !== undefined && { example }) }))
 
-/** The answers of an endpoint, by status. */
+/** The answers of an endpoint, by status. Of several forms of an answer, the first gives the example. */
 const answersOf = (endpoint: Endpoint): Node => {
   const { ast } = endpoint.successSchema
   const schemas = SchemaAST.isUnion(ast) && Option.isNone(answerOf(ast)) ? ast.types : [ast]
-  return Object.fromEntries(
-    schemas.map((schema) => {
-      const { description, example } = Option.getOrThrow(answerOf(schema))
+  const answers: Record<number, Node> = {}
+  for (const schema of schemas) {
+    const { description, example } = Option.getOrThrow(answerOf(schema))
+    const status = HttpApiSchema.getStatusSuccessAST(schema)
+    const first = answers[status]
+    if (first === undefined) {
       const whole = exampleOf(schema)
-      const answered = Predicate.isRecord(whole) ? { ...whole, ...example } : whole
-      return [HttpApiSchema.getStatusSuccessAST(schema), { description, example: answered }]
-    })
-  )
+      answers[status] = { description, example: Predicate.isRecord(whole) ? { ...whole, ...example } : whole }
+    } else {
+      answers[status] = { ...first, description: `${textOf(first["description"])}. ${description}` }
+    }
+  }
+  return answers
 }
 
 /** Joins the descriptions of all errors in a response. */

@@ -1,5 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { SecretKey } from "@coffer/domain/Names"
+import { listOf } from "@coffer/domain/Secret"
 import { Effect, Either, Redacted, Schema } from "effect"
 import { changeMany, etagOf, yes } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
@@ -27,7 +28,7 @@ const readState = Effect.fnUntraced(function* (call: Call, path: EnvPath, keys: 
   const [bundle, response] = yield* call("environments", (api) =>
     api.bundle({ path, urlParams, headers: {}, withResponse: true })
   )
-  const secrets = new Map((bundle?.data ?? []).map(({ key, value }) => [key, value] as const))
+  const secrets = new Map(listOf(bundle)?.data.map(({ key, value }) => [key, value] as const))
   const state: State = { secrets, etag: etagOf(response) }
   return state
 })

@@ -1,6 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { writePrivate } from "@coffer/domain/client/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
+import { listOf } from "@coffer/domain/Secret"
 import { Effect, Redacted, Schema } from "effect"
 import { lstatSync } from "node:fs"
 import { dirname } from "node:path"
@@ -55,7 +56,7 @@ interface ExportOptions extends OutputOptions {
 const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { except = [], only }: ExportOptions) {
   const urlParams = defined({ keys: only })
   const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-  const secrets = bundle === undefined ? [] : bundle.data
+  const secrets = listOf(bundle)?.data ?? []
   const left = new Set(except)
   const absent = except.filter((key) => !secrets.some((secret) => secret.key === key))
   if (absent.length === 0) return secrets.filter(({ key }) => !left.has(key))

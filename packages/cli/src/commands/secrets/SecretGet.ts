@@ -1,6 +1,6 @@
 import type { EnvPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { SecretKey } from "@coffer/domain/Names"
-import { type Bundle, ReadVersionParameter } from "@coffer/domain/Secret"
+import { type Bundle, listOf, ReadVersionParameter } from "@coffer/domain/Secret"
 import { Effect, Redacted, Schema } from "effect"
 import { defined } from "../../Defined.js"
 import { type FormatName, formatNames } from "../../formats/Format.js"
@@ -32,7 +32,7 @@ const readOne = Effect.fnUntraced(function* (
 const bundleOf = (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>) =>
   Effect.map(
     call("environments", (api) => api.bundle({ path, urlParams: { keys }, headers: {} })),
-    (bundle): Pick<Bundle, "data"> => bundle ?? { data: [] }
+    (bundle): Pick<Bundle, "data"> => listOf(bundle) ?? { data: [] }
   )
 
 /** Several values, which only a format keeps apart. */

@@ -1,4 +1,5 @@
 import { EnvName, SecretKey } from "@coffer/domain/Names"
+import { listOf } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
@@ -49,7 +50,7 @@ export const rename = atEnv("rename", {
       const [bundle, response] = yield* call("environments", (api) =>
         api.bundle({ path, urlParams: { keys: [from] }, headers: {}, withResponse: true })
       )
-      const value = bundle?.data.find(({ key }) => key === from)?.value
+      const value = listOf(bundle)?.data.find(({ key }) => key === from)?.value
       if (value === undefined) return yield* notRead
       const write = (dry_run: boolean) =>
         call("environments", (api) =>
