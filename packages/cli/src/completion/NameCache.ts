@@ -1,5 +1,6 @@
 import type { Credential } from "@coffer/domain/client/Credentials"
 import { type NameListRequest, namesIn, type NamePath } from "@coffer/domain/client/NameList"
+import { isArray, parseJson } from "@coffer/domain/client/ParseJson"
 import { cachePath, readPrivate, writePrivate } from "@coffer/domain/client/PrivateFile"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { Clock, Effect, Option, Predicate, Redacted } from "effect"
@@ -27,13 +28,9 @@ const isOwn = (path: string): boolean => {
   return found === undefined ? dirname(path) !== path && isOwn(dirname(path)) : found.uid === process.geteuid?.()
 }
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
-const isArray = (u: unknown): u is ReadonlyArray<unknown> => Array.isArray(u)
-
 /** The names of a file, unless they are too old or from the future. */
 const decode = (text: string, path: NamePath, now: number): Option.Option<ReadonlyArray<string>> =>
-  Option.flatMap(parse(text), (found) => {
+  Option.flatMap(parseJson(text), (found) => {
     if (!Predicate.hasProperty(found, "at") || !Predicate.hasProperty(found, "names")) return Option.none()
     const { at, names } = found
     if (typeof at !== "number" || at > now || now - at > lifetime || !isArray(names)) return Option.none()

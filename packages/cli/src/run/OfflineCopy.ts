@@ -1,4 +1,5 @@
 import type { BundleRequest, BundleSecret } from "@coffer/domain/client/BundleClient"
+import { isArray, parseJson } from "@coffer/domain/client/ParseJson"
 import { Option, Predicate, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
 
@@ -37,8 +38,6 @@ export const sealCopy = (request: BundleRequest, secrets: ReadonlyArray<BundleSe
   return `${JSON.stringify({ format, savedAt, salt: text(salt), nonce: text(nonce), data: text(data) })}\n`
 }
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 const bytesOf = (found: unknown, name: string, length?: number): Option.Option<Buffer> => {
   if (!Predicate.hasProperty(found, name)) return Option.none()
   const text = found[name]
@@ -46,8 +45,6 @@ const bytesOf = (found: unknown, name: string, length?: number): Option.Option<B
   const bytes = Buffer.from(text, "base64")
   return length === undefined || bytes.length === length ? Option.some(bytes) : Option.none()
 }
-
-const isArray = (u: unknown): u is ReadonlyArray<unknown> => Array.isArray(u)
 
 const decodeSecret = (pair: unknown): Option.Option<BundleSecret> => {
   if (!isArray(pair)) return Option.none()
@@ -73,7 +70,7 @@ export const openCopy = (
   text: string
 ): Option.Option<{ readonly savedAt: number; readonly secrets: ReadonlyArray<BundleSecret> }> =>
   Option.gen(function* () {
-    const found = yield* parse(text)
+    const found = yield* parseJson(text)
     const salt = yield* bytesOf(found, "salt", 32)
     const nonce = yield* bytesOf(found, "nonce", 12)
     const data = yield* bytesOf(found, "data")
@@ -81,7 +78,10 @@ export const openCopy = (
       return yield* Option.none()
     }
     const { savedAt } = found
-    const pairs = yield* Option.flatMap(decrypt(derive(request, salt), nonce, context(request, savedAt), data), parse)
+    const pairs = yield* Option.flatMap(
+      decrypt(derive(request, salt), nonce, context(request, savedAt), data),
+      parseJson
+    )
     if (!isArray(pairs)) return yield* Option.none()
     return { savedAt, secrets: yield* Option.all(pairs.map(decodeSecret)) }
   })

@@ -4,6 +4,7 @@ import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from
 import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential, SignInError } from "./Credentials.js"
 import { makeSend } from "./NodeRequest.js"
+import { parseJson } from "./ParseJson.js"
 import { requestHeaders } from "./RequestHeaders.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
@@ -41,8 +42,6 @@ export type BundleFailure = ServerUnreachable | SignInError | UnexpectedResponse
 
 const seconds = 30
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 const decodeSecret = (item: unknown): Option.Option<BundleSecret> =>
   Predicate.hasProperty(item, "key") &&
   typeof item.key === "string" &&
@@ -52,7 +51,7 @@ const decodeSecret = (item: unknown): Option.Option<BundleSecret> =>
     : Option.none()
 
 const decodeSecrets = (body: string): Option.Option<ReadonlyArray<BundleSecret>> =>
-  Option.flatMap(parse(body), (found) =>
+  Option.flatMap(parseJson(body), (found) =>
     Predicate.hasProperty(found, "data") && Array.isArray(found.data)
       ? Option.all(found.data.map(decodeSecret))
       : Option.none()

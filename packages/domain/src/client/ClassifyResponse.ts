@@ -1,5 +1,6 @@
 import { Option, Predicate, Schedule } from "effect"
 import { type ClientError, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
+import { parseJson } from "./ParseJson.js"
 
 /** The parts of a response that `classifyResponse` needs. */
 export interface Unexpected {
@@ -9,11 +10,9 @@ export interface Unexpected {
   readonly body: string
 }
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 /** Decodes the service's error envelope. None if the body is something else, such as another program's page. */
 const decodeEnvelope = (body: string): Option.Option<{ readonly code: string; readonly message: string }> =>
-  Option.flatMap(parse(body), (found) => {
+  Option.flatMap(parseJson(body), (found) => {
     if (!Predicate.hasProperty(found, "error")) return Option.none()
     const { error } = found
     if (!Predicate.hasProperty(error, "code") || typeof error.code !== "string") return Option.none()

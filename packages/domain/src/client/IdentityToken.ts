@@ -4,6 +4,7 @@ import { reasonOf } from "./ConnectionProblem.js"
 import { SignInFailed } from "./Credentials.js"
 import { codeOf } from "./FileError.js"
 import { makeSend } from "./NodeRequest.js"
+import { parseJson } from "./ParseJson.js"
 import { parseServerUrl } from "./ServerUrl.js"
 import { BadSetting, variable, Variables } from "./Settings.js"
 
@@ -38,8 +39,6 @@ const fromFile = (path: string, where: string) =>
       })
   }).pipe(Effect.flatMap((text) => tokenIn(text, `the content of ${path}`)))
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 const requestOnce = Effect.fnUntraced(function* (
   url: URL,
   bearer: string
@@ -65,7 +64,7 @@ const requestOnce = Effect.fnUntraced(function* (
       next: "see whether the job has the permission id-token: write"
     })
   }
-  const found = Option.getOrUndefined(parse(body.toString("utf8")))
+  const found = Option.getOrUndefined(parseJson(body.toString("utf8")))
   const value = Predicate.hasProperty(found, "value") ? found.value : undefined
   return yield* tokenIn(value, `the answer of ${origin}`)
 }, Effect.scoped)

@@ -5,6 +5,7 @@ import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from
 import { serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
 import type { Send } from "./NodeRequest.js"
+import { isArray, parseJson } from "./ParseJson.js"
 import { requestHeaders } from "./RequestHeaders.js"
 import type { ServerUrl } from "./ServerUrl.js"
 
@@ -26,10 +27,6 @@ export interface NameListRequest {
   /** Where to look: organizations for `[]`, the keys of an environment for three names. */
   readonly path: NamePath
 }
-
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
-const isArray = (u: unknown): u is ReadonlyArray<unknown> => Array.isArray(u)
 
 /** The names in a list of texts. What breaks the form of a name is left out: no shell gets what only a server wrote. */
 export const namesIn = (path: NamePath, texts: ReadonlyArray<unknown>): ReadonlyArray<string> => {
@@ -59,7 +56,7 @@ export const readNames = Effect.fnUntraced(function* (
   const { headers, status } = answer
   const body = answer.body.toString("utf8")
   if (status !== 200) return yield* classifyResponse({ url: base, status, location: headers.location, body })
-  const found = Option.getOrUndefined(parse(body))
+  const found = Option.getOrUndefined(parseJson(body))
   if (!Predicate.hasProperty(found, "data") || !isArray(found.data)) {
     return yield* new UnexpectedResponse({ url: base, status })
   }

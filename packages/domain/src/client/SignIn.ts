@@ -7,6 +7,7 @@ import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
 import { type FederatedSession, type SignInError, SignInFailed } from "./Credentials.js"
 import { identityToken } from "./IdentityToken.js"
 import { makeSend } from "./NodeRequest.js"
+import { parseJson } from "./ParseJson.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { BadSetting } from "./Settings.js"
 
@@ -26,11 +27,9 @@ interface Issued {
   readonly lifetime: number
 }
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 /** @param now the time by the server's clock, in milliseconds. */
 const decode = (body: string, now: number): Option.Option<Issued> =>
-  Option.flatMap(parse(body), (found) => {
+  Option.flatMap(parseJson(body), (found) => {
     if (!Predicate.hasProperty(found, "token") || !Predicate.hasProperty(found, "expires_at")) return Option.none()
     const { expires_at, token } = found
     if (typeof token !== "string" || !/^svc_ft_[\x21-\x7e]+$/.test(token)) return Option.none()
@@ -91,7 +90,7 @@ const exchange = Effect.fnUntraced(function* (server: ServerUrl, org: string, na
 })
 
 const makeSession = (server: ServerUrl, org: string, name: string): FederatedSession => {
-  const turn = Effect.unsafeMakeSemaphore(1)
+  const mutex = Effect.unsafeMakeSemaphore(1)
   let secret = Redacted.make("")
   let renewAt = -Infinity
   let endsAt = -Infinity
@@ -111,7 +110,7 @@ const makeSession = (server: ServerUrl, org: string, name: string): FederatedSes
     get secret() {
       return secret
     },
-    refresh: turn.withPermits(1)(renew),
+    refresh: mutex.withPermits(1)(renew),
     expire: () => {
       renewAt = -Infinity
       endsAt = -Infinity

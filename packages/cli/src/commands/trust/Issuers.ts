@@ -1,5 +1,6 @@
 import { reasonOf } from "@coffer/domain/client/ConnectionProblem"
 import { makeSend } from "@coffer/domain/client/NodeRequest"
+import { parseJson } from "@coffer/domain/client/ParseJson"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
 import { variable, Variables } from "@coffer/domain/client/Settings"
 import { Effect, Option, Predicate } from "effect"
@@ -13,8 +14,6 @@ export interface Trusted {
 }
 
 const seconds = 30
-
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
 /** Asks the API of a forge for a record. Its token goes there alone, and not over clear text to another machine. */
 const ask = Effect.fnUntraced(function* (
@@ -40,7 +39,7 @@ const ask = Effect.fnUntraced(function* (
     Effect.mapError((cause) => failed(`cannot be reached: ${reasonOf(cause)}`)),
     Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => failed(`has not answered in ${seconds} s`) })
   )
-  const found = Option.getOrUndefined(parse(body.toString("utf8")))
+  const found = Option.getOrUndefined(parseJson(body.toString("utf8")))
   if (status !== 200 || !Predicate.isRecord(found)) return yield* failed(`answered ${status}`)
   return found
 }, Effect.scoped)

@@ -1,5 +1,6 @@
 import { failedConditions } from "@coffer/domain/Claims"
 import type { OrgPath } from "@coffer/domain/api/Paths"
+import { parseJson } from "@coffer/domain/client/ParseJson"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import type { Federation } from "@coffer/domain/Federation"
 import { Effect, Option, Predicate, Redacted } from "effect"
@@ -24,11 +25,9 @@ const tokenFrom = Effect.fnUntraced(function* (given: string) {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text) ? Redacted.make(text) : yield* noToken
 })
 
-const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
-
 const claimsOf = (token: Redacted.Redacted) => {
   const [, payload = ""] = Redacted.value(token).split(".")
-  const found = Option.getOrUndefined(parse(Buffer.from(payload, "base64url").toString("utf8")))
+  const found = Option.getOrUndefined(parseJson(Buffer.from(payload, "base64url").toString("utf8")))
   return Predicate.isRecord(found) ? found : {}
 }
 

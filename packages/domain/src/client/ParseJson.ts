@@ -1,0 +1,7 @@
+import { Option } from "effect"
+
+/** Parses JSON without a schema: those load too slowly for `coffer run` and the completion. None if a text is not JSON. */
+export const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
+/** `Array.isArray` without its `any`. */
+export const isArray = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
