@@ -36,6 +36,7 @@ describe("the listener for the browser's way back", () => {
         [`${redirectUri}?code=${strange}&state=${"x".repeat(state.length)}`],
         [`${redirectUri}?code=${strange}`],
         [`${redirectUri}?code=${strange}&state=`],
+        [`${redirectUri}?code=${strange}&state=${"\u00e9".repeat(state.length)}`],
         [`${redirectUri}?error=access_denied&state=wrong`],
         [`${redirectUri}?code=short&state=${state}`],
         [`${redirectUri}?state=${state}`],

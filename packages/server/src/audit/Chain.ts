@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual, type KeyObject } from "node:crypto"
+import { createHmac, type KeyObject } from "node:crypto"
+import { sameMac } from "../keys/LoginCode.js"
 
 /** An entry before it is appended. */
 export interface Draft {
@@ -69,5 +70,4 @@ export const headMac = (key: KeyObject, head: Head): string =>
     .digest("hex")
 
 /** Compares two links in constant time. */
-export const sameLink = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+export const sameLink = (a: string, b: string): boolean => sameMac(Buffer.from(a), Buffer.from(b))

@@ -22,7 +22,10 @@ export const readForm = (request: NodeRequest): Effect.Effect<Form, AnyApiError 
     const memory = budget(request.info.ip ?? "")
     request.bodyMemory = memory
     return Effect.map(readBytes(request.source, limit, memory, isForm, notForm), (bytes) => {
-      const all = [...new URLSearchParams(bytes.toString("utf8"))]
-      return new Map(all.filter(([name]) => all.filter(([other]) => other === name).length === 1))
+      const fields = new URLSearchParams(bytes.toString("utf8"))
+      const seen = new Set<string>()
+      const repeated = new Set<string>()
+      for (const name of fields.keys()) (seen.has(name) ? repeated : seen).add(name)
+      return new Map([...fields].filter(([name]) => !repeated.has(name)))
     })
   })

@@ -1,7 +1,8 @@
 import { type CodeChallenge, UserCode, userCodeLength, userCodeLetters } from "@coffer/domain/ClientLogin"
 import { Effect, Redacted } from "effect"
-import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto"
+import { createHash, createHmac, randomBytes, randomInt } from "node:crypto"
 import { lengthPrefixed, type Subkeys } from "./Keyring.js"
+import { sameMac } from "./LoginCode.js"
 
 /** Returns a secret of 256 random bits: a device code, or the code of a loopback redirect. */
 export const mintClientSecret: Effect.Effect<Redacted.Redacted> = Effect.sync(() =>
@@ -27,5 +28,5 @@ export const macUserCode = (keyring: Subkeys, code: UserCode) => ({
 export const fitsChallenge = (verifier: Redacted.Redacted, challenge: CodeChallenge): boolean => {
   const found = createHash("sha256").update(Redacted.value(verifier)).digest()
   const expected = Buffer.from(challenge, "base64url")
-  return found.length === expected.length && timingSafeEqual(found, expected)
+  return sameMac(found, expected)
 }

@@ -18,5 +18,5 @@ export const macCode = (keyring: Subkeys, email: Email, codeId: string, code: Re
     .update(lengthPrefixed(email, codeId, Redacted.value(code)))
     .digest()
 
-/** Compares two codes' MACs in constant time. */
+/** Compares two codes' MACs, or other bytes, in constant time. */
 export const sameMac = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)

@@ -3,12 +3,13 @@ import { UserId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
 import { type Headers, HttpServerResponse } from "@effect/platform"
 import { Clock, Duration, Effect, Option, Schema } from "effect"
-import { randomBytes, timingSafeEqual } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { ServerConfig } from "../Config.js"
 import { cookieReach } from "../auth/SessionCookie.js"
 import { cookieName, cookieOf } from "../http/Browser.js"
 import { NodeRequest } from "../http/NodeRequest.js"
 import { Keyring } from "../keys/Keyring.js"
+import { sameMac } from "../keys/LoginCode.js"
 import { openText, sealText } from "../keys/Sealed.js"
 import { Intent } from "./Intents.js"
 
@@ -39,8 +40,8 @@ const flowGone = new ValidationError({
   message: "this login is older than 10 minutes, or the browser keeps no cookies: start again"
 })
 
-export const sameText = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+/** Compares two texts in constant time. */
+export const sameText = (a: string, b: string): boolean => sameMac(Buffer.from(a), Buffer.from(b))
 
 /**
  * Keeps each flow in a sealed cookie, so that the server stores nothing for strangers and every replica can go on with it.

@@ -114,6 +114,18 @@ describe("the login page", () => {
     assert.match(limited.headers.get("retry-after") ?? "", /^\d+$/)
   })
 
+  it("takes no field of a form that is there twice, however many there are", async () => {
+    const reader = browser()
+    const email = address()
+    const [, csrf = ""] = /name="csrf" value="([^"]*)"/.exec((await reader.open("/login")).text) ?? []
+    const send = (...more: ReadonlyArray<[string, string]>) =>
+      reader.open("/login", { method: "POST", body: new URLSearchParams([["csrf", csrf], ["email", email], ...more]) })
+    assert.match(alertOf(await send(["csrf", csrf])), /start again\.$/)
+    assert.match(alertOf(await send(["email", email])), /^That is not an e-mail address/)
+    const many = Array.from({ length: 2_000 }, (): [string, string] => ["a", ""])
+    assert.strictEqual((await send(...many)).status, 200)
+  })
+
   it("takes a form only with the flow's own cookie, and from its own page", async () => {
     const reader = browser()
     const email = address()
@@ -122,6 +134,7 @@ describe("the login page", () => {
     for (const refused of [
       await stranger.submit(first, { email }),
       await reader.submit(first, { email, csrf: "x".repeat(22) }),
+      await reader.submit(first, { email, csrf: "\u00e9".repeat(22) }),
       await reader.submit(first, { email, csrf: "" }),
       await reader.submit(first, { email }, { "sec-fetch-site": "cross-site" }),
       await reader.submit(first, { email }, { "sec-fetch-site": "same-site" })

@@ -19,8 +19,10 @@ const headers = {
   connection: "close"
 }
 
-const isSame = (text: string, other: string) =>
-  text.length === other.length && timingSafeEqual(Buffer.from(text), Buffer.from(other))
+const isSame = (text: string, other: string) => {
+  const [bytes, others] = [Buffer.from(text), Buffer.from(other)]
+  return bytes.length === others.length && timingSafeEqual(bytes, others)
+}
 
 /** The code of the browser's way back, or why there is none. */
 export type Returned = Effect.Effect<Redacted.Redacted, NotAuthenticated>
