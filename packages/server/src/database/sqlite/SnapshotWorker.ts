@@ -2,15 +2,7 @@ import Sqlite from "better-sqlite3"
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { faultsOf } from "./Faults.js"
-
-/** The tables whose rows are deleted. All other tables only grow. */
-const shrinking: ReadonlySet<string> = new Set([
-  "sessions",
-  "login_codes",
-  "login_failures",
-  "rate_events",
-  "client_logins"
-])
+import { shrinkingTables } from "./ShrinkingTables.js"
 
 interface Count {
   readonly rows: number
@@ -37,7 +29,7 @@ const problemsOf = (
   const counts = countsOf(copy)
   const miscounted = [...before].filter(([table, rows]) => {
     const copied = counts.get(table)
-    return copied === undefined || (!shrinking.has(table) && (copied < rows || copied > (after.get(table) ?? 0)))
+    return copied === undefined || (!shrinkingTables.has(table) && (copied < rows || copied > (after.get(table) ?? 0)))
   })
   return miscounted.map(
     ([table, rows]) => `${table} has ${counts.get(table) ?? "no"} rows, but had ${rows} before the copy`

@@ -1,0 +1,11 @@
+/** The tables whose rows are deleted. All other tables only grow. */
+export const shrinkingTables: ReadonlySet<string> = new Set([
+  "sessions",
+  "federated_sessions",
+  "login_codes",
+  "login_failures",
+  "rate_events",
+  "client_logins",
+  "jobs",
+  "instances"
+])
