@@ -102,6 +102,26 @@ const objects = Effect.gen(function* () {
 
 const run = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord(all) })
 
+type Objects = Effect.Effect.Success<typeof objects>
+
+/** The objects that migrations create. Offline commands open several databases. */
+const expectedObjects = new WeakMap<Migrations, Objects>()
+
+const objectsOf = (all: Migrations) =>
+  Effect.suspend(() => {
+    const known = expectedObjects.get(all)
+    if (known !== undefined) return Effect.succeed(known)
+    return Effect.flatMap(clientOf(":memory:"), (client) =>
+      Effect.provideService(Effect.zipRight(run(all), objects), SqlClient.SqlClient, client)
+    ).pipe(
+      Effect.scoped,
+      Effect.provide(Reactivity.layer),
+      Effect.tap((expected) => {
+        expectedObjects.set(all, expected)
+      })
+    )
+  })
+
 /**
  * Fails unless every object of the schema is as the migrations create it. A planted trigger could, for example, turn
  * the removal of a member into a no-op.
@@ -109,9 +129,7 @@ const run = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord
 const requireSchema = (all: Migrations) =>
   Effect.gen(function* () {
     const found = yield* objects
-    const expected = yield* Effect.flatMap(clientOf(":memory:"), (client) =>
-      Effect.provideService(Effect.zipRight(run(all), objects), SqlClient.SqlClient, client)
-    ).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+    const expected = yield* objectsOf(all)
     const refuse = (object: string, what: string) =>
       new StartupError({
         message: `the database's schema was changed by another program: the ${object} ${what}; restore a backup, or undo the change`
