@@ -42,17 +42,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const queue = yield* Queue.bounded<EntryGroup>(queueCapacity)
     const hasQueued = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
-    const {
-      append,
-      appendGroup,
-      appendGroups,
-      broken,
-      commitIfPossible,
-      commitPatiently,
-      failing,
-      reportEachLost,
-      reportLost
-    } = yield* groupAppends
+    const appends = yield* groupAppends
+    const { broken, commitIfPossible, failing } = appends
+
     /** Fails while the log cannot be appended to. Writes an entry, rolls it back, and writes the head as it was. */
     const probeAppend = (log: string) =>
       transaction(
@@ -61,7 +53,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
           const { drafts, millis } = yield* entryGroup(probe, [
             { action: "auth.login", resource_type: "server", resource_id: null }
           ])
-          const probing = append(
+          const probing = appends.append(
             log,
             Array.map(drafts, (draft) => ({ ...draft, log, org_id: log === systemLog ? null : log })),
             millis
@@ -84,16 +76,18 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       )
 
     /** Appends the entries of all changes of a group commit together, right before the commit. */
-    const appendAtCommit = beforeCommit<EntryGroup>((groups) => Effect.flatMap(appendGroups(groups), reportEachLost))
+    const appendAtCommit = beforeCommit<EntryGroup>((groups) =>
+      Effect.flatMap(appends.appendGroups(groups), appends.reportEachLost)
+    )
 
     /** Appends at the commit. If the audit is required, appends now instead, so that a failure fails the change. */
     const appendInTransaction = (group: EntryGroup): Effect.Effect<void, never, Transaction> =>
       auditRequired
         ? Effect.flatMap(
-            appendGroup(logOf(group), group),
+            appends.appendGroup(logOf(group), group),
             Either.match({
               onLeft: (cause) =>
-                Effect.zipRight(afterwards(reportLost([group], cause)), Effect.die(Cause.squash(cause))),
+                Effect.zipRight(afterwards(appends.reportLost([group], cause)), Effect.die(Cause.squash(cause))),
               onRight: () => Effect.void
             })
           )
@@ -160,7 +154,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
           (batch, index) =>
             Effect.zipRight(
               index === 0 ? Effect.void : nextTick,
-              Effect.ignore(Effect.sandbox(commitPatiently(batch)))
+              Effect.ignore(Effect.sandbox(appends.commitPatiently(batch)))
             ),
           { discard: true }
         )

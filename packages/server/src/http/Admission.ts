@@ -89,8 +89,9 @@ export const tooManyResponses = new Overloaded({
 const mebibyte = 1024 * 1024
 
 /**
- * Admits the calls of a contract: rejects unknown query parameters and logins that are too old, and reserves memory for the body and the response. Sets
- * `request.body` so that the caller's right is checked before the body is read. The toolkit decodes the path before it.
+ * Admits the calls of a contract: rejects unknown query parameters and logins that are too old, and reserves memory for the
+ * body and the response. Sets `request.body` so that the caller's right is checked before the body is read. The toolkit
+ * decodes the path before it.
  */
 export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>

@@ -12,8 +12,9 @@ interface LongJob {
 }
 
 /**
- * Runs a layer on one server of the database at a time, with the fence of its lease. Another server takes it over at once when this one ends, and when
- * the lease has passed if this one dies. `check` fails the start of every server. On SQLite the layer is part of the server.
+ * Runs a layer on one server of the database at a time, with the fence of its lease. Another server takes it over at once
+ * when this one ends, and when the lease has passed if this one dies. `check` fails the start of every server. On SQLite the
+ * layer is part of the server.
  */
 export const onOneServer = <E, R, E2, R2>(
   job: LongJob,
@@ -29,7 +30,7 @@ export const onOneServer = <E, R, E2, R2>(
       }
       yield* check
       const jobs = yield* Jobs
-      const turn = jobs.runAlone(job, (fenced) =>
+      const run = jobs.runAlone(job, (fenced) =>
         Effect.scoped(
           Layer.build(Layer.provide(layer, Layer.succeed(Fence, fenced))).pipe(
             Effect.zipRight(Effect.logInfo(`this server does the job ${job.name}`)),
@@ -37,7 +38,7 @@ export const onOneServer = <E, R, E2, R2>(
           )
         )
       )
-      yield* turn.pipe(
+      yield* run.pipe(
         Effect.catchAllCause((cause) => Effect.logError(`the job ${job.name} failed`, cause)),
         Effect.zipRight(Effect.sleep(lookEvery)),
         Effect.forever,

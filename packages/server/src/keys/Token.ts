@@ -38,8 +38,9 @@ const checksum = (random: string): string => {
 }
 
 /**
- * Returns the token of a session (`svc_st_…`, or `svc_ft_…` of a service account) or an API key (`svc_sa_…`): the prefix, 43 random base62 characters (256 bits)
- * and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are rejected without a lookup.
+ * Returns the token of a session (`svc_st_…`, or `svc_ft_…` of a service account) or an API key (`svc_sa_…`): the prefix, 43
+ * random base62 characters (256 bits) and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are
+ * rejected without a lookup.
  */
 export const mintToken = (kind: TokenKind): Effect.Effect<Redacted.Redacted> =>
   Effect.sync(() => {

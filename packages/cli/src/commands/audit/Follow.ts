@@ -84,7 +84,7 @@ export const follow = <E extends Failure, E2 extends Failure, R, R2>({
     let away = false
     if (first.data.length > 0) yield* print(first.data.toReversed())
 
-    const turn = Effect.gen(function* () {
+    const poll = Effect.gen(function* () {
       let isKnown = false
       const listed = yield* back(read, (entry) => {
         isKnown ||= isSeen(seen, entry)
@@ -110,5 +110,5 @@ export const follow = <E extends Failure, E2 extends Failure, R, R2>({
         }
       )
     )
-    return yield* Effect.forever(Effect.zipRight(Effect.sleep(pollEvery), turn))
+    return yield* Effect.forever(Effect.zipRight(Effect.sleep(pollEvery), poll))
   })
