@@ -1,7 +1,7 @@
 /**
- * Loaded into a server whose stalls are measured. At each SIGUSR2 it prints a line: the longest turn of the event loop since
- * the last signal, and what a fixed piece of work takes in this process at the moment. At SIGHUP, whatever sleeps for a minute
- * or longer wakes up.
+ * Loaded into a server whose stalls are measured. At SIGUSR2 it prints what a fixed piece of work takes in this process at
+ * the moment, and begins to measure; at SIGURG it prints the longest turn of the event loop since then. At SIGHUP, whatever
+ * sleeps for a minute or longer wakes up.
  *
  * A turn is measured in processor time of the main thread where the system tells it (Linux), because other programs on the
  * machine lengthen the wall time of a turn and not what the server computes in it.
@@ -69,13 +69,16 @@ if (isMainThread) {
   setInterval(look, 1).unref()
 
   process.on("SIGUSR2", () => {
-    look()
-    const told = { ...longest }
     const begun = cpu()
     work()
-    writeSync(2, `${JSON.stringify({ probe: told, calibration: cpu() - begun })}\n`)
+    writeSync(2, `${JSON.stringify({ calibration: cpu() - begun })}\n`)
     before = { cpu: cpu(), wall: performance.now() }
     longest.cpu = 0
     longest.wall = 0
+  })
+
+  process.on("SIGURG", () => {
+    look()
+    writeSync(2, `${JSON.stringify({ longest })}\n`)
   })
 }

@@ -51,9 +51,14 @@ const raw = (input: string, make: () => Uint8Array<ArrayBuffer>): Row => {
   return [input, () => ({ raw: (made ??= make()) })]
 }
 
+const largeKey = () => generateKeyPairSync("rsa", { modulusLength: 4_096 }).publicKey.export({ format: "jwk" })
+
+let key: ReturnType<typeof largeKey> | undefined
+
+/** Of one key, which takes seconds to make. */
 const twentyKeys = () => {
-  const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 4_096 })
-  return Array.from({ length: 20 }, () => publicKey.export({ format: "jwk" }))
+  key ??= largeKey()
+  return Array.from({ length: 20 }, () => key)
 }
 
 const short = (index: number) => index.toString(36)

@@ -90,14 +90,28 @@ interface Stall {
   readonly status: number
 }
 
-/** What the probe says since it was asked last. */
-const look = async (
-  program: Program
-): Promise<{ readonly probe: Pick<Stall, "cpu" | "wall">; readonly calibration: number }> => {
-  const before = program.log.match(/^\{"probe".*\}$/gm)?.length ?? 0
-  program.signal("SIGUSR2")
-  const [line] = await program.said(/^\{"probe".*\}$/m, before + 1)
-  return JSON.parse(line)
+/** What the probe prints at a signal. */
+const signalled = async (program: Program, signal: NodeJS.Signals, line: RegExp): Promise<unknown> => {
+  const before = program.log.match(new RegExp(line, "gm"))?.length ?? 0
+  program.signal(signal)
+  const [text] = await program.said(line, before + 1)
+  return JSON.parse(text)
+}
+
+/** Begins to measure; answers what the calibration takes now. */
+const begin = async (program: Program): Promise<number> => {
+  const { calibration } = (await signalled(program, "SIGUSR2", /^\{"calibration".*\}$/m)) as {
+    readonly calibration: number
+  }
+  return calibration
+}
+
+/** The longest turn since the measurement began. */
+const end = async (program: Program): Promise<Pick<Stall, "cpu" | "wall">> => {
+  const { longest } = (await signalled(program, "SIGURG", /^\{"longest".*\}$/m)) as {
+    readonly longest: Pick<Stall, "cpu" | "wall">
+  }
+  return longest
 }
 
 /** What a turn takes on the machine that the limit is for. */
@@ -156,15 +170,15 @@ const attempt = async (call: string, caller: Caller, [, ask]: Row): Promise<Stal
   const endpoint = endpoints.find((each) => each.call === call)!
   const { body, place, query, raw, token } = await ask({ limits, attempt: asked++, backup })
   const path = pathOf(endpoint, { ...placeOf(), ...place }) + (query === undefined ? "" : `?${query}`)
-  const { calibration } = await look(program)
+  const calibration = await begin(program)
   const answer = await program.call(endpoint.method, path, {
     ...credentialOf(caller),
     ...(caller === "root" && token !== undefined && { token }),
     ...(raw !== undefined ? { raw } : { body })
   })
   await sleep(60)
-  const { probe } = await look(program)
-  return { cpu: scaled(probe.cpu, calibration), raw: probe.cpu, wall: probe.wall, status: answer.status }
+  const longest = await end(program)
+  return { cpu: scaled(longest.cpu, calibration), raw: longest.cpu, wall: longest.wall, status: answer.status }
 }
 
 interface Line extends Stall {
@@ -233,15 +247,15 @@ describe("no call holds the event loop for longer than its budget", () => {
         }
         const own = await Program.start({ ...settings(), ...job.variables }, folder)
         await job.begin?.(own)
-        const { calibration } = await look(own)
+        const calibration = await begin(own)
         await job.end(own, limits)
-        const { probe } = await look(own)
+        const longest = await end(own)
         await own.stop("SIGKILL")
         rmSync(folder, { recursive: true })
         const line: Line = {
-          cpu: scaled(probe.cpu, calibration),
-          raw: probe.cpu,
-          wall: probe.wall,
+          cpu: scaled(longest.cpu, calibration),
+          raw: longest.cpu,
+          wall: longest.wall,
           status: 0,
           call: name,
           input: "",
