@@ -2,29 +2,40 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { Browser, type Page } from "../../../server/test/support/Browser.js"
 import { runInProcess } from "../support/InProcess.js"
 import { client, Terminal } from "../support/Terminal.js"
 import { finish, node, Server, TestHome, until } from "../support/Programs.js"
 
-/** A new person for each test: an address may ask for few codes. */
-let email: string
-let people = 0
+interface Person {
+  readonly email: string
+  readonly home: TestHome
+}
+
 let server: Server
+const people: Array<Person> = []
+
+/** A new person for each test: an address may ask for few codes. */
+const newPerson = (): Person => {
+  const person = { email: `person${people.length}@example.com`, home: new TestHome(server.url) }
+  people.push(person)
+  return person
+}
+
+let email: string
 let home: TestHome
 
 beforeAll(async () => {
   server = await Server.start((url) => ({ SERVICE_PUBLIC_URL: url }))
 })
 afterAll(async () => {
+  for (const { home } of people) home.remove()
   await server.stop()
 })
 beforeEach(() => {
-  home = new TestHome(server.url)
-  email = `person${++people}@example.com`
+  ;({ email, home } = newPerson())
 })
-afterEach(() => home.remove())
 
 /** The platform's opener, which notes the address. */
 const withOpener = (script: string) => {
@@ -46,15 +57,16 @@ const start = (env: Record<string, string>, ...args: ReadonlyArray<string>) =>
   new Terminal(home, [node, client, "login", ...args], { env })
 
 /** Logs the person in on the server's pages, up to the question about the program. */
-const logIn = async (reader: Browser, first: Page): Promise<Page> => {
-  const asked = await reader.submit(first, { email })
-  return reader.submit(asked, { code: await server.code(email) })
+const logIn = async (reader: Browser, first: Page, address = email): Promise<Page> => {
+  const asked = await reader.submit(first, { email: address })
+  return reader.submit(asked, { code: await server.code(address) })
 }
 
 const nextOf = ({ text }: Page): string =>
   (/content="0; url=([^"]*)"/.exec(text)?.[1] ?? assert.fail(text)).replaceAll("&amp;", "&")
 
-const whoami = async () => JSON.parse((await home.coffer(["whoami", "--json"])).stdout) as { readonly email: string }
+const whoami = async (at = home) =>
+  JSON.parse((await at.coffer(["whoami", "--json"])).stdout) as { readonly email: string }
 
 describe("coffer login with a browser", () => {
   it("opens the login page, and takes the code that the browser brings back", async () => {
@@ -115,48 +127,45 @@ describe("coffer login with a browser", () => {
   })
 })
 
-describe("coffer login --device", () => {
-  const begin = async (...args: ReadonlyArray<string>) => {
-    const child = home.start(["login", "--device", ...args])
+// Together: each waits some seconds between two polls.
+describe.concurrent("coffer login --device", () => {
+  /** Runs a login, during which a person enters its code, logs in, and says yes or no. */
+  const decide = async (answer: "yes" | "no", ...args: ReadonlyArray<string>) => {
+    const person = newPerson()
+    const child = person.home.start(["login", "--device", ...args])
     let notes = ""
     child.stderr?.on("data", (chunk: Buffer) => (notes += chunk.toString()))
     const code = await until(() => /enter the code ([A-Z]{4}-[A-Z]{4})$/m.exec(notes)?.[1], "the code")
-    return { ended: finish(child), code, notes: () => notes }
+    const ended = finish(child)
+    const reader = new Browser(server.url)
+    await reader.submit(await reader.open("/device"), { code })
+    const question = await logIn(reader, await reader.open("/login?again"), person.email)
+    await reader.submit(question, { answer })
+    return { ...person, notes, result: await ended }
   }
 
   it("shows a code, waits for the yes, and says who is logged in", async () => {
-    const { code, ended, notes } = await begin()
-    assert.include(notes(), `open ${server.url}/device in a browser, on any machine`)
-    const reader = new Browser(server.url)
-    await reader.submit(await reader.open("/device"), { code })
-    const question = await logIn(reader, await reader.open("/login?again"))
-    await reader.submit(question, { answer: "yes" })
-    const result = await ended
+    const { email, home, notes, result } = await decide("yes")
+    assert.include(notes, `open ${server.url}/device in a browser, on any machine`)
     assert.deepStrictEqual([result.code, result.stdout], [0, `logged in to ${server.url} as ${email}\n`])
-    assert.strictEqual((await whoami()).email, email)
+    assert.strictEqual((await whoami(home)).email, email)
   })
 
   it("prints the identity for machines, and nothing else", async () => {
-    const { code, ended } = await begin("--json")
-    const reader = new Browser(server.url)
-    await reader.submit(await reader.open("/device"), { code })
-    await reader.submit(await logIn(reader, await reader.open("/login?again")), { answer: "yes" })
-    const result = await ended
+    const { email, result } = await decide("yes", "--json")
     assert.strictEqual(result.code, 0, result.stderr)
     assert.deepInclude(JSON.parse(result.stdout), { type: "user", email })
   })
 
   it("ends with 3 after a no", async () => {
-    const { code, ended } = await begin()
-    const reader = new Browser(server.url)
-    await reader.submit(await reader.open("/device"), { code })
-    await reader.submit(await logIn(reader, await reader.open("/login?again")), { answer: "no" })
-    const result = await ended
+    const { result } = await decide("no")
     assert.deepStrictEqual([result.code, result.stdout], [3, ""])
     assert.include(result.stderr, "this login was refused in the browser; run coffer login again")
   })
+})
 
-  it("goes without the other ways", async () => {
+describe("coffer login", () => {
+  it("takes --device without the other ways", async () => {
     for (const other of [["--email"], ["--email", email], ["--code", "123456"], ["--token", "-"]]) {
       const { code, stderr } = await home.coffer(["login", "--device", ...other])
       assert.strictEqual(code, 2)
