@@ -29,13 +29,10 @@ const grant =
 const invite = "coffer member invite grace@example.com || true"
 
 /** A secret with three versions, and no more. */
-const versions = `coffer secret delete API_KEY --yes || true
-for value in 1 2 3; do coffer secret set API_KEY "$value"; done`
+const versions = "node secrets.mjs dev API_KEY=1 API_KEY=2 API_KEY=3"
 
 /** The two secrets that examples name, and no other. */
-const secrets = (env: string) =>
-  `for key in $(coffer secret list --env ${env} | cut -f 1); do coffer secret delete "$key" --env ${env} --yes; done
-for key in API_KEY DATABASE_URL; do coffer secret set $key 1 --env ${env}; done`
+const secrets = (env: string) => `node secrets.mjs ${env} --only API_KEY=1 DATABASE_URL=1`
 
 /** The first id that a list shows. */
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
@@ -75,7 +72,7 @@ const scenes: Readonly<Record<string, Scene>> = {
   "service-account revoke": { before: account },
   "service-account trust": {
     before: `${account}
-for name in github gitlab kubernetes group; do coffer service-account trust revoke ci $name --yes || true; done
+for name in $(coffer service-account trust list ci | cut -f 1); do coffer service-account trust revoke ci $name --yes; done
 node signer.mjs`
   },
   "service-account trust list": { before: account },
@@ -87,9 +84,9 @@ node signer.mjs`
 coffer service-account trust revoke ci kubernetes --yes || true
 coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json`
   },
-  "secret get": { before: `${secrets("dev")}; ${versions}` },
+  "secret get": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
   "secret set": { before: versions },
-  "secret delete": { before: `${secrets("dev")}; ${versions}` },
+  "secret delete": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
   "secret edit": { before: secrets("dev") },
   "secret rename": { before: secrets("dev") },
   "secret copy": { before: secrets("staging") },
@@ -142,6 +139,25 @@ writeFileSync("cluster.json", JSON.stringify({ keys: [{ ...publicKey.export({ fo
 writeFileSync("token.jwt", text + "." + signature)
 `
 
+/** Writes versions of secrets one after another, after it has deleted those secrets, or all with `--only`. */
+const secretWriter = `
+import { readFileSync } from "node:fs"
+const [env, ...words] = process.argv.slice(2)
+const versions = words.filter((word) => word !== "--only").map((word) => word.split("="))
+const { HOME, SERVICE_SERVER_URL } = process.env
+const [token] = Object.values(JSON.parse(readFileSync(HOME + "/.config/coffer/session", "utf8")))
+const headers = { authorization: "Bearer " + token, "content-type": "application/json" }
+const call = async (path, request) => {
+  const answer = await fetch(SERVICE_SERVER_URL + "/api/orgs/acme/projects/webshop/envs/" + env + path, { headers, ...request })
+  if (!answer.ok) throw new Error(await answer.text())
+  return answer.json()
+}
+const change = (body) => call("/bundle", { method: "PATCH", body: JSON.stringify(body) })
+const { data } = await call("/secrets")
+await change({ delete: words.includes("--only") ? data.map(({ key }) => key) : versions.map(([key]) => key) })
+for (const [key, value] of versions) await change({ set: { [key]: value } })
+`
+
 describe("the examples of the help", () => {
   let stage: Stage
 
@@ -150,6 +166,7 @@ describe("the examples of the help", () => {
     const { code, stderr } = await stage.run(files)
     assert.strictEqual(code, 0, stderr)
     writeFileSync(join(stage.home.folder, "signer.mjs"), signer)
+    writeFileSync(join(stage.home.folder, "secrets.mjs"), secretWriter)
   })
   afterAll(() => stage.clear())
 
