@@ -2,7 +2,7 @@ import { settle, settleOrg, startCoffer, valuesOf } from "../support/coffer.mjs"
 import { interleave, ratioOf } from "../support/load.mjs"
 import { startOpenBao } from "../support/openbao.mjs"
 import { startPostgres } from "../support/postgres.mjs"
-import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
+import { compared, readsOf, writesOf } from "../support/requests.mjs"
 
 /** One PostgreSQL for all rows that need it. */
 export const shared = (context) => context.share("postgres", () => startPostgres().then((postgres) => ({ postgres })))
@@ -15,16 +15,6 @@ const prepare = async (context) => {
   const coffer = { ...server, databaseMicros: postgres.cpuMicros }
   return { coffer, embedded, scene: await settle(coffer), sceneOfEmbedded: await settle(embedded) }
 }
-
-const compared = (row, against, ours, theirs, target) => ({
-  row,
-  against,
-  measured: perSecond(ours),
-  base: perSecond(theirs),
-  ratio: ratioOf(ours, theirs),
-  target,
-  atLeast: true
-})
 
 /** The processor time of a request, of which the capacity is computed. */
 const cost = (kind, { cpu, databaseCpu, rate }) => ({

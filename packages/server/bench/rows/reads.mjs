@@ -5,7 +5,7 @@ import { onServerCore } from "../support/machine.mjs"
 import { start } from "../support/process.mjs"
 import { ask, masterKey, settle, startCoffer } from "../support/coffer.mjs"
 import { interleave, ratioOf } from "../support/load.mjs"
-import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
+import { compared, readsOf, writesOf } from "../support/requests.mjs"
 
 const programOf = (name) => fileURLToPath(new URL(`../ceiling/${name}.mjs`, import.meta.url))
 
@@ -32,16 +32,6 @@ const prepare = async ({ folder }) => {
   const toolkit = await startCeiling(theirs, "toolkit")
   return { coffer, ceiling, toolkit, scene }
 }
-
-const compared = (row, against, ours, theirs, target) => ({
-  row,
-  against,
-  measured: perSecond(ours),
-  base: perSecond(theirs),
-  ratio: ratioOf(ours, theirs),
-  target,
-  atLeast: true
-})
 
 const readRow = {
   name: "read",

@@ -1,3 +1,5 @@
+import { ratioOf } from "./load.mjs"
+
 /** One read per secret of a scenario. */
 export const readsOf = ({ env, key, keys }) =>
   keys.map((name) => ({ path: `${env}/secrets/${name}`, headers: { "x-api-key": key } }))
@@ -13,3 +15,14 @@ export const writesOf = (scene) =>
 
 /** Formats the result of a load for the table. */
 export const perSecond = ({ cpu, p99, rate }) => `${rate.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, ${cpu.toFixed(0)} µs`
+
+/** A row of the table: a load against another one. */
+export const compared = (row, against, ours, theirs, target) => ({
+  row,
+  against,
+  measured: perSecond(ours),
+  base: perSecond(theirs),
+  ratio: ratioOf(ours, theirs),
+  target,
+  atLeast: true
+})
