@@ -1,16 +1,14 @@
 import { BackupFailed } from "@coffer/domain/Errors"
-import { BackupId } from "@coffer/domain/Ids"
 import { Backups } from "@coffer/server/backups/Backups"
 import { BackupScheduleLive } from "@coffer/server/backups/Schedule"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Option, TestClock } from "effect"
+import { Clock, Effect, Layer, TestClock } from "effect"
 import { configAt, freshPath } from "../support/Services.js"
+import { scheduledBackups, storeSettings } from "./Scheduled.js"
 
 const minute = 60 * 1000
 const hour = 60 * minute
-
-const unused = Effect.dieMessage("the schedule does not ask for this")
 
 /** Backups that only keep the time at which each was made, in minutes; one in `failing` fails instead. */
 const recorded = (last: number | null, failing: ReadonlySet<number> = new Set()) => {
@@ -18,43 +16,25 @@ const recorded = (last: number | null, failing: ReadonlySet<number> = new Set())
   let newest = last
   const layer = Layer.succeed(
     Backups,
-    Backups.make({
-      create: () => unused,
-      list: () => unused,
-      restore: () => unused,
-      drill: () => unused,
-      lastScheduled: Effect.sync(() => Option.fromNullable(newest)),
-      scheduled: () =>
+    scheduledBackups({
+      newest: () => newest,
+      make: () =>
         Effect.gen(function* () {
           const millis = yield* Clock.currentTimeMillis
           tries.push(millis / minute)
           if (failing.has(tries.length)) return yield* new BackupFailed({ message: "the store is away" })
           newest = millis
-          return {
-            id: BackupId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-            created_at: new Date(millis).toISOString(),
-            size_bytes: 1,
-            trigger: "scheduled",
-            key_fingerprint: "",
-            instance: ""
-          }
+          return millis
         })
     })
   )
   return { tries, layer }
 }
 
-const environment = {
-  BACKUP_S3_ENDPOINT: "http://127.0.0.1:1",
-  BACKUP_S3_BUCKET: "bucket",
-  BACKUP_S3_ACCESS_KEY: "access",
-  BACKUP_S3_SECRET_KEY: "secret"
-}
-
 const scheduled = (
   { layer }: { readonly layer: Layer.Layer<Backups> },
   hours: string,
-  settings: Readonly<Record<string, string>> = environment
+  settings: Readonly<Record<string, string>> = storeSettings
 ) =>
   Effect.flatMap(freshPath, (path) =>
     BackupScheduleLive.pipe(

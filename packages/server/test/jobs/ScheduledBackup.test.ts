@@ -1,11 +1,10 @@
-import { BackupId } from "@coffer/domain/Ids"
 import { Backups } from "@coffer/server/backups/Backups"
 import { BackupScheduleLive } from "@coffer/server/backups/Schedule"
 import { Database } from "@coffer/server/database/Database"
-import { timestamp } from "@coffer/server/database/Time"
 import { pause } from "@coffer/server/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, TestClock } from "effect"
+import { Effect, Layer, TestClock } from "effect"
+import { scheduledBackups, storeSettings } from "../backups/Scheduled.js"
 import { configAt, freshPath, onDatabase } from "../support/Services.js"
 import { passLeases, rows, shared } from "./Support.js"
 
@@ -14,29 +13,17 @@ const sixHours = 6 * 60 * 60 * 1000
 /** Backups whose store only keeps when each was made. `making` runs while one is made. */
 const store = (making: Effect.Effect<void>) => {
   const made: Array<number> = []
-  const unused = Effect.dieMessage("the schedule does not ask for this")
   const layer = Layer.effect(
     Backups,
     Effect.map(Database, ({ clock }) =>
-      Backups.make({
-        create: () => unused,
-        list: () => unused,
-        restore: () => unused,
-        drill: () => unused,
-        lastScheduled: Effect.sync(() => Option.fromNullable(made.at(-1))),
-        scheduled: (fenced) =>
+      scheduledBackups({
+        newest: () => made.at(-1),
+        make: (fenced) =>
           Effect.gen(function* () {
             yield* making
             const millis = yield* clock
             yield* fenced(Effect.sync(() => made.push(millis)))
-            return {
-              id: BackupId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-              created_at: timestamp(millis),
-              size_bytes: 1,
-              trigger: "scheduled",
-              key_fingerprint: "",
-              instance: ""
-            }
+            return millis
           })
       })
     )
@@ -44,13 +31,7 @@ const store = (making: Effect.Effect<void>) => {
   return { made, layer }
 }
 
-const settings = {
-  BACKUP_S3_ENDPOINT: "http://127.0.0.1:1",
-  BACKUP_S3_BUCKET: "bucket",
-  BACKUP_S3_ACCESS_KEY: "access",
-  BACKUP_S3_SECRET_KEY: "secret",
-  BACKUP_SCHEDULE_HOURS: "6"
-}
+const settings = { ...storeSettings, BACKUP_SCHEDULE_HOURS: "6" }
 
 /** Starts the schedule of one more server. */
 const start = ({ layer }: { readonly layer: Layer.Layer<Backups, never, Database> }) =>
