@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type TestHome, finish, node, Server } from "./support/Programs.js"
+import { atPty } from "./support/Pty.js"
 
 let server: Server
 let home: TestHome
@@ -112,19 +113,7 @@ describe("the command never sees", () => {
 })
 
 /** A shell with job control on a terminal of its own, where a person stops the command and lets it go on. */
-const jobControl = `
-import os, pty, select, sys, time
-pid, fd = pty.fork()
-if pid == 0: os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
-out = b""
-def until(text, seconds=120):
-    global out
-    end = time.time() + seconds
-    while text not in out:
-        if time.time() > end: sys.exit("waited in vain for %r in %r" % (text, out))
-        if select.select([fd], [], [], 0.05)[0]: out += os.read(fd, 65536)
-    out = out[out.index(text) + len(text):]
-def type(text): os.write(fd, text.encode())
+const jobControl = `${atPty(["bash", "--norc", "--noprofile", "-i"])}
 type("PS1='$ '; stty -echo\\n"); time.sleep(0.5)
 type(sys.argv[1] + "\\n"); until(b"ready"); time.sleep(0.3)
 type("\\x1a"); until(b"Stopped")

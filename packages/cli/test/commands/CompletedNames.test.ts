@@ -6,9 +6,9 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { type RunOptions, TestHome } from "../support/Programs.js"
 import { Recorder } from "../support/Recorder.js"
 import {
+  assertLinesOfZsh,
   assertOffers,
   type Case,
-  linesOfZsh,
   needs,
   offersOfBash,
   offersOfFish,
@@ -107,7 +107,7 @@ describe("names at the tab key", () => {
 
   it("are those of the server in zsh", async (context) => {
     needs(context, "zsh")
-    const lines = [
+    await assertLinesOfZsh(place.home, [
       ["coffer secret get DATA", "coffer secret get DATABASE_URL "],
       ["coffer secret get --env=pre", "coffer secret get --env=preview "],
       ["coffer secret get --env prod ", "coffer secret get --env prod ONLY_PROD "],
@@ -115,12 +115,7 @@ describe("names at the tab key", () => {
       ["coffer run glob", "coffer run globex/"],
       ["coffer run globex/web/q", "coffer run globex/web/qa "],
       ["coffer secret import coffer.ba", "coffer secret import coffer.bash "]
-    ]
-    const typed = lines.map(([line = ""]) => line)
-    assert.deepStrictEqual(
-      await linesOfZsh(place.home, typed),
-      lines.map(([, line]) => line)
-    )
+    ])
   })
 
   it("obey the options on both sides of the word", async () => {

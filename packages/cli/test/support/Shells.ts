@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, type TestContext } from "vitest"
 import { finish, node, type RunOptions, type TestHome } from "./Programs.js"
+import { atPty } from "./Pty.js"
 import { client } from "./Terminal.js"
 
 /** Skips a test where a shell is not installed. */
@@ -10,20 +11,7 @@ export const needs = (context: TestContext, shell: string): void =>
   context.skip(spawnSync(shell, ["-c", "exit 0"]).status !== 0, `${shell} is not installed`)
 
 /** A person at zsh: types each line, presses tab, and tells what the line is then. */
-const atPrompt = String.raw`
-import os, pty, select, sys, time
-pid, fd = pty.fork()
-if pid == 0: os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "TERM": "dumb"})
-out = b""
-def until(text, seconds=15):
-    global out
-    end = time.time() + seconds
-    while text not in out:
-        if time.time() > end: sys.exit("waited in vain for %r in %r" % (text, out))
-        if select.select([fd], [], [], 0.05)[0]: out += os.read(fd, 65536)
-    seen, out = out.split(text, 1)
-    return seen
-def type(text): os.write(fd, text.encode())
+const atPrompt = String.raw`${atPty(["zsh", "-f", "-i"], '{"TERM": "dumb"}')}
 type("PS1=; autoload -Uz compinit; compinit -D -u; source ./coffer.zsh; echo up$((1 + 1))\n"); until(b"up2")
 type("show() { print -r -- \"<<$BUFFER>>\"; BUFFER= }; zle -N show; bindkey '^X' show; echo up$((1 + 2))\n"); until(b"up3")
 for line in sys.argv[1:]:
@@ -99,12 +87,18 @@ export const offersOfFish = (home: TestHome, typed: ReadonlyArray<string>, optio
     options
   )
 
-/** What each line is in zsh after the tab key. */
-export const linesOfZsh = async (home: TestHome, typed: ReadonlyArray<string>, options: RunOptions = {}) => {
-  const child = home.spawn("python3", ["-c", atPrompt, ...typed], withClient(home, options))
-  const { stderr, stdout } = await finish(child)
+/** Compares what each line is in zsh after the tab key with what it should be. */
+export const assertLinesOfZsh = async (
+  home: TestHome,
+  lines: ReadonlyArray<readonly [typed: string, completed: string]>
+): Promise<void> => {
+  const typed = lines.map(([line]) => line)
+  const { stderr, stdout } = await finish(home.spawn("python3", ["-c", atPrompt, ...typed], withClient(home, {})))
   assert.strictEqual(stderr, "")
-  return stdout.split("\n").slice(0, -1)
+  assert.deepStrictEqual(
+    stdout.split("\n").slice(0, -1),
+    lines.map(([, line]) => line)
+  )
 }
 
 /** Compares what each line was offered with what it should be, in any order. */
