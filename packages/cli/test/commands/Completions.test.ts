@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, beforeAll, describe, it } from "vitest"
 import { TestHome } from "../support/Programs.js"
 import {
   assertLinesOfZsh,
