@@ -116,9 +116,13 @@ exec env $keep PATH="$PATH" HOME="$HOME" "$@"`
   start)
     cd ${this.folder}/lib
     set -a; . ${this.folder}/etc/coffer.env; set +a
+    # A process of Node that asks the server would cost more than its answer.
+    starts() { grep -cs 'listening on http' ${this.folder}/log; }
+    touch ${this.folder}/log
+    before=$(starts)
     SERVICE_MASTER_KEY_FILE=${this.folder}/etc/master.key SERVICE_DB_PATH=${this.folder}/lib/service.db \\
       nohup ${server} >/dev/null 2>>${this.folder}/log </dev/null & echo $! > ${pid}
-    exec ${node} -e 'const look = () => fetch("${this.url}/health").then(() => {}, () => setTimeout(look, 50)); look()' ;;
+    while [ "$(starts)" = "$before" ] && ! grep -qs '^State:.*Z' "/proc/$(cat ${pid})/status"; do sleep 0.05; done ;;
   stop)
     server=$(cat ${pid} 2>/dev/null) && kill "$server" 2>/dev/null || exit 0
     # What has ended may be there for seconds until somebody takes note.
