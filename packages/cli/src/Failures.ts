@@ -5,7 +5,7 @@ import type { BadSetting, MissingSettings } from "@coffer/domain/client/Settings
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { replaceInvisible } from "@coffer/domain/Invisible"
 import { Data } from "effect"
-import type { BadFile } from "./formats/Format.js"
+import type { BadFile } from "@coffer/domain/formats/Format"
 
 /** The command line is wrong. */
 export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly message: string }> {}

@@ -1,31 +1,13 @@
-import { SecretKey } from "@coffer/domain/Names"
+import { type FormatName, formatNames, type Pair } from "@coffer/domain/formats/Format"
+import { loadFormat, readSecrets as readUninterrupted } from "@coffer/domain/formats/Reading"
 import type { BundledSecret } from "@coffer/domain/Secret"
-import { RedactedSecretValue } from "@coffer/domain/SecretValues"
-import { Array, Effect, Either, Redacted, Schema } from "effect"
+import { Effect, Redacted } from "effect"
 import { CannotDo } from "../Failures.js"
 import { withDefaultSignals } from "../terminal/DefaultSignals.js"
-import { BadFile, type Format, type FormatName, formatNames, type Mistake, type Pair } from "./Format.js"
-
-/** Loads a format when it is needed: the parsers are large. */
-const load = (name: FormatName): Effect.Effect<Format> =>
-  Effect.promise(async () => {
-    switch (name) {
-      case "env":
-        return (await import("./Env.js")).env
-      case "shell":
-        return (await import("./Shell.js")).shell
-      case "docker":
-        return (await import("./Docker.js")).docker
-      case "json":
-        return (await import("./Json.js")).json
-      case "yaml":
-        return (await import("./Yaml.js")).yaml
-    }
-  })
 
 const alternatives = Effect.fnUntraced(function* (pairs: ReadonlyArray<Pair>) {
   const able = yield* Effect.filter(formatNames, (name) =>
-    Effect.map(load(name), (format) => pairs.every((pair) => format.refusal(pair) === undefined))
+    Effect.map(loadFormat(name), (format) => pairs.every((pair) => format.refusal(pair) === undefined))
   )
   return `${able.join(", ").replace(/, (\w+)$/, " or $1")} can hold ${pairs.length === 1 ? "it" : "them"}`
 })
@@ -49,7 +31,7 @@ export const writeSecrets = Effect.fnUntraced(function* (
   secrets: ReadonlyArray<Pick<BundledSecret, "key" | "value">>,
   { skip, withHead }: WriteOptions
 ) {
-  const format = yield* load(name)
+  const format = yield* loadFormat(name)
   const pairs = secrets.map(({ key, value }): Pair => ({ key, value: Redacted.value(value) }))
   const refused = pairs.flatMap((pair) => {
     const why = format.refusal(pair)
@@ -68,45 +50,6 @@ export const writeSecrets = Effect.fnUntraced(function* (
   return written
 })
 
-const decodeKey = Schema.decodeUnknownEither(SecretKey)
-const decodeValue = Schema.decodeUnknownEither(RedactedSecretValue)
-
-export type SecretMap = ReadonlyMap<SecretKey, typeof RedactedSecretValue.Type>
-
-export interface SecretsRead {
-  readonly secrets: SecretMap
-  /** What a person may not expect, for each value. */
-  readonly warnings: ReadonlyArray<string>
-}
-
-/** Reads the secrets of a file. Fails with all bad lines, keys and values, and all keys that stand twice. */
-export const readSecrets = Effect.fnUntraced(function* (
-  name: FormatName,
-  file: string,
-  text: Redacted.Redacted
-): Effect.fn.Return<SecretsRead, BadFile> {
-  const format = yield* load(name)
-  const reading = yield* Effect.either(withDefaultSignals(Effect.suspend(() => format.read(Redacted.value(text)))))
-  const { entries, mistakes: unreadable } = Either.match(reading, {
-    onLeft: ({ entries, mistakes }) => ({ entries: Redacted.value(entries), mistakes }),
-    onRight: (entries) => ({ entries, mistakes: [] })
-  })
-  const lines = new Map<string, number>()
-  const secrets = new Map<SecretKey, typeof RedactedSecretValue.Type>()
-  const mistakes: Array<Mistake> = [...unreadable]
-  const warnings: Array<string> = []
-  for (const { kept = [], key, line, value } of entries) {
-    const first = lines.get(key)
-    if (first !== undefined) mistakes.push({ line, problem: `${key} is here again, after line ${first}; remove one` })
-    else lines.set(key, line)
-    const name = decodeKey(key)
-    const redacted = decodeValue(value)
-    if (Either.isLeft(name)) mistakes.push({ line, problem: `${JSON.stringify(key)}: ${name.left.message}` })
-    else if (Either.isLeft(redacted)) mistakes.push({ line, problem: `${key}: ${redacted.left.message}` })
-    else secrets.set(name.right, redacted.right)
-    for (const part of kept) warnings.push(`${file}, line ${line}: ${key} contains ${part}, which is kept as it is`)
-  }
-  mistakes.sort((a, b) => a.line - b.line)
-  if (Array.isNonEmptyReadonlyArray(mistakes)) return yield* new BadFile({ file, mistakes })
-  return { secrets, warnings }
-})
+/** Reads the secrets of a file, as `Reading.ts` does. A signal ends the program while a large file is parsed. */
+export const readSecrets = (name: FormatName, file: string, text: Redacted.Redacted) =>
+  withDefaultSignals(readUninterrupted(name, file, text))

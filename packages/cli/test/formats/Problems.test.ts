@@ -2,7 +2,7 @@ import { parse } from "dotenv"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { formatOf, type FormatName } from "../../src/formats/Format.js"
+import { formatOf, type FormatName } from "@coffer/domain/formats/Format"
 import { formats } from "./Support.js"
 
 /** A value that must be in no message. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { parse as parseYaml } from "yaml"
-import type { FormatName, Pair } from "../../src/formats/Format.js"
+import type { FormatName, Pair } from "@coffer/domain/formats/Format"
 import { carried, formats, keys, tricky, values } from "./Support.js"
 
 /** Every tricky text, and many made ones, under keys of their own. */

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { formatNames } from "../../src/formats/Format.js"
+import { formatNames } from "@coffer/domain/formats/Format"
 import { carried, formats, pairs, tricky } from "./Support.js"
 
 const numRuns = process.env["COFFER_LONG"] === undefined ? 500 : 20_000

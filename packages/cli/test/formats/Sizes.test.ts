@@ -1,7 +1,7 @@
 import { maxKeys } from "@coffer/domain/SecretValues"
 import { Either } from "effect"
 import { assert, describe, it } from "vitest"
-import { type FormatName, formatNames, Unreadable } from "../../src/formats/Format.js"
+import { type FormatName, formatNames, Unreadable } from "@coffer/domain/formats/Format"
 import { formats } from "./Support.js"
 
 const megabytes = 4_000_000

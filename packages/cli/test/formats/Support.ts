@@ -1,10 +1,10 @@
 import * as fc from "fast-check"
-import { docker } from "../../src/formats/Docker.js"
-import { env } from "../../src/formats/Env.js"
-import type { Format, FormatName, Pair } from "../../src/formats/Format.js"
-import { json } from "../../src/formats/Json.js"
-import { shell } from "../../src/formats/Shell.js"
-import { yaml } from "../../src/formats/Yaml.js"
+import { docker } from "@coffer/domain/formats/Docker"
+import { env } from "@coffer/domain/formats/Env"
+import type { Format, FormatName, Pair } from "@coffer/domain/formats/Format"
+import { json } from "@coffer/domain/formats/Json"
+import { shell } from "@coffer/domain/formats/Shell"
+import { yaml } from "@coffer/domain/formats/Yaml"
 
 export const formats: Readonly<Record<FormatName, Format>> = { env, shell, docker, json, yaml }
 

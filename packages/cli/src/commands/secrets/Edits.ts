@@ -1,6 +1,6 @@
 import type { SecretKey } from "@coffer/domain/Names"
 import { Redacted } from "effect"
-import type { SecretMap } from "../../formats/Formats.js"
+import type { SecretMap } from "@coffer/domain/formats/Reading"
 
 /** What a person changed in a set of secrets. */
 export interface Edit {

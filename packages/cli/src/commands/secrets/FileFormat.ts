@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { formatNames } from "../../formats/Format.js"
+import { formatNames } from "@coffer/domain/formats/Format"
 import { option } from "../../grammar/Fields.js"
 
 export const fileFormat = option(

@@ -1,4 +1,5 @@
 import type { Either } from "effect"
+import { byteLength } from "../SecretValues.js"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 
 /** Docker reads a file with Go's bufio.Scanner, whose lines are shorter than this. */
@@ -8,7 +9,7 @@ const refusal = ({ key, value }: Pair) => {
   if (value.includes("\n")) return "has a value of several lines"
   if (value.endsWith("\r")) return "has a value that ends with a carriage return"
   if (value.includes("\0")) return "has a value with a NUL byte, which no environment variable can hold"
-  if (Buffer.byteLength(`${key}=${value}\r\n`) >= maxLine) return "makes a line that is too long for Docker"
+  if (byteLength(`${key}=${value}\r\n`) >= maxLine) return "makes a line that is too long for Docker"
   return undefined
 }
 

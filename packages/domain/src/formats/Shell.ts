@@ -1,4 +1,4 @@
-import { maxSecretValueBytes } from "@coffer/domain/SecretValues"
+import { maxSecretValueBytes } from "../SecretValues.js"
 import type { Either } from "effect"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"

@@ -1,6 +1,5 @@
-import { maxKeys } from "@coffer/domain/SecretValues"
+import { maxKeys } from "../SecretValues.js"
 import { Array, Data, Either, Redacted } from "effect"
-import { basename, extname } from "node:path"
 
 /** The file formats of import and export. */
 export const formatNames = ["env", "shell", "docker", "json", "yaml"] as const
@@ -77,8 +76,11 @@ const extensions: Readonly<Record<string, FormatName>> = {
 }
 
 /** The format by a file's name: by its extension, or a name such as `.env.local`. */
-export const formatOf = (path: string): FormatName | undefined =>
-  extensions[extname(path).toLowerCase()] ?? (/^\.env(\.|$)/.test(basename(path)) ? "env" : undefined)
+export const formatOf = (path: string): FormatName | undefined => {
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1)
+  const [, extension = ""] = /.(\.[^.]+)$/.exec(name) ?? []
+  return extensions[extension.toLowerCase()] ?? (/^\.env(\.|$)/.test(name) ? "env" : undefined)
+}
 
 /** What a reader finds in a file. */
 export class Findings {

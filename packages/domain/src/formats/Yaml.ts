@@ -1,4 +1,4 @@
-import { maxKeys, maxSecretValueBytes } from "@coffer/domain/SecretValues"
+import { maxKeys, maxSecretValueBytes } from "../SecretValues.js"
 import { Either } from "effect"
 import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument } from "yaml"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
