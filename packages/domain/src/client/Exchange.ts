@@ -16,6 +16,11 @@ class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientRespo
 
 const isGood = (status: number) => (status >= 200 && status < 300) || status === 304
 
+const decoder = new TextDecoder()
+
+/** The toolkit's client reads a response as bytes, and one of `fetch` can be read in one way only. */
+const textOf = (response: HttpClientResponse) => Effect.map(response.arrayBuffer, (bytes) => decoder.decode(bytes))
+
 /**
  * Limits the time of a request. Retries reads after transient errors, and every request after OVERLOADED, at most twice.
  * Fails on responses outside the contract.
@@ -37,7 +42,7 @@ export const exchange = (
 ): HttpClient.HttpClient.With<ClientError | HttpClientError> => {
   const check = Effect.fnUntraced(function* (response: HttpClientResponse) {
     const { headers, status } = response
-    const body = isGood(status) ? "" : yield* Effect.mapError(response.text, unreachable)
+    const body = isGood(status) ? "" : yield* Effect.mapError(textOf(response), unreachable)
     const answer = classifyResponse({ url, status, location: headers["location"], body })
     yield* FiberRef.set(lastAnswer, Option.some(answer))
     noteStatus(status)
