@@ -46,7 +46,7 @@ const project = (name: string) => ({
   test: {
     name,
     root: `packages/${name}`,
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.{ts,tsx}"],
     exclude: [ofPostgres],
     fakeTimers: { toFake: [] },
     ...(name === "server" ? { globalSetup: "./test/backups/StartStore.ts" } : {}),
@@ -71,4 +71,7 @@ const postgres = {
   }
 }
 
-export default defineWorkspace([...["domain", "server", "cli", "mcp"].map((name) => project(name)), postgres])
+export default defineWorkspace([
+  ...["domain", "server", "cli", "mcp", "console"].map((name) => project(name)),
+  postgres
+])

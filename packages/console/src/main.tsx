@@ -1,6 +1,7 @@
 import { render } from "preact"
 import { watchAddress } from "./routing/Router.js"
 import { Shell } from "./shell/Shell.js"
+import { watchStaging } from "./staging/Staging.js"
 import { watchConnection } from "./state/Connection.js"
 import "./styles/base.css"
 import "./styles/parts.css"
@@ -8,5 +9,6 @@ import "./styles/shell.css"
 
 watchAddress()
 watchConnection()
+watchStaging()
 const root = document.getElementById("console")
 if (root !== null) render(<Shell />, root)

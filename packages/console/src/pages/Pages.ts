@@ -22,6 +22,9 @@ export interface PageRow<At extends Place["at"]> {
 export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> } = {
   server: [{ page: "", title: "Organizations", load: () => import("./organizations/Page.js") }],
   org: [{ page: "", title: "Projects", load: () => import("./projects/Page.js") }],
-  project: [{ page: "", title: "Matrix", load: () => import("./matrix/Page.js") }],
-  secret: []
+  project: [
+    { page: "", title: "Matrix", load: () => import("./matrix/Page.js") },
+    { page: "promote", title: "Promote", load: () => import("./promote/Page.js") }
+  ],
+  secret: [{ page: "", title: "", load: () => import("./secret/Page.js") }]
 }

@@ -8,6 +8,7 @@ import { AccountMenu } from "./AccountMenu.js"
 import { Lines } from "./Lines.js"
 import { LoginDialog } from "./LoginDialog.js"
 import { Breadcrumb, Tabs } from "./Navigation.js"
+import { overlay, Overlays } from "./Overlays.js"
 import { PageHost } from "./PageHost.js"
 import { titleOf } from "./Title.js"
 
@@ -29,6 +30,15 @@ export const Shell = () => {
         </Link>
         <Breadcrumb place={here} />
         <span class="space" />
+        <button
+          type="button"
+          class="find"
+          onClick={() => {
+            overlay.value = "palette"
+          }}
+        >
+          Go to… <kbd>Ctrl K</kbd>
+        </button>
         <AccountMenu />
       </header>
       {here !== null && <Tabs place={here} />}
@@ -37,6 +47,7 @@ export const Shell = () => {
         <Reading of={session}>{() => <PageHost place={here} />}</Reading>
       </main>
       <LoginDialog />
+      {session.loaded.value.value !== null && <Overlays />}
     </>
   )
 }

@@ -1,8 +1,152 @@
-import type { PageProps } from "../Pages.js"
+import type { EnvName } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { useEffect, useMemo } from "preact/hooks"
+import { call } from "../../client/Calls.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { type Command, useCommands } from "../../palette/Commands.js"
+import { countOf } from "../../staging/Staged.js"
+import type { PageProps, PlaceAt } from "../Pages.js"
+import { EmptyMatrix } from "./EmptyMatrix.js"
+import { ImportDialog } from "./ImportDialog.js"
+import { makeModel, type Model } from "./Model.js"
+import { NewKeyDialog } from "./NewKeyDialog.js"
+import "./Page.css"
+import { ReviewDialog } from "./ReviewDialog.js"
+import { StagedBar } from "./StagedBar.js"
+import { Table } from "./Table.js"
+import { Toolbar } from "./Toolbar.js"
 
-/** The matrix of a project: keys by environments. */
-export const Page = ({ place: { project } }: PageProps<"project">) => (
-  <section>
-    <h1>{project}</h1>
-  </section>
-)
+const refreshMillis = 60_000
+
+const read = ({ org, project }: PlaceAt<"project">) =>
+  Effect.map(
+    call("environments", (api) =>
+      api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
+    ),
+    // Without If-None-Match there is always a matrix.
+    (answer) => answer ?? { environments: [], others: [], data: [] }
+  )
+
+const commandsOf = (model: Model): ReadonlyArray<Command> => [
+  {
+    title: "New key",
+    hint: "action",
+    run: () => {
+      model.open.value = { type: "new", key: "" }
+    }
+  },
+  {
+    title: "Import a .env, JSON or YAML file",
+    hint: "action",
+    run: () => {
+      model.open.value = { type: "import", env: null, text: "", file: "" }
+    }
+  },
+  {
+    title: "Review and write what is staged",
+    hint: "action",
+    run: () => {
+      if (countOf(model.staging.staged.peek()) > 0) model.open.value = { type: "review" }
+    }
+  }
+]
+
+/** Takes files that are dropped on the page. */
+const useDrop = (model: Model) => {
+  const take = (files: FileList | null) => {
+    const [file] = files ?? []
+    if (file === undefined) return
+    const env: EnvName | null = null
+    void file.text().then((text) => {
+      model.open.value = { type: "import", env, text, file: file.name }
+    })
+  }
+  return {
+    onDragOver: (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
+    },
+    onDrop: (event: DragEvent) => {
+      event.preventDefault()
+      take(event.dataTransfer?.files ?? null)
+    }
+  }
+}
+
+const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: () => void }) => {
+  const open = model.open.value
+  const close = () => {
+    model.open.value = null
+  }
+  switch (open?.type) {
+    case "new":
+      return <NewKeyDialog model={model} first={open.key} close={close} />
+    case "import":
+      return <ImportDialog model={model} {...open} close={close} />
+    case "review":
+      return <ReviewDialog model={model} reload={reload} close={close} />
+    case "cell":
+    case undefined:
+      return null
+  }
+}
+
+/** The matrix of a project: keys by environments. No value is read to draw it. */
+export const Page = ({ place }: PageProps<"project">) => {
+  const name = `${place.org}/${place.project}`
+  const model = useMemo(() => makeModel(place), [name])
+  const { loaded, reload } = useLoad(name, () => read(place))
+  const { failure, value } = loaded.value
+
+  useEffect(() => {
+    model.matrix.value = value
+  }, [value])
+
+  useEffect(() => {
+    const refresh = () => {
+      if (!document.hidden) reload()
+    }
+    const timer = setInterval(refresh, refreshMillis)
+    document.addEventListener("visibilitychange", refresh)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener("visibilitychange", refresh)
+    }
+  }, [name])
+
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof Element && event.target.closest("input,textarea,dialog") !== null
+      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey) return
+      event.preventDefault()
+      document.getElementById("matrix-filter")?.focus()
+    }
+    document.addEventListener("keydown", press)
+    return () => {
+      document.removeEventListener("keydown", press)
+    }
+  }, [])
+
+  const canWrite = model.grid.value.columns.some((column) => column.canWrite)
+  useCommands(canWrite ? commandsOf(model) : [], model, canWrite)
+
+  const isEmpty = model.matrix.value !== null && model.grid.value.rows.length === 0
+  return (
+    <section class="matrix" {...useDrop(model)}>
+      <h1 class="hidden">Secrets of {place.project}</h1>
+      <Problem failure={failure} retry={reload} />
+      {model.matrix.value === null ? (
+        failure === null && <p class="loading">Loading…</p>
+      ) : isEmpty ? (
+        <EmptyMatrix model={model} />
+      ) : (
+        <>
+          <Toolbar model={model} />
+          <Table model={model} />
+        </>
+      )}
+      <StagedBar model={model} reload={reload} />
+      <Dialogs model={model} reload={reload} />
+    </section>
+  )
+}

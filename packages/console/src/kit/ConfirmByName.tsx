@@ -1,0 +1,54 @@
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { Dialog } from "./Dialog.js"
+
+interface ConfirmProps {
+  readonly title: string
+  /** What has to be typed: the name of what is lost. */
+  readonly name: string
+  /** The word on the button, such as `Destroy`. */
+  readonly verb: string
+  readonly isBusy?: boolean
+  readonly confirm: () => void
+  readonly close: () => void
+  /** What will happen. */
+  readonly children: ComponentChildren
+}
+
+/** Asks for the name of what is lost before it is. */
+export const ConfirmByName = ({ children, close, confirm, isBusy = false, name, title, verb }: ConfirmProps) => {
+  const typed = useSignal("")
+  return (
+    <Dialog title={title} close={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (typed.value === name) confirm()
+        }}
+      >
+        {children}
+        <label for="confirm-name">
+          Type <code>{name}</code> to go on
+        </label>
+        <input
+          id="confirm-name"
+          class="wide"
+          value={typed.value}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => {
+            typed.value = currentTarget.value
+          }}
+        />
+        <footer>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button class="danger" disabled={isBusy || typed.value !== name}>
+            {verb}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,23 @@
+const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
+  ["year", 31_536_000_000],
+  ["month", 2_592_000_000],
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000]
+]
+
+const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" })
+
+/** A time in words, such as `2 days ago`. */
+export const ago = (time: string, now: number): string => {
+  const past = now - Date.parse(time)
+  for (const [unit, millis] of units) if (past >= millis) return format.format(-Math.floor(past / millis), unit)
+  return "just now"
+}
+
+/** A time in words, and exactly for those who point at it. */
+export const When = ({ time }: { readonly time: string }) => (
+  <time dateTime={time} title={time}>
+    {ago(time, performance.timeOrigin + performance.now())}
+  </time>
+)

@@ -1,0 +1,231 @@
+import { SecretValue } from "@coffer/domain/SecretValues"
+import { useSignal } from "@preact/signals"
+import { Effect, Either, Redacted, Schema } from "effect"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { useAct } from "../../kit/Act.js"
+import { Problem } from "../../kit/Problem.js"
+import { When } from "../../kit/When.js"
+import { Link } from "../../routing/Link.js"
+import { secretAddress } from "../../routing/Places.js"
+import { type Model, type Spot, spotOf, stagedIn, stageIn, storedIn, toggleRemoval } from "./Model.js"
+import { cellId } from "./Row.js"
+import { rowHeight } from "./Size.js"
+import { copyValue, hide, readValue, show, shown } from "./Values.js"
+
+interface PanelProps {
+  readonly model: Model
+  readonly mode: "look" | "edit"
+  readonly close: () => void
+}
+
+const decodeValue = Schema.decodeEither(SecretValue)
+
+/** Where the panel begins: below the cell, within what is in view. */
+const usePlacement = (model: Model) => {
+  const panel = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const { column, row } = model.position.peek()
+    const cell = document.getElementById(cellId(row, column))
+    const element = panel.current
+    const scroller = element?.parentElement
+    if (cell === null || element === null || !(scroller instanceof HTMLElement)) return
+    const left = cell.offsetLeft + cell.clientWidth - element.offsetWidth
+    const below = (row + 1) * rowHeight + 44
+    const above = row * rowHeight - element.offsetHeight + 36
+    const fits = below + element.offsetHeight <= scroller.scrollTop + scroller.clientHeight
+    element.style.setProperty("--x", `${Math.max(scroller.scrollLeft + 8, left)}px`)
+    element.style.setProperty("--y", `${fits || above < scroller.scrollTop + 40 ? below : above}px`)
+  }, [])
+  return panel
+}
+
+const Value = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) => {
+  const act = useAct()
+  const isCopied = useSignal(false)
+  const { column, row } = spot
+  const found = shown.value
+  const isShown = found !== null && found.env === column.name && found.key === row.key
+  if (storedIn(spot) === null) return null
+  return (
+    <>
+      {isShown && <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output>}
+      <div class="row">
+        <button
+          type="button"
+          disabled={!column.reveals}
+          onClick={() => {
+            if (isShown) return hide()
+            act.run(readValue(model.place, column.name, row.key), (value) => {
+              show({ env: column.name, key: row.key, value: Redacted.value(value) })
+            })
+          }}
+        >
+          {isShown ? "Hide" : "Reveal"}
+        </button>
+        <button
+          type="button"
+          disabled={!column.reveals}
+          onClick={() => {
+            act.run(Effect.flatMap(readValue(model.place, column.name, row.key), copyValue), () => {
+              isCopied.value = true
+            })
+          }}
+        >
+          {isCopied.value ? "Copied" : "Copy"}
+        </button>
+      </div>
+      <Problem failure={act.failure.value} />
+    </>
+  )
+}
+
+const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: Spot; readonly close: () => void }) => {
+  const { column, row } = spot
+  const [stored, staged] = [storedIn(spot), stagedIn(spot)]
+  const area = useRef<HTMLTextAreaElement>(null)
+  const problem = useSignal<string | null>(null)
+  const act = useAct()
+  useEffect(() => {
+    if (area.current === null) return
+    if (staged?.type === "set") area.current.value = Redacted.value(staged.value)
+    area.current.focus()
+  }, [])
+  const submit = () => {
+    Either.match(decodeValue(area.current?.value ?? ""), {
+      onLeft: ({ message }) => {
+        problem.value = message
+      },
+      onRight: (value) => {
+        stageIn(model, column, [[row.key, { type: "set", value: Redacted.make(value) }]])
+        close()
+      }
+    })
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <label class="hidden" for="matrix-editor">
+        New value of {row.key} in {column.name}
+      </label>
+      <textarea
+        id="matrix-editor"
+        ref={area}
+        rows={3}
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="New value; Shift+Enter for another line"
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          submit()
+        }}
+      />
+      {problem.value !== null && (
+        <p class="hint bad" role="alert">
+          {problem.value}
+        </p>
+      )}
+      <Problem failure={act.failure.value} />
+      <div class="row">
+        <button class="primary">Stage</button>
+        {stored !== null && column.reveals && (
+          <button
+            type="button"
+            onClick={() => {
+              act.run(readValue(model.place, column.name, row.key), (value) => {
+                if (area.current !== null) area.current.value = Redacted.value(value)
+                area.current?.focus()
+              })
+            }}
+          >
+            Begin with the current value
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+/** What can be done with one secret in one environment. */
+export const CellPanel = ({ close, mode, model }: PanelProps) => {
+  const panel = usePlacement(model)
+  const spot = spotOf(model)
+  useEffect(() => hide, [])
+  useEffect(() => {
+    if (mode === "look") panel.current?.focus()
+  }, [mode])
+  if (spot === null) return null
+  const { column, row } = spot
+  const [stored, staged] = [storedIn(spot), stagedIn(spot)]
+  const { org, project } = model.place
+  return (
+    <div
+      class="matrix-panel"
+      role="dialog"
+      aria-label={`${row.key} in ${column.name}`}
+      ref={panel}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return
+        event.stopPropagation()
+        close()
+      }}
+    >
+      <header>
+        <strong class="key">{row.key}</strong> <span class="badge">{column.name}</span>
+        <button type="button" class="plain" aria-label="Close" onClick={close}>
+          ✕
+        </button>
+      </header>
+      <p class="quiet">
+        {!column.canRead && "You may not read this environment: an admin or owner grants it by a rule."}
+        {column.canRead && stored === null && "There is no secret of this name here."}
+        {stored !== null && (
+          <>
+            Version {stored.version}, <When time={stored.updated_at} /> by {stored.updated_by}
+          </>
+        )}
+      </p>
+      {mode === "edit" && column.canWrite ? (
+        <Editor model={model} spot={spot} close={close} />
+      ) : (
+        <>
+          <Value model={model} spot={spot} />
+          {column.canRead && (
+            <div class="row matrix-actions">
+              <button
+                type="button"
+                disabled={!column.canWrite}
+                onClick={() => {
+                  model.open.value = { type: "cell", mode: "edit" }
+                }}
+              >
+                {stored === null ? "Create" : "Edit"}
+              </button>
+              {(stored !== null || staged !== null) && (
+                <button
+                  type="button"
+                  disabled={!column.canWrite}
+                  onClick={() => {
+                    toggleRemoval(model, spot)
+                    close()
+                  }}
+                >
+                  {staged === null ? "Delete" : "Take back"}
+                </button>
+              )}
+              {stored !== null && <Link to={secretAddress(org, project, column.name, row.key)}>Versions</Link>}
+            </div>
+          )}
+          {column.canRead && !column.canWrite && (
+            <p class="hint">Writing needs a rule with the permission write, and the role developer.</p>
+          )}
+        </>
+      )}
+    </div>
+  )
+}

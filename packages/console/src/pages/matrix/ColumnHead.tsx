@@ -1,0 +1,28 @@
+import { setQuery, query } from "../../routing/Router.js"
+import type { Column } from "./Grid.js"
+
+const rightsOf = ({ canRead, canWrite, reveals }: Column): string | null => {
+  if (!canRead) return "no access"
+  if (!canWrite) return "read only"
+  return reveals ? null : "no values"
+}
+
+/** The head of an environment's column. Its name marks the column and is part of the address. */
+export const ColumnHead = ({ column, index }: { readonly column: Column; readonly index: number }) => {
+  const rights = rightsOf(column)
+  const isMarked = query.value.get("env") === column.name
+  return (
+    <div role="columnheader" class="matrix-env" aria-colindex={index + 2}>
+      <button
+        type="button"
+        class="plain"
+        tabIndex={-1}
+        aria-pressed={isMarked}
+        onClick={() => setQuery("env", isMarked ? null : column.name)}
+      >
+        {column.name}
+      </button>
+      {rights !== null && <span class="quiet matrix-rights">{rights}</span>}
+    </div>
+  )
+}

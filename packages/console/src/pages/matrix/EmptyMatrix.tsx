@@ -1,0 +1,44 @@
+import type { Model } from "./Model.js"
+
+/** A project without secrets: how to get some in. */
+export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
+  const { columns } = model.grid.value
+  const first = columns.find(({ canWrite }) => canWrite)
+  return (
+    <div class="empty">
+      <h2>{model.place.project} has no secrets yet</h2>
+      {first === undefined ? (
+        <p>You may not write any: that needs a rule with the permission write, which an admin or owner grants.</p>
+      ) : (
+        <>
+          <p>
+            Paste your <code>.env</code>, or drop it anywhere on this page. Nothing is written before you have seen what
+            would change. Its environments are {columns.map(({ name }) => name).join(", ")}.
+          </p>
+          <div class="row">
+            <button
+              type="button"
+              class="primary"
+              onClick={() => {
+                model.open.value = { type: "import", env: first.name, text: "", file: "" }
+              }}
+            >
+              Paste a .env
+            </button>
+            <button
+              type="button"
+              onClick={() => {
+                model.open.value = { type: "new", key: "" }
+              }}
+            >
+              New key
+            </button>
+          </div>
+          <p class="hint">
+            From a terminal: <code>coffer secret import .env --env {first.name}</code>
+          </p>
+        </>
+      )}
+    </div>
+  )
+}

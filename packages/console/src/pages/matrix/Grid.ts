@@ -1,0 +1,148 @@
+import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
+
+export interface Column extends MatrixEnvironment {
+  readonly canRead: boolean
+  readonly canWrite: boolean
+}
+
+export interface GridCell {
+  readonly stored: MatrixCell | null
+  readonly staged: Change | null
+  /** Whether the stored value is another than that of the nearest secret to the left. */
+  readonly differs: boolean
+}
+
+export interface GridRow {
+  readonly key: SecretKey
+  /** One for each column. */
+  readonly cells: ReadonlyArray<GridCell>
+  readonly isMissing: boolean
+  readonly isDifferent: boolean
+  readonly isStaged: boolean
+}
+
+export interface Grid {
+  readonly columns: ReadonlyArray<Column>
+  readonly rows: ReadonlyArray<GridRow>
+}
+
+/** Which rows are shown. */
+export interface Filter {
+  readonly text: string
+  readonly only: "missing" | "different" | "staged" | null
+}
+
+export const noFilter: Filter = { text: "", only: null }
+
+/** The usual names of stages, from the first to the last. Others come before them, by name. */
+const stages = [
+  /^(local|dev|development)/,
+  /^(test|qa|ci|preview)/,
+  /^(stage|staging|uat|pre)/,
+  /^(prod|production|live)/
+]
+
+const rankOf = (name: string): number => stages.findIndex((pattern) => pattern.test(name))
+
+const byStage = (a: Column, b: Column): number => rankOf(a.name) - rankOf(b.name) || (a.name < b.name ? -1 : 1)
+
+const byKey = (a: GridRow, b: GridRow): number => (a.key < b.key ? -1 : 1)
+
+const cellsOf = (
+  key: SecretKey,
+  columns: ReadonlyArray<Column>,
+  stored: ReadonlyArray<MatrixCell | null>,
+  staged: Staged
+): ReadonlyArray<GridCell> => {
+  let left: MatrixCell | null = null
+  return columns.map(({ name }, index) => {
+    const cell = stored[index] ?? null
+    const differs = cell !== null && left !== null && cell.same !== left.same
+    left = cell ?? left
+    return { stored: cell, staged: changeOf(staged, name, key), differs }
+  })
+}
+
+const rowOf = (
+  key: SecretKey,
+  columns: ReadonlyArray<Column>,
+  stored: ReadonlyArray<MatrixCell | null>,
+  staged: Staged
+): GridRow => {
+  const cells = cellsOf(key, columns, stored, staged)
+  return {
+    key,
+    cells,
+    isMissing: cells.some(({ stored }, index) => stored === null && columns[index]?.canRead === true),
+    isDifferent: cells.some(({ differs }) => differs),
+    isStaged: cells.some(({ staged }) => staged !== null)
+  }
+}
+
+/** The grid of a matrix with what is staged: keys by environments, the stages in their usual order. */
+export const gridOf = (matrix: Matrix, staged: Staged): Grid => {
+  const columns = matrix.environments
+    .map((one): Column => ({
+      ...one,
+      canRead: one.allowed.includes("read"),
+      canWrite: one.allowed.includes("write") && one.etag !== null
+    }))
+    .sort(byStage)
+  const positions = columns.map(({ name }) => matrix.environments.findIndex((one) => one.name === name))
+  const known = new Set<string>(matrix.data.map(({ key }) => key))
+  const rows = matrix.data.map(({ cells, key }) =>
+    rowOf(
+      key,
+      columns,
+      positions.map((position) => cells[position] ?? null),
+      staged
+    )
+  )
+  const fresh = new Set([...staged.values()].flatMap(({ changes }) => [...changes.keys()]))
+  const added = [...fresh].filter((key) => !known.has(key)).map((key) => rowOf(key, columns, [], staged))
+  return { columns, rows: added.length === 0 ? rows : [...rows, ...added].sort(byKey) }
+}
+
+/** The rows that a filter lets through. Rows with staged changes stay whatever is filtered for, but not by text. */
+export const filterRows = (rows: ReadonlyArray<GridRow>, { only, text }: Filter): ReadonlyArray<GridRow> => {
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+  if (words.length === 0 && only === null) return rows
+  return rows.filter(({ isDifferent, isMissing, isStaged, key }) => {
+    const name = key.toLowerCase()
+    if (!words.every((word) => name.includes(word))) return false
+    if (only === null) return true
+    return isStaged || (only === "missing" && isMissing) || (only === "different" && isDifferent)
+  })
+}
+
+/** How many rows each filter has. */
+export const countRows = (rows: ReadonlyArray<GridRow>) => ({
+  missing: rows.filter(({ isMissing }) => isMissing).length,
+  different: rows.filter(({ isDifferent }) => isDifferent).length,
+  staged: rows.filter(({ isStaged }) => isStaged).length
+})
+
+/** What a cell says to someone who does not see it. */
+export const describeCell = ({ differs, staged, stored }: GridCell, column: Column, left: EnvName | null): string => {
+  if (!column.canRead) return "not readable for you"
+  const parts = [
+    stored === null ? "missing" : `version ${stored.version}`,
+    ...(stored?.same === null ? ["damaged"] : []),
+    ...(differs ? [left === null ? "differs" : `differs from ${left}`] : []),
+    ...(staged === null ? [] : [staged.type === "delete" ? "staged for removal" : "new value staged"])
+  ]
+  return parts.join(", ")
+}
+
+/** The nearest column to the left that has a value. */
+export const leftOf = (row: GridRow, columns: ReadonlyArray<Column>, column: number): EnvName | null => {
+  for (let index = column - 1; index >= 0; index--) {
+    if ((row.cells[index]?.stored ?? null) !== null) return columns[index]?.name ?? null
+  }
+  return null
+}

@@ -1,0 +1,98 @@
+import { secretKeyForm } from "@coffer/domain/NameForms"
+import { SecretValue } from "@coffer/domain/SecretValues"
+import { useSignal } from "@preact/signals"
+import { Either, Redacted, Schema } from "effect"
+import { useEffect, useRef } from "preact/hooks"
+import { Dialog } from "../../kit/Dialog.js"
+import { type Model, stageIn } from "./Model.js"
+
+const decodeValue = Schema.decodeEither(SecretValue)
+
+/** A new key with a value for each environment that it shall have one in. */
+export const NewKeyDialog = ({ close, first, model }: { model: Model; first: string; close: () => void }) => {
+  const key = useSignal(first)
+  const problem = useSignal<string | null>(null)
+  const form = useRef<HTMLFormElement>(null)
+  const keyField = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    keyField.current?.focus()
+  }, [])
+  const columns = model.grid.value.columns.filter(({ canWrite }) => canWrite)
+  const name = key.value
+  const isTaken = model.grid.value.rows.some((row) => row.key === name)
+  const submit = () => {
+    if (form.current === null || !secretKeyForm.is(name)) return
+    const fields = new FormData(form.current)
+    const found = columns.flatMap((column) => {
+      const text = fields.get(column.name)
+      return typeof text === "string" && text !== "" ? [{ column, value: decodeValue(text) }] : []
+    })
+    if (found.length === 0) {
+      problem.value = "enter a value for at least one environment"
+      return
+    }
+    for (const { column, value } of found) {
+      if (Either.isLeft(value)) {
+        problem.value = `${column.name}: ${value.left.message}`
+        return
+      }
+    }
+    for (const { column, value } of found) {
+      if (Either.isRight(value)) stageIn(model, column, [[name, { type: "set", value: Redacted.make(value.right) }]])
+    }
+    close()
+  }
+  return (
+    <Dialog title="New key" close={close}>
+      <form
+        ref={form}
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        <label for="new-key">Key</label>
+        <input
+          id="new-key"
+          class="key wide"
+          ref={keyField}
+          value={name}
+          placeholder="DATABASE_URL"
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={100}
+          aria-describedby="new-key-rule"
+          onInput={({ currentTarget }) => {
+            key.value = currentTarget.value
+            problem.value = null
+          }}
+        />
+        <p id="new-key-rule" class={name !== "" && !secretKeyForm.is(name) ? "hint bad" : "hint"}>
+          {isTaken
+            ? "This key exists: the values below will replace its values."
+            : "A letter or underscore first, then letters, digits, underscores, dots and hyphens."}
+        </p>
+        {columns.map((column) => (
+          <p key={column.name}>
+            <label for={`value-${column.name}`}>{column.name}</label>
+            <textarea id={`value-${column.name}`} name={column.name} rows={1} spellcheck={false} autocomplete="off" />
+          </p>
+        ))}
+        <p class="hint">An environment whose field is empty gets no secret.</p>
+        {problem.value !== null && (
+          <p class="hint bad" role="alert">
+            {problem.value}
+          </p>
+        )}
+        <footer>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button class="primary" disabled={!secretKeyForm.is(name)}>
+            Stage
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

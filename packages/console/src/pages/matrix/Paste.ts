@@ -1,0 +1,25 @@
+import { type FormatName, formatOf, type Mistake } from "@coffer/domain/formats/Format"
+import { readSecrets, type SecretMap } from "@coffer/domain/formats/Reading"
+import { Effect, Redacted } from "effect"
+
+/** What is read in a text. */
+export interface Pasted {
+  readonly secrets: SecretMap
+  readonly mistakes: ReadonlyArray<Mistake>
+  readonly warnings: ReadonlyArray<string>
+}
+
+/** The format of a text: by the name of its file, or else by how it begins. */
+export const guessFormat = (text: string, file: string): FormatName => {
+  const byName = formatOf(file)
+  if (byName !== undefined) return byName
+  if (/^\s*\{/.test(text)) return "json"
+  return /^(?!\s*(?:#|export\s)).*?[\w.-]+[^\S\n]*=/m.test(text) ? "env" : /^[\w."'-]+:\s/m.test(text) ? "yaml" : "env"
+}
+
+/** Reads a text as the command line does. */
+export const readPasted = (format: FormatName, file: string, text: string): Effect.Effect<Pasted> =>
+  readSecrets(format, file, Redacted.make(text)).pipe(
+    Effect.map(({ secrets, warnings }): Pasted => ({ secrets, warnings, mistakes: [] })),
+    Effect.catchTag("BadFile", ({ mistakes }) => Effect.succeed<Pasted>({ secrets: new Map(), warnings: [], mistakes }))
+  )

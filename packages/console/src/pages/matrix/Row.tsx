@@ -1,0 +1,100 @@
+import { Component } from "preact"
+import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"
+import { rowHeight } from "./Size.js"
+
+export const cellId = (row: number, column: number): string => `cell-${row}-${column}`
+
+interface RowProps {
+  readonly row: GridRow
+  readonly index: number
+  readonly columns: ReadonlyArray<Column>
+  /** The column of the keyboard; -1 if it is in another row. */
+  readonly active: number
+}
+
+const classOf = ({ differs, staged, stored }: GridCell, { canRead }: Column): string => {
+  const names = ["matrix-cell"]
+  if (!canRead) names.push("off")
+  else if (stored === null) names.push("missing")
+  if (differs) names.push("differs")
+  if (staged !== null) names.push(staged.type === "delete" ? "removed" : "staged")
+  return names.join(" ")
+}
+
+const Content = ({
+  cell: { differs, staged, stored },
+  column
+}: {
+  readonly cell: GridCell
+  readonly column: Column
+}) => {
+  if (!column.canRead) return <span class="quiet">·</span>
+  if (staged?.type === "set") {
+    return (
+      <>
+        <span class="matrix-dots">••••••</span>
+        <span class="matrix-note">{stored === null ? "new" : "edited"}</span>
+      </>
+    )
+  }
+  if (stored === null) return <span class="matrix-none">missing</span>
+  return (
+    <>
+      {differs && <span class="matrix-mark">≠</span>}
+      <span class="matrix-dots">••••••</span>
+      <span class="matrix-note">{staged?.type === "delete" ? "delete" : `v${stored.version}`}</span>
+    </>
+  )
+}
+
+/** A row of the grid. It is drawn again only if something in it has changed. */
+export class Row extends Component<RowProps> {
+  override shouldComponentUpdate(next: RowProps): boolean {
+    const { active, columns, index, row } = this.props
+    return next.row !== row || next.index !== index || next.active !== active || next.columns !== columns
+  }
+
+  override render({ active, columns, index, row }: RowProps) {
+    return (
+      <div
+        role="row"
+        class="matrix-row"
+        aria-rowindex={index + 2}
+        style={{ transform: `translateY(${index * rowHeight}px)` }}
+      >
+        <div
+          role="rowheader"
+          id={cellId(index, 0)}
+          class={active === 0 ? "matrix-key active" : "matrix-key"}
+          aria-colindex={1}
+          data-row={index}
+          data-column={0}
+          title={row.key}
+        >
+          <span class="key">{row.key}</span>
+        </div>
+        {columns.map((column, position) => {
+          const cell = row.cells[position]
+          if (cell === undefined) return null
+          const name = classOf(cell, column)
+          const isActive = active === position + 1
+          return (
+            <div
+              key={column.name}
+              role="gridcell"
+              id={cellId(index, position + 1)}
+              class={isActive ? `${name} active` : name}
+              aria-colindex={position + 2}
+              aria-selected={isActive}
+              aria-label={`${row.key} in ${column.name}: ${describeCell(cell, column, leftOf(row, columns, position))}`}
+              data-row={index}
+              data-column={position + 1}
+            >
+              <Content cell={cell} column={column} />
+            </div>
+          )
+        })}
+      </div>
+    )
+  }
+}

@@ -1,0 +1,138 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { CellPanel } from "./CellPanel.js"
+import { ColumnHead } from "./ColumnHead.js"
+import type { Model } from "./Model.js"
+import { move, type Position, rowsInView } from "./Movement.js"
+import { cellId, Row } from "./Row.js"
+import { pressInGrid } from "./Shortcuts.js"
+import { headHeight, rowHeight } from "./Size.js"
+
+const positionOf = (target: EventTarget | null): Position | null => {
+  const cell = target instanceof Element ? target.closest("[data-row]") : null
+  if (!(cell instanceof HTMLElement)) return null
+  const { column, row } = cell.dataset
+  return row === undefined || column === undefined ? null : { row: Number(row), column: Number(column) }
+}
+
+/** The grid: only the rows in view are drawn. */
+export const Table = ({ model }: { readonly model: Model }) => {
+  const scroller = useRef<HTMLDivElement>(null)
+  const body = useRef<HTMLDivElement>(null)
+  const view = useSignal({ top: 0, height: 600 })
+  const { columns } = model.grid.value
+  const rows = model.shown.value
+  const { column, row } = model.position.value
+  const open = model.open.value
+
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const watcher = new ResizeObserver(() => {
+      view.value = { ...view.peek(), height: element.clientHeight }
+    })
+    watcher.observe(element)
+    return () => {
+      watcher.disconnect()
+    }
+  }, [])
+
+  // A shorter list must not leave the keyboard behind its end.
+  useEffect(() => {
+    if (row >= rows.length && rows.length > 0) model.position.value = { column, row: rows.length - 1 }
+  }, [rows.length])
+
+  const reveal = (to: Position) => {
+    const element = scroller.current
+    if (element === null) return
+    const above = to.row * rowHeight
+    const room = element.clientHeight - headHeight
+    if (above < element.scrollTop) element.scrollTop = above
+    else if (above + rowHeight > element.scrollTop + room) element.scrollTop = above + rowHeight - room
+    requestAnimationFrame(() => {
+      document.getElementById(cellId(to.row, to.column))?.scrollIntoView({ block: "nearest", inline: "nearest" })
+    })
+  }
+
+  const go = (to: Position) => {
+    model.position.value = to
+    reveal(to)
+  }
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== body.current) return
+    const page = Math.max(1, Math.floor(view.peek().height / rowHeight) - 2)
+    const to = move(model.position.peek(), event, { rows: rows.length, columns: columns.length + 1, page })
+    if (to !== null) {
+      event.preventDefault()
+      go(to)
+    } else if (pressInGrid(model, event)) event.preventDefault()
+  }
+
+  const onClick = (event: MouseEvent) => {
+    const to = positionOf(event.target)
+    if (to === null) return
+    const isSame = to.row === row && to.column === column
+    model.position.value = to
+    body.current?.focus({ preventScroll: true })
+    if (to.column > 0 && !(isSame && open !== null)) model.open.value = { type: "cell", mode: "look" }
+    else model.open.value = null
+  }
+
+  const { first, last } = rowsInView(view.value.top, view.value.height, rowHeight, rows.length)
+  return (
+    <div
+      class="matrix-scroller"
+      ref={scroller}
+      style={{ "--columns": columns.length }}
+      onScroll={({ currentTarget }) => {
+        const next = rowsInView(currentTarget.scrollTop, view.peek().height, rowHeight, rows.length)
+        if (next.first !== first || next.last !== last) view.value = { ...view.peek(), top: currentTarget.scrollTop }
+      }}
+    >
+      <div
+        role="grid"
+        class="matrix-grid"
+        ref={body}
+        tabIndex={0}
+        aria-label={`Secrets of ${model.place.project}`}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length + 1}
+        aria-activedescendant={row >= first && row < last ? cellId(row, column) : undefined}
+        onKeyDown={onKeyDown}
+        onClick={onClick}
+      >
+        <div role="row" class="matrix-row matrix-head" aria-rowindex={1}>
+          <div role="columnheader" class="matrix-key" aria-colindex={1}>
+            Key <span class="quiet">{rows.length.toLocaleString("en")}</span>
+          </div>
+          {columns.map((one, index) => (
+            <ColumnHead key={one.name} column={one} index={index} />
+          ))}
+        </div>
+        <div class="matrix-body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
+          {rows.slice(first, last).map((one, index) => (
+            <Row
+              key={one.key}
+              row={one}
+              index={first + index}
+              columns={columns}
+              active={first + index === row ? column : -1}
+            />
+          ))}
+        </div>
+      </div>
+      {open?.type === "cell" && (
+        <CellPanel
+          key={`${row}/${column}`}
+          model={model}
+          mode={open.mode}
+          close={() => {
+            model.open.value = null
+            body.current?.focus({ preventScroll: true })
+          }}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import { computed } from "@preact/signals"
+import { useMemo } from "preact/hooks"
+import { countRows, type Filter } from "./Grid.js"
+import type { Model } from "./Model.js"
+
+interface ChipProps {
+  readonly model: Model
+  readonly only: NonNullable<Filter["only"]>
+  readonly count: number
+  readonly children: string
+}
+
+const Chip = ({ children, count, model, only }: ChipProps) => {
+  const isOn = model.filter.value.only === only
+  return (
+    <button
+      type="button"
+      class="matrix-chip"
+      aria-pressed={isOn}
+      disabled={count === 0 && !isOn}
+      onClick={() => {
+        model.filter.value = { ...model.filter.value, only: isOn ? null : only }
+      }}
+    >
+      {children} <span class="matrix-count">{count.toLocaleString("en")}</span>
+    </button>
+  )
+}
+
+/** Filters, and the ways to add secrets. */
+export const Toolbar = ({ model }: { readonly model: Model }) => {
+  const counts = useMemo(() => computed(() => countRows(model.grid.value.rows)), [model])
+  const { different, missing } = counts.value
+  const canWrite = model.grid.value.columns.some((column) => column.canWrite)
+  const why = canWrite ? undefined : "needs a rule with the permission write, and the role developer"
+  return (
+    <div class="matrix-toolbar" role="toolbar" aria-label="Filters and actions">
+      <input
+        id="matrix-filter"
+        type="search"
+        aria-label="Filter keys"
+        placeholder="Filter keys  /"
+        value={model.filter.value.text}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => {
+          model.filter.value = { ...model.filter.value, text: currentTarget.value }
+        }}
+        onKeyDown={({ currentTarget, key }) => {
+          if (key === "Escape") model.filter.value = { ...model.filter.value, text: "" }
+          if (key === "ArrowDown" || key === "Enter") {
+            currentTarget.closest("section")?.querySelector<HTMLElement>("[role=grid]")?.focus()
+          }
+        }}
+      />
+      <Chip model={model} only="missing" count={missing}>
+        Missing somewhere
+      </Chip>
+      <Chip model={model} only="different" count={different}>
+        Differs
+      </Chip>
+      <span class="space" />
+      <button
+        type="button"
+        disabled={!canWrite}
+        title={why}
+        onClick={() => {
+          model.open.value = { type: "import", env: null, text: "", file: "" }
+        }}
+      >
+        Import
+      </button>
+      <button
+        type="button"
+        class="primary"
+        disabled={!canWrite}
+        title={why}
+        onClick={() => {
+          model.open.value = { type: "new", key: "" }
+        }}
+      >
+        New key
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+import { Dialog } from "../kit/Dialog.js"
+import "./Palette.css"
+
+const keys: ReadonlyArray<readonly [string, string]> = [
+  ["Ctrl K or ⌘K", "Go to any place, key or action"],
+  ["?", "This list"],
+  ["/", "Filter the keys of the matrix"],
+  ["Arrows, Page Up, Page Down", "Move in the matrix"],
+  ["Home, End", "First and last environment; with Ctrl, first and last key too"],
+  ["Enter or E", "Edit or create the secret; on a key, its page"],
+  ["Space", "Look at the secret: reveal, copy, versions"],
+  ["Delete", "Stage its removal; again, take it back"],
+  ["Ctrl Z or ⌘Z", "Take the last staged change back"],
+  ["Esc", "Close what is open"]
+]
+
+/** What the keyboard does. */
+export const KeyMap = ({ close }: { readonly close: () => void }) => (
+  <Dialog title="Keyboard" close={close}>
+    <dl class="keys">
+      {keys.map(([key, meaning]) => (
+        <>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{meaning}</dd>
+        </>
+      ))}
+    </dl>
+  </Dialog>
+)

@@ -1,0 +1,76 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useMemo, useRef } from "preact/hooks"
+import { Dialog } from "../kit/Dialog.js"
+import { useLoad } from "../kit/Load.js"
+import { place } from "../routing/Router.js"
+import { type Command, pageCommands } from "./Commands.js"
+import "./Palette.css"
+import { foundPlaces, knownPlaces } from "./Places.js"
+import { search } from "./Search.js"
+
+/** Finds any place, key and action by name. */
+export const Palette = ({ close }: { readonly close: () => void }) => {
+  const here = useMemo(() => place.peek(), [])
+  const actions = useMemo(() => pageCommands.peek(), [])
+  const known = useMemo(() => knownPlaces(here), [])
+  const more = useLoad("places", () => foundPlaces(here))
+  const typed = useSignal("")
+  const active = useSignal(0)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    field.current?.focus()
+  }, [])
+
+  const found = search([...actions, ...known, ...(more.loaded.value.value ?? [])], typed.value)
+  const at = Math.min(active.value, found.length - 1)
+  const choose = (command: Command | undefined) => {
+    if (command === undefined) return
+    close()
+    command.run()
+  }
+  return (
+    <Dialog title="Go to" class="palette" close={close}>
+      <input
+        ref={field}
+        class="wide"
+        role="combobox"
+        aria-expanded={true}
+        aria-controls="palette-list"
+        aria-activedescendant={found.length === 0 ? undefined : `palette-${at}`}
+        aria-label="A place, a key or an action"
+        placeholder="A place, a key or an action"
+        autocomplete="off"
+        spellcheck={false}
+        value={typed.value}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value
+          active.value = 0
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") active.value = Math.min(at + 1, found.length - 1)
+          else if (event.key === "ArrowUp") active.value = Math.max(at - 1, 0)
+          else if (event.key === "Enter") choose(found[at])
+          else return
+          event.preventDefault()
+          document.getElementById(`palette-${active.peek()}`)?.scrollIntoView({ block: "nearest" })
+        }}
+      />
+      <ul id="palette-list" role="listbox" aria-label="Found">
+        {found.map((command, index) => (
+          <li
+            key={`${command.hint} ${command.title}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => {
+              choose(command)
+            }}
+          >
+            <span>{command.title}</span> <span class="quiet">{command.hint}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p class="quiet">Nothing has this name.</p>}
+    </Dialog>
+  )
+}

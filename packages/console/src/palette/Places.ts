@@ -1,0 +1,64 @@
+import type { OrgName, ProjectName } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { call } from "../client/Calls.js"
+import { pages } from "../pages/Pages.js"
+import { orgAddress, type Place, projectAddress, secretAddress, serverAddress } from "../routing/Places.js"
+import { navigate } from "../routing/Router.js"
+import { organizations } from "../state/Organizations.js"
+import { me } from "../state/Session.js"
+import type { Command } from "./Commands.js"
+
+const to = (title: string, hint: string, address: string): Command => ({
+  title,
+  hint,
+  run: () => {
+    navigate(address)
+  }
+})
+
+/** Everything that is known without a call: organizations, and the pages of the open place. */
+export const knownPlaces = (place: Place | null): ReadonlyArray<Command> => [
+  ...(place?.at === "project" || place?.at === "secret"
+    ? pages.project.map(({ page, title }) =>
+        to(title, `${place.org}/${place.project}`, projectAddress(place.org, place.project, page))
+      )
+    : []),
+  ...(place !== null && place.at !== "server"
+    ? pages.org.map(({ page, title }) => to(title, place.org, orgAddress(place.org, page)))
+    : []),
+  ...organizations.value.map(({ name }) => to(name, "organization", orgAddress(name))),
+  ...pages.server
+    .filter(({ need }) => need !== "superadmin" || me.value?.is_superadmin === true)
+    .map(({ page, title }) => to(title, "server", serverAddress(page)))
+]
+
+const projectsOf = (org: OrgName) =>
+  Effect.map(
+    call("projects", (api) => api.list({ path: { org_name: org } })),
+    ({ data }) => data.map(({ name }) => to(name, `project of ${org}`, projectAddress(org, name)))
+  )
+
+const keysOf = (org: OrgName, project: ProjectName) =>
+  Effect.map(
+    call("environments", (api) =>
+      api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
+    ),
+    (answer) =>
+      (answer?.data ?? []).flatMap(({ cells, key }) => {
+        const env = answer?.environments[cells.findIndex((cell) => cell !== null)]
+        return env === undefined ? [] : [to(key, `key of ${project}`, secretAddress(org, project, env.name, key))]
+      })
+  )
+
+/** What a call has to find: the projects of all organizations, and the keys of the open project. */
+export const foundPlaces = (place: Place | null) =>
+  Effect.map(
+    Effect.all(
+      [
+        ...organizations.value.map(({ name }) => projectsOf(name)),
+        ...(place?.at === "project" || place?.at === "secret" ? [keysOf(place.org, place.project)] : [])
+      ].map((one) => Effect.orElseSucceed(one, (): ReadonlyArray<Command> => [])),
+      { concurrency: 4 }
+    ),
+    (found) => found.flat()
+  )

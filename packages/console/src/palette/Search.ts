@@ -1,0 +1,32 @@
+import type { Command } from "./Commands.js"
+
+const maxFound = 50
+
+/** How well a title fits the words that were typed: the lower, the better; null if it does not. */
+const rank = (title: string, words: ReadonlyArray<string>): number | null => {
+  const text = title.toLowerCase()
+  let sum = 0
+  for (const word of words) {
+    const at = text.indexOf(word)
+    if (at < 0) return null
+    sum += at === 0 ? 0 : /[^a-z0-9]/.test(text[at - 1] ?? "") ? 1 : 2
+  }
+  return sum + text.length / 1_000
+}
+
+/** The commands whose titles have all words that were typed, the best first. */
+export const search = (commands: ReadonlyArray<Command>, typed: string): ReadonlyArray<Command> => {
+  const words = typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+  if (words.length === 0) return commands.slice(0, maxFound)
+  return commands
+    .flatMap((command) => {
+      const found = rank(command.title, words)
+      return found === null ? [] : [{ command, found }]
+    })
+    .sort((a, b) => a.found - b.found)
+    .slice(0, maxFound)
+    .map(({ command }) => command)
+}

@@ -1,0 +1,97 @@
+import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import type { BundleWritten, Revision } from "@coffer/domain/Secret"
+import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
+import { Effect } from "effect"
+import { call } from "../client/Calls.js"
+import type { Base, Staged, StagedEnv } from "./Staged.js"
+
+export interface ProjectPlace {
+  readonly org: OrgName
+  readonly project: ProjectName
+}
+
+const pathOf = ({ org, project }: ProjectPlace, env: EnvName) => ({
+  org_name: org,
+  project_name: project,
+  env_name: env
+})
+
+const etagOf = ({ headers }: HttpClientResponse): string => headers["etag"] ?? ""
+
+/** Keys that a later revision changed. */
+export interface Between {
+  readonly revision: Revision
+  /** Those that are staged as well. */
+  readonly mine: ReadonlyArray<SecretKey>
+}
+
+/** What a write did, or would do; or who was faster. */
+export type Answer =
+  | { readonly type: "written"; readonly env: EnvName; readonly answer: BundleWritten; readonly etag: string }
+  | {
+      readonly type: "conflict"
+      readonly env: EnvName
+      readonly between: ReadonlyArray<Between>
+      /** The state that these revisions have led to. */
+      readonly base: Base
+    }
+
+const payloadOf = ({ changes }: StagedEnv, isDryRun: boolean) => {
+  const set = [...changes].flatMap(([key, change]) => (change.type === "set" ? [[key, change.value] as const] : []))
+  const removed = [...changes].flatMap(([key, change]) => (change.type === "delete" ? [key] : []))
+  return {
+    ...(set.length > 0 && { set: new Map(set) }),
+    ...(removed.length > 0 && { delete: removed }),
+    dry_run: isDryRun
+  }
+}
+
+/** The revisions of an environment after the one that the changes were made for. */
+const readBetween = Effect.fnUntraced(function* (place: ProjectPlace, env: EnvName, { base, changes }: StagedEnv) {
+  const path = pathOf(place, env)
+  // First the state, then what has led to it: a revision after both must not go unseen.
+  const [{ revision }, response] = yield* call("environments", (api) =>
+    api.writeBundle({ path, headers: {}, payload: { dry_run: true }, withResponse: true })
+  )
+  const { data } = yield* call("environments", (api) => api.revisions({ path, urlParams: { limit: 100 } }))
+  const between = data
+    .filter((one) => one.revision > base.revision && one.revision <= revision)
+    .map((one): Between => ({
+      revision: one,
+      mine: one.keys.map(({ key }) => key).filter((key) => changes.has(key))
+    }))
+  return { type: "conflict", env, between, base: { etag: etagOf(response), revision } } satisfies Answer
+})
+
+const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun: boolean) =>
+  call("environments", (api) =>
+    api.writeBundle({
+      path: pathOf(place, env),
+      headers: { "if-match": staged.base.etag },
+      payload: payloadOf(staged, isDryRun),
+      withResponse: true
+    })
+  ).pipe(
+    Effect.map(([answer, response]): Answer => ({ type: "written", env, answer, etag: etagOf(response) })),
+    Effect.catchTag("Conflict", () => readBetween(place, env, staged))
+  )
+
+/** Says what all staged changes would do. Writes nothing. */
+export const review = (place: ProjectPlace, staged: Staged) =>
+  Effect.forEach(staged, ([env, changes]) => writeEnv(place, env, changes, true), { concurrency: 3 })
+
+/** Writes the changes of an environment, all or nothing. */
+export const send = (place: ProjectPlace, env: EnvName, staged: StagedEnv) => writeEnv(place, env, staged, false)
+
+/** A write that can be taken back. */
+export interface Sent {
+  readonly env: EnvName
+  readonly revision: number
+  readonly etag: string
+}
+
+/** Takes a write back: one new revision with what was before it. Fails with Conflict if the environment has changed since. */
+export const takeBack = (place: ProjectPlace, { env, etag, revision }: Sent) =>
+  call("environments", (api) =>
+    api.revert({ path: pathOf(place, env), headers: { "if-match": etag }, payload: { to: revision - 1 } })
+  )

@@ -1,0 +1,52 @@
+import type { OrgName, ProjectName } from "@coffer/domain/Names"
+import { type Signal, signal } from "@preact/signals"
+import { countOf, nothingStaged, type Staged } from "./Staged.js"
+
+/** What is staged, while the page is open: never stored, because it holds values. */
+export interface Staging {
+  readonly staged: Signal<Staged>
+  readonly change: (f: (staged: Staged) => Staged) => void
+  /** Drops what was sent. Nothing before it can be taken back. */
+  readonly forget: (f: (staged: Staged) => Staged) => void
+  /** Takes the last change back. */
+  readonly undo: () => void
+}
+
+const make = (): Staging => {
+  const staged = signal(nothingStaged)
+  const before: Array<Staged> = []
+  return {
+    staged,
+    change: (f) => {
+      const next = f(staged.peek())
+      if (next === staged.peek()) return
+      before.push(staged.peek())
+      staged.value = next
+    },
+    forget: (f) => {
+      before.length = 0
+      staged.value = f(staged.peek())
+    },
+    undo: () => {
+      const last = before.pop()
+      if (last !== undefined) staged.value = last
+    }
+  }
+}
+
+const all = new Map<string, Staging>()
+
+/** The staged changes of a project, which stay while other pages are open. */
+export const stagingOf = (org: OrgName, project: ProjectName): Staging => {
+  const name = `${org}/${project}`
+  const found = all.get(name) ?? make()
+  all.set(name, found)
+  return found
+}
+
+/** Makes the browser ask before it leaves what is staged. */
+export const watchStaging = (): void => {
+  addEventListener("beforeunload", (event) => {
+    if ([...all.values()].some(({ staged }) => countOf(staged.peek()) > 0)) event.preventDefault()
+  })
+}
