@@ -29,6 +29,7 @@ const onBoth = [
   "projects/Projects",
   "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
   "trail/{Filters,Pages,Queue,Verify}",
+  "use/{Approvals,Uses,Widening}",
   "users/Users"
 ]
 

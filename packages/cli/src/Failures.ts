@@ -48,6 +48,12 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   InvalidCode: { exit: "notAuthenticated", next: "run coffer login again" },
   AuthorizationPending: { exit: "notAuthenticated" },
   Forbidden: { exit: "failed", next: "ask an administrator of the organization" },
+  UseRefused: { exit: "failed" },
+  UseWidens: { exit: "failed" },
+  ApprovalNeeded: { exit: "failed" },
+  UseBudget: { exit: "failed" },
+  UpstreamFailed: { exit: "failed" },
+  BrokerDisabled: { exit: "failed" },
   Reauthenticate: { exit: "notAuthenticated", next: "run coffer login again" },
   NotFound: {
     exit: "notFound",

@@ -7,10 +7,10 @@ import { Via } from "./User.js"
 import { createdAt, extensibleEnum, field, optional, updatedAt } from "./Schemas.js"
 
 /** In ascending order: each permission includes those before it. */
-export const permissions = ["read", "write", "admin"] as const
+export const permissions = ["use", "read", "write", "admin"] as const
 
 export const Permission = Schema.Literal(...permissions).annotations({
-  ...withMessage("must be one of read, write, admin"),
+  ...withMessage("must be one of use, read, write, admin"),
   identifier: "Permission",
   description: "a permission; each includes those before it"
 })

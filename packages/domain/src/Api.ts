@@ -2,6 +2,7 @@ import { OpenApi } from "@effect/platform"
 import { Predicate, Record } from "effect"
 import { AclApi } from "./api/AclApi.js"
 import { AnyApi } from "./api/AnyApi.js"
+import { ApprovalsApi } from "./api/ApprovalsApi.js"
 import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
@@ -13,6 +14,8 @@ import { ProjectsApi } from "./api/ProjectsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
 import { ServiceAccountsApi } from "./api/ServiceAccountsApi.js"
 import { SystemApi } from "./api/SystemApi.js"
+import { UseApi } from "./api/UseApi.js"
+import { UseRulesApi } from "./api/UseRulesApi.js"
 import { UsersApi } from "./api/UsersApi.js"
 const toolkitSchemas = ["HttpApiDecodeError", "Issue", "PropertyKey"]
 
@@ -44,6 +47,9 @@ export class Api extends AnyApi.add(AuthApi)
   .add(AclApi)
   .add(ServiceAccountsApi)
   .add(FederationsApi)
+  .add(UseRulesApi)
+  .add(UseApi)
+  .add(ApprovalsApi)
   .add(UsersApi)
   .add(AuditApi)
   .add(BackupsApi)

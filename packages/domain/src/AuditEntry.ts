@@ -28,6 +28,14 @@ export const auditActions = [
   "secret.undelete",
   "secret.destroy",
   "secret.decryption_failed",
+  "secret.use",
+  "secret.answer",
+  "use_rule.create",
+  "use_rule.update",
+  "use_rule.delete",
+  "approval.request",
+  "approval.approve",
+  "approval.refuse",
   "acl.grant",
   "acl.revoke",
   "service_account.create",
@@ -61,6 +69,8 @@ export const resourceTypes = [
   "acl_rule",
   "service_account",
   "federation",
+  "use_rule",
+  "approval",
   "backup",
   "server"
 ] as const

@@ -37,6 +37,15 @@ export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
   example: "this needs a rule with permission write for environment webshop/prod of organization acme"
 }) {}
 
+/** No use rule lets the caller make this request. The message names the part that does not fit. */
+export class UseRefused extends ApiError<UseRefused>()("UseRefused", {
+  code: "USE_REFUSED",
+  status: 403,
+  description:
+    "No use rule lets the caller make this request with this secret; the message names the part that does not fit",
+  example: "path /v1/payouts is in no rule of STRIPE_KEY: GET .../uses lists what you may use"
+}) {}
+
 /** The browser's session is valid, but its login is too old for this call. */
 export class Reauthenticate extends ApiError<Reauthenticate>()("Reauthenticate", {
   code: "REAUTHENTICATE",
@@ -73,6 +82,23 @@ export class LastOwner extends ApiError<LastOwner>()("LastOwner", {
   example: "organization acme would be left without an owner: make someone else one first"
 }) {}
 
+export class UseWidens extends ApiError<UseWidens>()("UseWidens", {
+  code: "USE_WIDENS",
+  status: 409,
+  description:
+    "The value would come under wider use rules than it has, and the caller may not read it: nothing was changed",
+  example: "secret STRIPE_KEY has wider use rules than the value's own: ask somebody who may read the value"
+}) {}
+
+/** A person has to approve the request. The message has the id of the approval. */
+export class ApprovalNeeded extends ApiError<ApprovalNeeded>()("ApprovalNeeded", {
+  code: "APPROVAL_NEEDED",
+  status: 409,
+  description: "A person has to approve this request first; the message has the id of the approval",
+  example:
+    "a person with admin has to approve this request within 5 minutes: coffer approval approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0; then send it again"
+}) {}
+
 export class LimitExceeded extends ApiError<LimitExceeded>()("LimitExceeded", {
   code: "LIMIT_EXCEEDED",
   status: 409,
@@ -100,6 +126,15 @@ export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   description:
     "Too many login requests for this e-mail or from this address, or failed sign-ins of a service account; `Retry-After` says how many seconds to wait",
   example: "too many login requests for this e-mail: try again in 600 seconds"
+}) {}
+
+/** A budget of a use rule is used up. */
+export class UseBudget extends ApiError<UseBudget>()("UseBudget", {
+  code: "USE_BUDGET",
+  status: 429,
+  description:
+    "The use rule's budget is used up, or too many requests are on their way; `Retry-After` says how long to wait",
+  example: "the rule of STRIPE_KEY allows 30 requests a minute: try again in 20 seconds"
 }) {}
 
 /** A poll that came too early (RFC 8628, section 3.5). */
@@ -137,6 +172,22 @@ export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {
   status: 502,
   description: "The backup store refused the request or is unreachable; no partial backup remains",
   example: "the object store cannot be reached"
+}) {}
+
+/** The other side did not answer, or its answer cannot be passed on. Nothing of the answer is in the message. */
+export class UpstreamFailed extends ApiError<UpstreamFailed>()("UpstreamFailed", {
+  code: "UPSTREAM_FAILED",
+  status: 502,
+  description:
+    "The request was not answered, or its answer was withheld; it may have had its effect. The message has the reason and no text of the other side",
+  example: "api.stripe.com: there was no complete answer in time; the request may have had its effect"
+}) {}
+
+export class BrokerDisabled extends ApiError<BrokerDisabled>()("BrokerDisabled", {
+  code: "BROKER_DISABLED",
+  status: 503,
+  description: "This server makes no requests with secrets",
+  example: "this server makes no requests with secrets: an operator has to set SERVICE_BROKER=1"
 }) {}
 
 export class BackupsDisabled extends ApiError<BackupsDisabled>()("BackupsDisabled", {
@@ -194,20 +245,26 @@ export const errors = [
   InvalidCode,
   AuthorizationPending,
   Forbidden,
+  UseRefused,
   Reauthenticate,
   NotFound,
   MethodNotAllowed,
   Conflict,
   LastOwner,
+  UseWidens,
+  ApprovalNeeded,
   LimitExceeded,
   PayloadTooLarge,
   UnsupportedMediaType,
   RateLimited,
+  UseBudget,
   SlowDown,
   LockedOut,
   DecryptionFailed,
   InternalError,
   BackupFailed,
+  UpstreamFailed,
+  BrokerDisabled,
   BackupsDisabled,
   NotReady,
   IssuerUnavailable,

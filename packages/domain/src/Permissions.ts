@@ -8,11 +8,18 @@ import type { Role } from "./Member.js"
  * `manager` (not scoped to a project, and with an `admin` rule).
  *
  * By rule: an access rule of at least `permission` for the environment. Users also need `role`; owners and admins need
- * no rule. `reveals` marks actions that return values: accounts with `reveal: false` may not do them.
+ * no rule. `reveals` marks actions that return values: accounts with `reveal: false` may not do them. `people` marks actions
+ * that no service account may do, whatever its rules.
  */
 export type Need =
   | { readonly on: "org" | "project" | "env"; readonly role: Role; readonly account?: "any" | "manager" }
-  | { readonly on: "env"; readonly permission: Permission; readonly role: Role; readonly reveals?: true }
+  | {
+      readonly on: "env"
+      readonly permission: Permission
+      readonly role: Role
+      readonly reveals?: true
+      readonly people?: true
+    }
 
 /** The requirements of each action: the whole authorization table. Superadmins bypass it. */
 export const needs = {
@@ -37,6 +44,14 @@ export const needs = {
   "secret.copy": { on: "env", permission: "read", role: "member" },
   "secret.write": { on: "env", permission: "write", role: "developer" },
   "secret.destroy": { on: "env", permission: "admin", role: "developer" },
+  "secret.uses": { on: "env", permission: "use", role: "member" },
+  "secret.use": { on: "env", permission: "use", role: "member" },
+  "use_rule.list": { on: "env", permission: "admin", role: "developer", people: true },
+  "use_rule.create": { on: "env", permission: "admin", role: "developer", people: true },
+  "use_rule.update": { on: "env", permission: "admin", role: "developer", people: true },
+  "use_rule.delete": { on: "env", permission: "admin", role: "developer", people: true },
+  "approval.list": { on: "org", role: "member" },
+  "approval.decide": { on: "env", permission: "admin", role: "developer", people: true },
   "acl.list": { on: "org", role: "admin", account: "manager" },
   "acl.grant": { on: "org", role: "admin", account: "manager" },
   "acl.revoke": { on: "org", role: "admin", account: "manager" },

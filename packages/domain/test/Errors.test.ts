@@ -29,7 +29,13 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["ISSUER_UNAVAILABLE", 503, "IssuerUnavailable"],
   ["OVERLOADED", 503, "Overloaded"],
   ["DATABASE_UNAVAILABLE", 503, "DatabaseUnavailable"],
-  ["OUTCOME_UNKNOWN", 503, "OutcomeUnknown"]
+  ["OUTCOME_UNKNOWN", 503, "OutcomeUnknown"],
+  ["USE_REFUSED", 403, "UseRefused"],
+  ["USE_WIDENS", 409, "UseWidens"],
+  ["APPROVAL_NEEDED", 409, "ApprovalNeeded"],
+  ["USE_BUDGET", 429, "UseBudget"],
+  ["UPSTREAM_FAILED", 502, "UpstreamFailed"],
+  ["BROKER_DISABLED", 503, "BrokerDisabled"]
 ]
 
 const classes: ReadonlyArray<(typeof Errors.errors)[number]> = Errors.errors

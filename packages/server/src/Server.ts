@@ -39,6 +39,7 @@ import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
 import { ServiceAccountsHttp } from "./service-accounts/Http.js"
 import { SystemHttp } from "./system/Http.js"
+import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./use/Http.js"
 import { UsersHttp } from "./users/Http.js"
 import { TracingLive } from "./tracing/Tracing.js"
 
@@ -53,6 +54,9 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     AclHttp,
     ServiceAccountsHttp,
     FederationsHttp,
+    UseRulesHttp,
+    UseHttp,
+    ApprovalsHttp,
     UsersHttp,
     AuditHttp,
     BackupsHttp,

@@ -75,6 +75,7 @@ describe("the settings", () => {
         postgres: null,
         outboundAllowNetworks: [],
         machineIssuers: [],
+        broker: false,
         host: "127.0.0.1",
         port: 7100,
         webConsole: true,
@@ -141,6 +142,7 @@ describe("the settings", () => {
         SERVICE_EMAIL_LOGIN: "0",
         SERVICE_OUTBOUND_ALLOW_NETWORKS: "10.0.0.0/8, fd00::1",
         SERVICE_OIDC_MACHINE_ISSUERS: "https://gitlab.example.com",
+        SERVICE_BROKER: "1",
         OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
         OTEL_SERVICE_NAME: "coffer-eu",
         OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer abc,x-tenant=7"
@@ -165,6 +167,7 @@ describe("the settings", () => {
           { address: "fd00::1", prefix: 128, family: "ipv6" }
         ],
         machineIssuers: ["https://gitlab.example.com"],
+        broker: true,
         host: "0.0.0.0",
         port: 8080,
         webConsole: false,

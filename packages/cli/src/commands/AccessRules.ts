@@ -46,7 +46,11 @@ const grant = atOrg("grant", {
     serviceAccount,
     projectPattern: completedBy("project", requiredOption("project-pattern", Pattern, about("projects"))),
     envPattern: requiredOption("env-pattern", Pattern, about("environments")),
-    permission: requiredOption("permission", Permission, "read values, write them too, or admin: manage rules too")
+    permission: requiredOption(
+      "permission",
+      Permission,
+      "use values without seeing them, read them, write them too, or admin: manage rules too"
+    )
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {

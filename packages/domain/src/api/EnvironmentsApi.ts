@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, UseWidens } from "../Errors.js"
 import { Matrix, maxMatrixEnvironments } from "../Matrix.js"
 import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
@@ -11,7 +11,7 @@ import { Bundle, bundleFormats, BundleObject, BundleWritten, Diff, Revision } fr
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { answer, SendsETag } from "./Answer.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, LargeAnswer, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, LargeAnswer, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
@@ -168,6 +168,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ValueFlow, "given")
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, 16 * 1024 * 1024)
       .annotate(SendsETag, true)
@@ -201,9 +202,11 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Copy secrets from another environment, without returning values")
@@ -262,9 +265,11 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Revert an environment to a revision, without returning values")

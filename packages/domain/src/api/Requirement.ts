@@ -16,6 +16,12 @@ export type RecentLoginRule = "never" | "always" | { readonly field: string; rea
 
 export class RecentLogin extends Context.Tag("@coffer/domain/RecentLogin")<RecentLogin, RecentLoginRule>() {}
 
+/**
+ * How values get into secrets by a call that changes secrets: `given` in the request, `moved` from another secret or version, or
+ * not at all. Every call with the right `secret.write` or more declares it: a test fails if one does not.
+ */
+export class ValueFlow extends Context.Tag("@coffer/domain/ValueFlow")<ValueFlow, "given" | "moved" | "none">() {}
+
 /** The maximum body size of an endpoint in bytes, if it is not `defaultBodyLimit`. */
 export class BodyLimit extends Context.Tag("@coffer/domain/BodyLimit")<BodyLimit, number>() {}
 

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate, UseWidens } from "../Errors.js"
 import {
   BeforeParameter,
   body,
@@ -25,7 +25,7 @@ import {
 import { RedactedSecretValue } from "../SecretValues.js"
 import { answer } from "./Answer.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
@@ -54,6 +54,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ValueFlow, "given")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Write a new version of a secret")
       .annotate(
@@ -95,6 +96,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Conflict)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a secret")
       .annotate(OpenApi.Description, "Its versions are kept: `undelete` restores it, unless a new secret has the key.")
@@ -124,9 +126,11 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addSuccess(answer(SecretWritten, "The secret's new version"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Restore an earlier value as a new version, without returning it")
       .annotate(OpenApi.Description, "The earlier value becomes a new version; it is not returned.")
@@ -137,9 +141,11 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addSuccess(answer(SecretWritten, "The restored secret, without the value"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Restore a removed secret with its versions")
       .annotate(
@@ -157,6 +163,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(DecryptionFailed)
       .addError(Reauthenticate)
       .annotate(Requires, "secret.destroy")
+      .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Erase earlier versions permanently")
       .annotate(

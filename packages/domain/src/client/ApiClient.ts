@@ -81,6 +81,18 @@ export const groupClients = (options: {
     const { FederationsApi } = await import("../api/FederationsApi.js")
     return HttpApiClient.group(AnyApi.add(FederationsApi), { ...options, group: "federations" })
   }),
+  useRules: once(async () => {
+    const { UseRulesApi } = await import("../api/UseRulesApi.js")
+    return HttpApiClient.group(AnyApi.add(UseRulesApi), { ...options, group: "useRules" })
+  }),
+  use: once(async () => {
+    const { UseApi } = await import("../api/UseApi.js")
+    return HttpApiClient.group(AnyApi.add(UseApi), { ...options, group: "use" })
+  }),
+  approvals: once(async () => {
+    const { ApprovalsApi } = await import("../api/ApprovalsApi.js")
+    return HttpApiClient.group(AnyApi.add(ApprovalsApi), { ...options, group: "approvals" })
+  }),
   users: once(async () => {
     const { UsersApi } = await import("../api/UsersApi.js")
     return HttpApiClient.group(AnyApi.add(UsersApi), { ...options, group: "users" })

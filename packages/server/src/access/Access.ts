@@ -14,7 +14,7 @@ import { Authenticator } from "../auth/Authenticator.js"
 import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
 import type { PlaceNames, PlaceRow } from "../auth/PlaceRow.js"
-import { decide, explain, type Grant, type Subject } from "./Decisions.js"
+import { decide, explain, type Grant, type PlaceNames as DecidedNames, type Subject } from "./Decisions.js"
 import { notVisible } from "./NotFound.js"
 import { AccessRepo } from "./Repo.js"
 
@@ -318,11 +318,20 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         )
       )
 
+    /** Whether the actor of a place in an organization may do an action elsewhere in it. Records nothing. */
+    const mayAlso = (
+      { actor, grants, role }: OrgPlace<Action>,
+      action: Action,
+      names: Required<DecidedNames>
+    ): boolean =>
+      actor.type === "user" &&
+      decide(action, { superadmin: actor.superadmin, role, account: null, grants }, names).allowed
+
     /** Checks the right to an action without entering the place. */
     const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
       enter(path, action, () => Effect.void)
 
-    return { org, project, env, within, everywhere, founder, check, change } as const
+    return { org, project, env, within, everywhere, founder, check, mayAlso, change } as const
   }),
   dependencies: [AccessRepo.Default, Authenticator.Default]
 }) {}

@@ -76,13 +76,21 @@ const decideByRole = (
 }
 
 const decideByRule = (
-  need: { readonly permission: Permission; readonly role: Role; readonly reveals?: true },
+  need: {
+    readonly permission: Permission
+    readonly role: Role
+    readonly reveals?: true
+    readonly people?: true
+  },
   subject: Subject,
   place: PlaceNames
 ): Decision => {
   if (subject.account === null && hasRole(subject, "admin")) return allowed("role")
   if (subject.account === null && !hasRole(subject, need.role)) {
     return denied(`this needs at least the role ${need.role} in organization ${place.org}, whatever the rules`)
+  }
+  if (need.people === true && subject.account !== null) {
+    return denied("this needs a person: a service account never decides what secrets are used for, whatever its rules")
   }
   if (need.reveals === true && subject.account?.reveal === false) {
     return denied("this service account was made with reveal: false and is never given a value")
@@ -118,11 +126,18 @@ export interface Explanation {
 }
 
 /** The action that `explain` decides to test each permission. */
-const representatives = { read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
+const representatives = {
+  use: "secret.use",
+  read: "secret.list",
+  write: "secret.write",
+  admin: "secret.destroy"
+} as const
 
 const limitOf = (subject: Subject, permission: Permission): string | undefined => {
-  if (subject.account !== null) return subject.account.reveal ? undefined : "reveal: false, no value is ever returned"
-  if (permission === "read" || hasRole(subject, "developer")) return undefined
+  if (subject.account !== null) {
+    return subject.account.reveal || permission === "use" ? undefined : "reveal: false, no value is ever returned"
+  }
+  if (permission === "use" || permission === "read" || hasRole(subject, "developer")) return undefined
   return `the role ${subject.role ?? "none"}, which never writes`
 }
 

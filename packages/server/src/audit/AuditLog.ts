@@ -80,18 +80,26 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       Effect.flatMap(appends.appendGroups(groups), appends.reportEachLost)
     )
 
-    /** Appends at the commit. If the audit is required, appends now instead, so that a failure fails the change. */
+    /** Appends now, so that a failure fails the change. */
+    const appendNow = (group: EntryGroup): Effect.Effect<void, never, Transaction> =>
+      Effect.flatMap(
+        appends.appendGroup(logOf(group), group),
+        Either.match({
+          onLeft: (cause) =>
+            Effect.zipRight(afterwards(appends.reportLost([group], cause)), Effect.die(Cause.squash(cause))),
+          onRight: () => Effect.void
+        })
+      )
+
+    /** Appends at the commit. If the audit is required, appends now instead. */
     const appendInTransaction = (group: EntryGroup): Effect.Effect<void, never, Transaction> =>
-      auditRequired
-        ? Effect.flatMap(
-            appends.appendGroup(logOf(group), group),
-            Either.match({
-              onLeft: (cause) =>
-                Effect.zipRight(afterwards(appends.reportLost([group], cause)), Effect.die(Cause.squash(cause))),
-              onRight: () => Effect.void
-            })
-          )
-        : appendAtCommit(group)
+      auditRequired ? appendNow(group) : appendAtCommit(group)
+
+    /** Writes entries without which the change must not be made, whatever `SERVICE_AUDIT_REQUIRED` says. */
+    const require = (
+      source: AuditSource,
+      events: Array.NonEmptyReadonlyArray<AuditEvent>
+    ): Effect.Effect<void, never, Transaction> => Effect.flatMap(entryGroup(source, events), appendNow)
 
     const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
       Effect.suspend(() => {
@@ -176,6 +184,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     return {
       write,
+      require,
       read,
       denied,
       flush,

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net"
 import { isIssuer } from "@coffer/domain/Federation"
 import { Effect, Option } from "effect"
-import { type Format, listOf } from "./Formats.js"
+import { type Format, listOf, word } from "./Formats.js"
 import { joined, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"
 
@@ -17,6 +17,8 @@ export interface OutboundSettings {
   readonly outboundAllowNetworks: ReadonlyArray<Network>
   /** Issuers whose tokens federations may take, without those that every server knows. */
   readonly machineIssuers: ReadonlyArray<string>
+  /** Whether this server makes requests with secrets. */
+  readonly broker: boolean
 }
 
 const networkOf = (text: string): Option.Option<Network> => {
@@ -50,6 +52,7 @@ export const outbound = (settings: Reader): Setting<OutboundSettings> =>
   Effect.all(
     {
       outboundAllowNetworks: settings.withDefault("SERVICE_OUTBOUND_ALLOW_NETWORKS", listOf(network), []),
+      broker: settings.withDefault("SERVICE_BROKER", word({ 0: false, 1: true }), false),
       machineIssuers: settings.withDefault("SERVICE_OIDC_MACHINE_ISSUERS", listOf(issuer), [])
     },
     { mode: "validate" }

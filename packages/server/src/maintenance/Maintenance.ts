@@ -19,8 +19,8 @@ const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: S
 
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
- * and logins of programs older than an hour: no such session and no window of a rate limit is longer. Logs the heads of the audit
- * logs, so that copies of the log can prove a truncation.
+ * and logins of programs older than an hour: no such session and no window of a rate limit is longer. So do requests that wait for a
+ * person. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -48,7 +48,8 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
       events: deleteBatch(sql`rate_events`),
-      clientLogins: deleteBatch(sql`client_logins`)
+      clientLogins: deleteBatch(sql`client_logins`),
+      approvals: deleteBatch(sql`approvals`)
     }
 
     /** Deletes the rows from before `until` in small transactions, so that other changes are not delayed. */
@@ -66,6 +67,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)
       yield* remove("clientLogins", anHourAgo)
+      yield* remove("approvals", anHourAgo)
     })
 
     /** Page by page: there is a head for each organization, even a removed one. */

@@ -24,6 +24,7 @@ import { exchangeFailures, exchangeRefusals } from "../federations/Exchange.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
+import { upstreamFailures, useRefusals, usesMade } from "../use/UseMetrics.js"
 import { requestObserver } from "./RequestMetrics.js"
 
 const counterOf = (registry: Registry, name: string, help: string) => {
@@ -93,6 +94,17 @@ export const makeInstruments = Effect.gen(function* () {
     registry,
     "coffer_federation_refusals_total",
     "Tokens of machines that were not looked at, because of the rate limit"
+  )
+  const made = counterOf(registry, "coffer_uses_total", "Requests with secrets that the server made")
+  const refusedUses = counterOf(
+    registry,
+    "coffer_use_refusals_total",
+    "Requests with secrets that no rule or no budget allowed"
+  )
+  const failedUses = counterOf(
+    registry,
+    "coffer_use_upstream_failures_total",
+    "Requests with secrets that were not answered, or whose answer was withheld"
   )
   const unmailed = counterOf(
     registry,
@@ -211,6 +223,9 @@ export const makeInstruments = Effect.gen(function* () {
     refused(yield* count(loginRefusals))
     failedExchanges(yield* count(exchangeFailures))
     refusedExchanges(yield* count(exchangeRefusals))
+    made(yield* count(usesMade))
+    refusedUses(yield* count(useRefusals))
+    failedUses(yield* count(upstreamFailures))
     unmailed(yield* count(mailFailures))
     queued(yield* audit.queued)
     unwritten(yield* count(auditFailures))

@@ -76,7 +76,7 @@ export class NetworkAccess extends Context.Reference<NetworkAccess>()("@coffer/s
 const failed = (reason: OutboundReason) => new OutboundError({ reason })
 
 /** Parses a URL whose host is written as it is used: no other spelling of an address, no IDN that is not ASCII. */
-const targetOf = (text: string): Effect.Effect<URL, OutboundError> => {
+export const targetOf = (text: string): Effect.Effect<URL, OutboundError> => {
   const [, host = ""] = /^https?:\/\/(\[[^\]/?#]*\]|[^:/?#]*)(?::\d+)?(?:[/?]|$)/i.exec(text) ?? []
   if (!URL.canParse(text) || /[\s\\#\p{Cc}]/u.test(text)) return failed("url")
   const url = new URL(text)

@@ -10,6 +10,7 @@ import { forEachInSlices } from "../EventLoop.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { ChangesRepo, type Totals } from "./ChangesRepo.js"
 import { checkLimits } from "./Limits.js"
+import type { Move } from "../use/Widening.js"
 import { SecretsRepo, type WholeRow } from "./Repo.js"
 import { type NewValue, sizeOf, type Value, Versions, type WrittenAt } from "./Versions.js"
 
@@ -58,6 +59,18 @@ const totalsAfter = (totals: Totals, steps: ReadonlyArray<Step>) =>
     },
     { secret_count: totals.secret_count, value_bytes: totals.value_bytes }
   )
+
+/** The values that steps move from secrets into others that are there. */
+export const movesOf = (
+  steps: ReadonlyArray<Step>,
+  from: ReadonlyArray<{ readonly key: SecretKey; readonly id: SecretId; readonly version: number }>
+): ReadonlyArray<Move> => {
+  const sources = new Map(from.map((source) => [source.key, source]))
+  return steps.flatMap((step) => {
+    const source = sources.get(step.key)
+    return step.change === "updated" && source !== undefined ? [{ key: step.key, from: source, to: step.row.id }] : []
+  })
+}
 
 const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): number =>
   a.key < b.key ? -1 : a.key > b.key ? 1 : 0

@@ -11,6 +11,7 @@ import { type Erased, Erasures } from "../database/Erasures.js"
 import { now } from "../database/Time.js"
 import { keyWithoutNonce } from "../keys/Envelope.js"
 import { traced } from "../tracing/Traced.js"
+import { Widening } from "../use/Widening.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { ChangesRepo } from "./ChangesRepo.js"
 import { HistoryRepo, type VersionRow } from "./HistoryRepo.js"
@@ -40,6 +41,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const sealed = yield* Versions
     const audit = yield* AuditLog
     const erasures = yield* Erasures
+    const widening = yield* Widening
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
     const versions = traced("History.versions")(
@@ -81,6 +83,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             message: `version ${request.version} of secret ${key} was destroyed: it has no value to roll back to`
           })
         }
+        yield* widening.check(place, [{ key, from: { id, version: request.version }, to: id }])
         const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
         const after = {
           secret_count: totals.secret_count,
@@ -119,6 +122,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             message: `secret ${key} was set again after its removal: the removed secret cannot be undeleted`
           })
         }
+        yield* widening.check(place, [{ key, from: removed, to: removed.id }])
         const after = {
           secret_count: totals.secret_count + 1,
           value_bytes: totals.value_bytes + removed.value_bytes
@@ -217,5 +221,5 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
 
     return { versions, rollback, undelete, destroy } as const
   }),
-  dependencies: [SecretsRepo.Default, HistoryRepo.Default, ChangesRepo.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, HistoryRepo.Default, ChangesRepo.Default, Versions.Default, Widening.Default]
 }) {}

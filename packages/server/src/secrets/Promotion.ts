@@ -6,9 +6,10 @@ import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
+import { Widening } from "../use/Widening.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { checkFound } from "./Bundles.js"
-import { Changes, type Wanted } from "./Changes.js"
+import { Changes, movesOf, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
 import { SecretsRepo, type WholeRow } from "./Repo.js"
 import { Versions } from "./Versions.js"
@@ -21,6 +22,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const repo = yield* SecretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
+    const widening = yield* Widening
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
 
@@ -61,6 +63,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         const wanted: Wanted = new Map(values)
         const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
         const steps = yield* changes.plan(to, target, wanted)
+        yield* widening.check(to, movesOf(steps, source))
         const written = yield* changes.apply(to, target, steps, {
           at,
           dryRun: request.dry_run === true,
@@ -100,5 +103,5 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
 
     return { copy, diff } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Widening.Default]
 }) {}

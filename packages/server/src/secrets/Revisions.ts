@@ -8,8 +8,9 @@ import type { Place } from "../access/Access.js"
 import { now } from "../database/Time.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
+import { Widening } from "../use/Widening.js"
 import { forEachInSlices } from "../EventLoop.js"
-import { Changes, type Step, type Wanted } from "./Changes.js"
+import { Changes, movesOf, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
 import type { Totals } from "./ChangesRepo.js"
 import { type ChangeRow, HistoryRepo } from "./HistoryRepo.js"
@@ -45,6 +46,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const history = yield* HistoryRepo
     const changes = yield* Changes
     const versions = yield* Versions
+    const widening = yield* Widening
     const { epoch } = yield* Instance
 
     /** Lists the revisions of an environment, newest first. With `before`, only lower revisions. */
@@ -112,7 +114,9 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
       ])
       const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
-      return yield* changes.plan(place, totals, wanted, unchanged)
+      const steps = yield* changes.plan(place, totals, wanted, unchanged)
+      yield* widening.check(place, movesOf(steps, moved))
+      return steps
     })
 
     /**
@@ -160,5 +164,5 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
 
     return { list, revert } as const
   }),
-  dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default, Widening.Default]
 }) {}

@@ -12,7 +12,7 @@ import { WrapBudget } from "../keys/WrapBudget.js"
 import { ChangesRepo } from "./ChangesRepo.js"
 import { makeFailureReports } from "./DecryptionFailures.js"
 
-export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy">
+export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use">
 
 export type Value = Redacted.Redacted<SecretValue>
 

@@ -35,6 +35,14 @@ const table: Readonly<
   "secret.copy": ["yes", "yes", "read", "read", "read"],
   "secret.write": ["yes", "yes", "write", "no", "write"],
   "secret.destroy": ["yes", "yes", "admin", "no", "admin"],
+  "secret.uses": ["yes", "yes", "use", "use", "use"],
+  "secret.use": ["yes", "yes", "use", "use", "use"],
+  "use_rule.list": ["yes", "yes", "admin", "no", "no"],
+  "use_rule.create": ["yes", "yes", "admin", "no", "no"],
+  "use_rule.update": ["yes", "yes", "admin", "no", "no"],
+  "use_rule.delete": ["yes", "yes", "admin", "no", "no"],
+  "approval.list": ["yes", "yes", "yes", "yes", "no"],
+  "approval.decide": ["yes", "yes", "admin", "no", "no"],
   "acl.list": ["yes", "yes", "no", "no", "admin"],
   "acl.grant": ["yes", "yes", "no", "no", "admin"],
   "acl.revoke": ["yes", "yes", "no", "no", "admin"],
@@ -56,7 +64,7 @@ const actions = Object.keys(table) as ReadonlyArray<Action>
 const columns: ReadonlyArray<Role> = ["owner", "admin", "developer", "member"]
 const place = { org: "acme", project: "webshop", env: "prod" }
 
-const rank = { read: 1, write: 2, admin: 3 } as const
+const rank = { use: 1, read: 2, write: 3, admin: 4 } as const
 const covers = (has: Permission, wanted: Permission) => rank[has] >= rank[wanted]
 
 const rule = (permission: Permission, project_pattern = "*", env_pattern = "*"): Grant => ({
@@ -71,6 +79,7 @@ const ruleSets: ReadonlyArray<
   readonly [name: string, grants: ReadonlyArray<Grant>, here: Permission | null, anywhere: Permission | null]
 > = [
   ["no rule", [], null, null],
+  ["use everywhere", [rule("use")], "use", "use"],
   ["read everywhere", [rule("read")], "read", "read"],
   ["write everywhere", [rule("write")], "write", "write"],
   ["admin everywhere", [rule("admin")], "admin", "admin"],
@@ -154,7 +163,7 @@ describe("the table of permissions", () => {
   }
 })
 
-const levels: ReadonlyArray<Permission> = ["read", "write", "admin"]
+const levels: ReadonlyArray<Permission> = ["use", "read", "write", "admin"]
 const permission = FastCheck.constantFrom(...levels)
 const patternFor = (names: ReadonlyArray<string>) => FastCheck.constantFrom("*", "x*", "??", "{a1,x}", ...names)
 const grant = FastCheck.tuple(
@@ -201,7 +210,9 @@ describe("a decision", () => {
   )
 
   it.prop("for a level includes the lower ones", [permission, permission, anyPlace], ([has, wanted, at]) => {
-    const action = ({ read: "secret.read", write: "secret.write", admin: "secret.destroy" } as const)[wanted]
+    const action = (
+      { use: "secret.use", read: "secret.read", write: "secret.write", admin: "secret.destroy" } as const
+    )[wanted]
     for (const subject of [user("developer", [rule(has)]), account(true, true, [rule(has)])]) {
       assert.strictEqual(isAllowed(action, subject, at), covers(has, wanted))
     }
@@ -230,10 +241,12 @@ describe("a decision", () => {
         .filter((one) => project.includes(one.project_pattern) && env.includes(one.env_pattern))
         .reduce((most, one) => Math.max(most, rank[one.permission]), 0)
       const subject = account(scoped, reveal, rules)
-      assert.strictEqual(isAllowed("secret.list", subject, at), best >= 1)
-      assert.strictEqual(isAllowed("secret.read", subject, at), best >= 1 && reveal)
-      assert.strictEqual(isAllowed("secret.write", subject, at), best >= 2)
-      assert.strictEqual(isAllowed("secret.destroy", subject, at), best >= 3)
+      assert.strictEqual(isAllowed("secret.use", subject, at), best >= 1)
+      assert.strictEqual(isAllowed("secret.list", subject, at), best >= 2)
+      assert.strictEqual(isAllowed("secret.read", subject, at), best >= 2 && reveal)
+      assert.strictEqual(isAllowed("secret.write", subject, at), best >= 3)
+      assert.strictEqual(isAllowed("secret.destroy", subject, at), best >= 4)
+      assert.isFalse(isAllowed("use_rule.create", subject, at))
     }
   )
 
@@ -279,8 +292,8 @@ describe("a decision", () => {
   it.prop("is what an explanation says", [anySubject, FastCheck.boolean(), anyPlace], ([asked, superadmin, at]) => {
     const subject = asked.account === null ? { ...asked, superadmin } : asked
     const { allowed, because } = explain(subject, at)
-    const actions = { read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
-    for (const level of ["read", "write", "admin"] as const) {
+    const actions = { use: "secret.use", read: "secret.list", write: "secret.write", admin: "secret.destroy" } as const
+    for (const level of levels) {
       assert.strictEqual(allowed.includes(level), isAllowed(actions[level], subject, at), level)
     }
     if (allowed.length > 0) assert.isAbove(because.length, 0, "what is allowed has a ground")

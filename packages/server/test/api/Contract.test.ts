@@ -85,7 +85,7 @@ const fieldsOf = (schema: Option.Option<Schema.Schema.All>): ReadonlyMap<string,
 
 describe("the contract", () => {
   it("has the calls of the specification", () => {
-    assert.isAtLeast(endpoints.length, 59)
+    assert.isAtLeast(endpoints.length, 68)
     assert.strictEqual(new Set(endpoints.map(({ method, path }) => `${method} ${path}`)).size, endpoints.length)
   })
 
@@ -196,6 +196,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "environments.create",
       "serviceAccounts.create",
       "federations.create",
+      "useRules.create",
       "backups.create"
     ]
     const expected =
@@ -222,15 +223,19 @@ describe("the closed set of errors", () => {
       INVALID_CODE: 401,
       AUTHORIZATION_PENDING: 400,
       FORBIDDEN: 403,
+      USE_REFUSED: 403,
       REAUTHENTICATE: 403,
       NOT_FOUND: 404,
       METHOD_NOT_ALLOWED: 405,
       CONFLICT: 409,
       LAST_OWNER: 409,
+      USE_WIDENS: 409,
+      APPROVAL_NEEDED: 409,
       LIMIT_EXCEEDED: 409,
       PAYLOAD_TOO_LARGE: 413,
       UNSUPPORTED_MEDIA_TYPE: 415,
       RATE_LIMITED: 429,
+      USE_BUDGET: 429,
       SLOW_DOWN: 429,
       LOCKED_OUT: 429,
       DECRYPTION_FAILED: 500,
@@ -241,7 +246,9 @@ describe("the closed set of errors", () => {
       OVERLOADED: 503,
       DATABASE_UNAVAILABLE: 503,
       OUTCOME_UNKNOWN: 503,
-      BACKUP_FAILED: 502
+      BACKUP_FAILED: 502,
+      UPSTREAM_FAILED: 502,
+      BROKER_DISABLED: 503
     })
   })
 })

@@ -231,7 +231,7 @@ describe("a pattern", () => {
         const status = await service.status(subject, "GET", `/api/orgs/${name}/projects/${project}/envs/dev/secrets`)
         const query = new URLSearchParams({ ...subjectOf(subject), project, env: "dev" }).toString()
         const { allowed } = await service.do(subject, "GET", `/api/orgs/${name}/acl/explain?${query}`)
-        assert.deepStrictEqual(allowed, status === 200 ? ["read"] : [])
+        assert.deepStrictEqual(allowed, status === 200 ? ["use", "read"] : [])
         return status === 200 ? project : null
       })
       assert.sameMembers(
@@ -260,7 +260,7 @@ describe("an explanation", () => {
     "scoped elsewhere",
     "blind"
   ] as const
-  const levels = ["none", "read", "write", "admin", "elsewhere", "read and admin"] as const
+  const levels = ["none", "use", "read", "write", "admin", "elsewhere", "read and admin"] as const
 
   const make = async (kind: (typeof kinds)[number]): Promise<Person | Account> => {
     switch (kind) {
@@ -299,17 +299,18 @@ describe("an explanation", () => {
     const secret = `${org}/projects/web/envs/prod/secrets/${key}`
     for (const value of ["one", "two"]) await service.do(ada, "PUT", secret, { value })
     const can = {
+      use: (await service.status(subject, "GET", `${org}/projects/web/envs/prod/uses`)) === 200,
       read: (await service.status(subject, "GET", `${org}/projects/web/envs/prod/secrets`)) === 200,
       write: (await service.status(subject, "PUT", secret, { value: "three" })) === 200,
       admin: (await service.status(subject, "POST", `${secret}/destroy`, { versions: [1] })) === 200
     }
     assert.deepStrictEqual(
       body.allowed,
-      (["read", "write", "admin"] as const).filter((permission) => can[permission])
+      (["use", "read", "write", "admin"] as const).filter((permission) => can[permission])
     )
     const sees = (await service.status(subject, "GET", secret)) === 200
     const isBlind = body.because.some(({ limited_by = "" }) => limited_by.includes("reveal: false"))
-    assert.strictEqual(sees, can.read && !isBlind)
+    if (level !== "use") assert.strictEqual(sees, can.read && !isBlind)
 
     // Its grounds are the rules that match, and the role or the superadmin's right that stands by itself.
     const named = body.because.filter((reason: Json) => reason.by === "rule").map((reason: Json) => reason.rule_id)

@@ -51,6 +51,8 @@ export const parameters = [
   "rule_id",
   "sa_id",
   "federation_id",
+  "use_rule_id",
+  "approval_id",
   "session_id",
   "backup_id"
 ] as const
@@ -87,6 +89,14 @@ export const federationBody = {
   conditions: { "/project_id": "42", "/ref": "main" }
 }
 
+/** A use rule of a host that is nowhere. */
+export const useRuleBody = {
+  hosts: ["api.invalid"],
+  paths: ["/v1/*"],
+  place: { in: "header", name: "authorization", format: "Bearer {}" },
+  accounts: ["bystander"]
+}
+
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
 const secrets = `${envs}/:env_name/secrets`
 
@@ -110,6 +120,11 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`PUT ${secrets}/:key`]: () => ({ body: { value: "written" } }),
   [`POST ${secrets}/:key/rollback`]: () => ({ body: { version: 1 } }),
   [`POST ${secrets}/:key/destroy`]: () => ({ body: { versions: [1] } }),
+  [`POST ${secrets}/:key/use-rules`]: () => ({ body: useRuleBody }),
+  [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: () => ({ body: { per_minute: 5 } }),
+  [`POST ${envs}/:env_name/use`]: ({ place }) => ({
+    body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
+  }),
   "POST /api/orgs/:org_name/acl": ({ patterns, place }) => ({
     body: { subject_type: "service_account", subject_id: place.sa_id, ...patterns, permission: "read" }
   }),

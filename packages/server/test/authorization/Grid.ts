@@ -19,7 +19,7 @@ export const actors = [
 export type Actor = (typeof actors)[number]
 
 /** The one rule about the caller: for the place that is called, of that level; or an admin rule for another place. */
-export const rules = ["none", "read", "write", "admin", "elsewhere"] as const
+export const rules = ["none", "use", "read", "write", "admin", "elsewhere"] as const
 export type Rule = (typeof rules)[number]
 
 export type Outcome = "ok" | 401 | 403 | 404
@@ -41,7 +41,7 @@ const isActor = (text: string): text is Actor => actors.some((actor) => actor ==
 
 /**
  * Reads a table of outcomes: on each line one or more actors, then their outcome, or five of them for the rules none, read,
- * write, admin, elsewhere. Every actor is there exactly once, but for the account by a federation, which may do the same as
+ * write, admin, elsewhere, or six with use after none. Where there are five, use is worth nothing. Every actor is there exactly once, but for the account by a federation, which may do the same as
  * by its key.
  */
 export const grid = (says: RegExp, text: string): Grid => {
@@ -49,10 +49,11 @@ export const grid = (says: RegExp, text: string): Grid => {
   for (const line of text.trim().split("\n")) {
     const cells = line.trim().split(/\s+/)
     const outcomes = cells.filter((cell) => !isActor(cell)).map(outcomeOf)
-    if (outcomes.length !== 1 && outcomes.length !== rules.length) throw new Error(`odd line: ${line}`)
+    if (![1, 5, rules.length].includes(outcomes.length)) throw new Error(`odd line: ${line}`)
     for (const actor of cells.filter(isActor)) {
       if (rows.has(actor)) throw new Error(`${actor} is there twice`)
-      rows.set(actor, outcomes.length === 1 ? rules.map(() => outcomes[0]!) : outcomes)
+      const five = [outcomes[0]!, ...outcomes]
+      rows.set(actor, outcomes.length === 1 ? rules.map(() => outcomes[0]!) : outcomes.length === 5 ? five : outcomes)
     }
   }
   const byKey = rows.get("account")

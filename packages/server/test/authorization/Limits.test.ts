@@ -47,6 +47,8 @@ const build = async (): Promise<World> => {
     rule_id: rule.id,
     sa_id: account.id,
     federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     session_id: sessions.data[0].id,
     backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
   }
@@ -73,7 +75,7 @@ const rights = async ({ org }: World): Promise<unknown> => ({
 })
 
 beforeAll(async () => {
-  service = await Service.start()
+  service = await Service.start({ SERVICE_BROKER: "1" })
   ada = await service.person("ada@example.com")
 })
 

@@ -107,7 +107,12 @@ const losses: Readonly<Record<string, Loss>> = {
 /** These ask for no credential: there is nothing to take from whoever makes them. */
 const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
 
-const changing = endpoints.filter(({ call, method }) => method !== "GET" && !open.includes(call))
+/** These need an other side: see the tests of `use`. */
+const hasOtherSide = (path: string): boolean => /\/(use|approve|refuse)$/.test(path)
+
+const changing = endpoints.filter(
+  ({ call, method, path }) => method !== "GET" && !open.includes(call) && !hasOtherSide(path)
+)
 
 /** Requests that change something, where the contract's own would not. */
 const bodies: Readonly<Record<string, (place: Place) => unknown>> = {

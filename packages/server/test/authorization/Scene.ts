@@ -10,7 +10,7 @@ import { freshFolder } from "../support/Program.js"
 import { email } from "../support/Services.js"
 import { startWatched } from "../support/Watched.js"
 import { publicUrl } from "../federations/Signer.js"
-import { type Endpoint, federationBody, parametersOf, type Parameter, type Place } from "./Contract.js"
+import { type Endpoint, federationBody, parametersOf, type Parameter, type Place, useRuleBody } from "./Contract.js"
 import { machines, people, word } from "./Service.js"
 
 export interface Caller {
@@ -35,7 +35,7 @@ export const restsOn = ({ requires }: Endpoint) => {
   return {
     role: need?.role,
     permission: need !== undefined && "permission" in need ? need.permission : undefined,
-    account: need !== undefined && ("permission" in need || "account" in need),
+    account: need !== undefined && (("permission" in need && !("people" in need)) || "account" in need),
     superadmin: requires === "superadmin" || requires === "org.create"
   }
 }
@@ -92,7 +92,16 @@ export const startScenes = async () => {
     const place = { org_name: `org-${word()}`, project_name: "webshop", env_name: "prod", key: "SHARED" }
     const org = `/api/orgs/${place.org_name}`
     const bystander = await person(email(`${word()}@example.com`))
-    const ids = { user_id: bystander.id, rule_id: none, sa_id: none, federation_id: none, session_id: none, backup_id }
+    const ids = {
+      user_id: bystander.id,
+      rule_id: none,
+      sa_id: none,
+      federation_id: none,
+      session_id: none,
+      use_rule_id: none,
+      approval_id: none,
+      backup_id
+    }
     if (!has("org_name")) return { ...place, ...ids }
 
     await asRoot("POST", "/api/orgs", { name: place.org_name })
@@ -101,7 +110,9 @@ export const startScenes = async () => {
       const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
       for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })
       await asRoot("PUT", secrets("staging"), { value: "three" })
-      return { ...place, ...ids }
+      if (!has("use_rule_id")) return { ...place, ...ids }
+      const { id: use_rule_id } = await asRoot("POST", `${secrets("prod")}/use-rules`, useRuleBody)
+      return { ...place, ...ids, use_rule_id }
     }
     if (has("project_name")) return { ...place, ...ids }
     const member = await asRoot("POST", `${org}/members`, { email: `${word()}@example.com` })

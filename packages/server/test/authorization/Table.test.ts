@@ -1,12 +1,21 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
 import { approvedDevice } from "../support/ProgramLogins.js"
-import { type About, askOf, endpointOf, endpoints, parametersOf, type Place, requestOf } from "./Contract.js"
+import {
+  type About,
+  askOf,
+  endpointOf,
+  endpoints,
+  parametersOf,
+  type Place,
+  requestOf,
+  useRuleBody
+} from "./Contract.js"
 import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
 import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
 
 // Who may do what, as the specification has it. The columns, where a line has five: the caller's one rule is
-//                                      none read write admin elsewhere
+//                                      none read write admin elsewhere, or six with use after none
 
 const everyone = grid(
   /never/,
@@ -138,6 +147,28 @@ const destroyers = grid(
    developer                           403  403  403   ok    403
    admin owner superadmin              ok
    account scoped-here blind           403  403  403   ok    403
+   scoped-elsewhere                    404`
+)
+
+/** What a person decides who has admin; a service account never does. */
+const deciders = grid(
+  /permission admin for environment webshop\/prod of organization acme|the role developer in organization acme|a person/,
+  `anonymous                           401
+   outsider                            404
+   member                              403
+   developer                           403  403  403   ok    403
+   admin owner superadmin              ok
+   account scoped-here blind           403
+   scoped-elsewhere                    404`
+)
+
+const users = grid(
+  /permission use for environment webshop\/prod of organization acme/,
+  `anonymous                           401
+   outsider                            404
+   member developer                    403  ok  ok  ok  ok   403
+   admin owner superadmin              ok
+   account scoped-here blind           403  ok  ok  ok  ok   403
    scoped-elsewhere                    404`
 )
 
@@ -274,6 +305,12 @@ const ownToken = async (): Promise<Own> => {
   return { body: { token: await service.podToken(account), account: `acme/${account.name}` } }
 }
 
+const ownUseRule = async (cell: Cell): Promise<Own> => {
+  const { key } = await ownKey(cell)
+  const { id } = await service.do(ada, "POST", `${prod}/secrets/${key}/use-rules`, useRuleBody)
+  return { key: key ?? "", use_rule_id: id }
+}
+
 const ownRule = async ({ fresh }: Cell): Promise<Own> => {
   const account = await service.account(ada, "acme", { name: `own ${fresh}` })
   const { env_pattern, project_pattern } = matching
@@ -366,6 +403,17 @@ const table: Readonly<Record<string, Row>> = {
   [`POST ${secret}/rollback`]: row(200, writers, "secret.write"),
   [`POST ${secret}/undelete`]: row(200, writers, "secret.write", ownRemovedKey),
   [`POST ${secret}/destroy`]: row(200, destroyers, "secret.destroy", ownKey),
+
+  [`GET ${secret}/use-rules`]: row(200, deciders, "use_rule.list"),
+  [`POST ${secret}/use-rules`]: row(201, deciders, "use_rule.create", ownKey),
+  [`PATCH ${secret}/use-rules/:use_rule_id`]: row(200, deciders, "use_rule.update", ownUseRule),
+  [`DELETE ${secret}/use-rules/:use_rule_id`]: row(204, deciders, "use_rule.delete", ownUseRule),
+  [`GET ${env}/uses`]: row(200, users, "secret.uses"),
+  // This server makes no requests with secrets, and has none to approve: see the tests of `use`.
+  [`POST ${env}/use`]: row(503, users, "secret.use"),
+  "GET /api/orgs/:org_name/approvals": row(200, members, "approval.list"),
+  "POST /api/orgs/:org_name/approvals/:approval_id/approve": row(404, members, "approval.list"),
+  "POST /api/orgs/:org_name/approvals/:approval_id/refuse": row(404, members, "approval.list"),
 
   "POST /api/orgs/:org_name/acl": row(201, granters, "acl.grant", ownAccount),
   "GET /api/orgs/:org_name/acl": row(200, ruleReaders, "acl.list"),
@@ -472,6 +520,8 @@ beforeAll(async () => {
     rule_id: rule.id,
     sa_id: account.id,
     federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
   }
@@ -602,6 +652,8 @@ describe("before anything else of a request is looked at", () => {
     rule_id: "no",
     sa_id: "no",
     federation_id: "no",
+    use_rule_id: "no",
+    approval_id: "no",
     session_id: "no",
     backup_id: "no"
   }

@@ -9,7 +9,8 @@ import {
   type Parameter,
   parametersOf,
   type Place,
-  requestOf
+  requestOf,
+  useRuleBody
 } from "./Contract.js"
 import { type Account, type Caller, each, machines, type Person, Service, subjectOf, word } from "./Service.js"
 
@@ -75,11 +76,15 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       rule_id: rule.id,
       sa_id: scoped.id,
       federation_id: (await service.federation(owner, name, scoped)).id,
+      use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
+      approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: sessions.data[0].id,
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
   }
 }
+
+const useRulesOf = (org: string): string => `/api/orgs/${org}/projects/web/envs/prod/secrets/EQUAL/use-rules`
 
 /** Everything that an owner can see of an organization, but for the log. */
 const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
@@ -101,6 +106,7 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
     members: await see(`${org}/members`),
     rules: await see(`${org}/acl`),
     accounts: await see(`${org}/service-accounts`),
+    uses: await see(useRulesOf(place.org_name)),
     federations: await see(`${org}/service-accounts/${place.sa_id}/federations`),
     me: await see("/api/auth/me")
   }
@@ -157,6 +163,8 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     rule_id: pick("rule_id"),
     sa_id: pick("sa_id"),
     federation_id: pick("federation_id"),
+    use_rule_id: pick("use_rule_id"),
+    approval_id: pick("approval_id"),
     session_id: pick("session_id"),
     backup_id: own.backup_id
   }
@@ -195,7 +203,14 @@ describe("with identifiers of the other tenant's in its path, and nothing else o
       const isOwn = parametersOf(endpoint).every((parameter) => place[parameter] === attacker.place[parameter])
       // A key is a name to write to, whoever else has one of that name.
       const isNewKey = foreign.size === 1 && foreign.has("key") && /^(PUT|POST)/.test(call)
-      if (isOwn || isNewKey) return
+      // A refusal of an account, which never makes use rules, names the key in its own log, as the account said it.
+      const isNamedByAccount =
+        place.project_name === attacker.place.project_name &&
+        place.env_name === attacker.place.env_name &&
+        foreign.has("key") &&
+        call.includes("/use-rules") &&
+        caller !== attacker.owner
+      if (isOwn || isNewKey || isNamedByAccount) return
       const about: About = { place, fresh: word(), self, patterns }
       const { method, path, ...options } = requestOf(endpoint, about)
       const answer = await service.call(caller, method, path, options)

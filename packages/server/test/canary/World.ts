@@ -1,7 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "vitest"
-import { type About, askOf, type Endpoint, federationBody, type Place, requestOf } from "../authorization/Contract.js"
+import {
+  type About,
+  askOf,
+  type Endpoint,
+  federationBody,
+  type Place,
+  requestOf,
+  useRuleBody
+} from "../authorization/Contract.js"
 import { freshSettings } from "../backups/Endpoint.js"
 import { clusterFederation, podClaims, Signer } from "../federations/Signer.js"
 import { Receiver } from "../observability/Receiver.js"
@@ -147,14 +155,19 @@ export class World {
     const place = { org_name: org, project_name: project, key: `K_${key}`, user_id, rule_id, sa_id: account.id }
     const federations = `${at}/service-accounts/${account.id}/federations`
     const { id: federation_id } = await make("POST", federations, { name: "bystander", ...federationBody })
-    Object.assign(this.#place, place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
+    const useRules = `${at}/projects/${project}/envs/dev/secrets/${place.key}/use-rules`
+    const { id: use_rule_id } = await make("POST", useRules, useRuleBody)
+    Object.assign(this.#place, place, { use_rule_id, approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
+    Object.assign(this.#place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     Object.assign(this.#place, { session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
   }
 
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
-    return { backup_id, env_name, federation_id, key, org_name, project_name, rule_id, sa_id, session_id, user_id }
+    const { approval_id = "", use_rule_id = "" } = this.#place
+    const ids = { approval_id, backup_id, federation_id, rule_id, sa_id, session_id, use_rule_id, user_id }
+    return { ...ids, env_name, key, org_name, project_name }
   }
 
   /** Says where the next calls are about. */

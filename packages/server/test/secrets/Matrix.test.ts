@@ -63,9 +63,9 @@ describe("the matrix of a project", () => {
         assert.deepStrictEqual(
           found.environments.map(({ allowed, name, reveals, revision }) => [name, allowed, reveals, revision]),
           [
-            ["dev", ["read", "write", "admin"], true, 3],
-            ["prod", ["read", "write", "admin"], true, 4],
-            ["staging", ["read", "write", "admin"], true, 3]
+            ["dev", ["use", "read", "write", "admin"], true, 3],
+            ["prod", ["use", "read", "write", "admin"], true, 4],
+            ["staging", ["use", "read", "write", "admin"], true, 3]
           ]
         )
         assert.deepStrictEqual(sameOf(found), {
@@ -97,9 +97,9 @@ describe("the matrix of a project", () => {
         assert.deepStrictEqual(
           found.environments.map(({ allowed, etag, name, revision }) => [name, allowed, revision, etag === null]),
           [
-            ["dev", ["read", "write"], 1, false],
+            ["dev", ["use", "read", "write"], 1, false],
             ["prod", [], null, true],
-            ["staging", ["read"], 1, false]
+            ["staging", ["use", "read"], 1, false]
           ]
         )
         assert.notInclude(

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto"
-import { federationBody, type Place } from "../authorization/Contract.js"
+import { federationBody, type Place, useRuleBody } from "../authorization/Contract.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
 export interface Ask {
@@ -251,6 +251,28 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   "GET /api/orgs/:org_name/service-accounts/:sa_id/federations": [plain],
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id": [plain],
+
+  [`GET ${secrets}/:key/use-rules`]: [plain],
+  [`POST ${secrets}/:key/use-rules`]: [
+    body("50 paths", () => ({
+      ...useRuleBody,
+      paths: Array.from({ length: 50 }, (_none, index) => `/${"p".repeat(480)}/${index}`)
+    }))
+  ],
+  [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: [body("", () => ({ per_minute: 5 }))],
+  [`DELETE ${secrets}/:key/use-rules/:use_rule_id`]: [plain],
+  [`GET ${env}/uses`]: [plain],
+  [`POST ${env}/use`]: [
+    body("1 MB", () => ({
+      method: "POST",
+      url: `https://api.invalid/${"x".repeat(7_900)}`,
+      secrets: ["ABSENT"],
+      body: "x".repeat(1_000_000)
+    }))
+  ],
+  "GET /api/orgs/:org_name/approvals": [plain],
+  "POST /api/orgs/:org_name/approvals/:approval_id/approve": [plain],
+  "POST /api/orgs/:org_name/approvals/:approval_id/refuse": [plain],
 
   "GET /api/orgs/:org_name/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],

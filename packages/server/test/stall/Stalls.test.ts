@@ -65,6 +65,7 @@ const settings = () => ({
   SERVICE_MASTER_KEY: masterKey,
   SUPERADMIN_EMAIL_0: superadmin,
   SERVICE_PUBLIC_URL: publicUrl,
+  SERVICE_BROKER: "1",
   NODE_OPTIONS: `--import ${probe}`
 })
 
@@ -141,6 +142,8 @@ const placeOf = (): Place => ({
   rule_id: limits.rules[0]!,
   sa_id: limits.accounts[0]!,
   federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+  use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+  approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   session_id: limits.sessions[0]!,
   backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
 })

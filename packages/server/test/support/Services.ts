@@ -490,7 +490,7 @@ export const account = (
 /** An access rule by SQL. */
 export const grant = (
   actor: Actor,
-  permission: "read" | "write" | "admin",
+  permission: "use" | "read" | "write" | "admin",
   patterns: { readonly project?: string; readonly env?: string; readonly org?: string } = {}
 ) =>
   Effect.gen(function* () {

@@ -8,6 +8,7 @@ import { identities } from "./migrations/0002_identities.js"
 import { clientLogins } from "./migrations/0003_client_logins.js"
 import { federations } from "./migrations/0004_federations.js"
 import { endedLogins } from "./migrations/0005_ended_logins.js"
+import { use } from "./migrations/0006_use.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -16,7 +17,8 @@ export const migrations: Migrations = {
   "0002_identities": identities,
   "0003_client_logins": clientLogins,
   "0004_federations": federations,
-  "0005_ended_logins": endedLogins
+  "0005_ended_logins": endedLogins,
+  "0006_use": use
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -20,6 +20,7 @@ import { identities } from "./migrations/0011_identities.js"
 import { clientLogins } from "./migrations/0012_client_logins.js"
 import { federations } from "./migrations/0013_federations.js"
 import { endedLogins } from "./migrations/0014_ended_logins.js"
+import { use } from "./migrations/0015_use.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -36,7 +37,8 @@ export const migrations = {
   "0011_identities": identities,
   "0012_client_logins": clientLogins,
   "0013_federations": federations,
-  "0014_ended_logins": endedLogins
+  "0014_ended_logins": endedLogins,
+  "0015_use": use
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -1,0 +1,57 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Approval } from "../Approval.js"
+import { Conflict, Forbidden, Reauthenticate } from "../Errors.js"
+import { ApprovalId } from "../Ids.js"
+import { list } from "../Schemas.js"
+import { answer } from "./Answer.js"
+import { OrgPath, orgPath, paths } from "./Paths.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
+
+const approvals = `${paths.org}/approvals` as const
+const ApprovalPath = Schema.Struct({ ...orgPath, approval_id: ApprovalId })
+
+export class ApprovalsApi extends HttpApiGroup.make("approvals")
+  .add(
+    HttpApiEndpoint.get("list", approvals)
+      .setPath(OrgPath)
+      .addSuccess(answer(list(Approval), "The requests, newest first"))
+      .addError(Forbidden)
+      .annotate(Requires, "approval.list")
+      .annotate(OpenApi.Summary, "List requests with secrets that wait for a person")
+      .annotate(OpenApi.Description, "Those of environments where the caller has `admin`. Values are never in them.")
+  )
+  .add(
+    HttpApiEndpoint.post("approve", `${approvals}/:approval_id/approve`)
+      .setPath(ApprovalPath)
+      .addSuccess(answer(Approval, "The approved request", { state: "approved" }))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(Reauthenticate)
+      .annotate(Requires, "approval.list")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Approve a request with a secret")
+      .annotate(
+        OpenApi.Description,
+        "Needs `admin` in its environment, as a person. The caller then has 5 minutes to send the same request again, once."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("refuse", `${approvals}/:approval_id/refuse`)
+      .setPath(ApprovalPath)
+      .addSuccess(answer(Approval, "The refused request", { state: "refused" }))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "approval.list")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Refuse a request with a secret")
+      .annotate(OpenApi.Description, "Needs `admin` in its environment, as a person.")
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Approvals")
+  .annotate(
+    OpenApi.Description,
+    "Requests that use rules with `approval: each` let through only after a person has approved them"
+  ) {}

@@ -1,0 +1,57 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Authentication } from "../Actor.js"
+import {
+  ApprovalNeeded,
+  BrokerDisabled,
+  DecryptionFailed,
+  Forbidden,
+  LimitExceeded,
+  UpstreamFailed,
+  UseBudget,
+  UseRefused
+} from "../Errors.js"
+import { list } from "../Schemas.js"
+import { UseRequest, UseResponse } from "../UseRequest.js"
+import { Use } from "../UseRule.js"
+import { answer } from "./Answer.js"
+import { EnvPath, paths } from "./Paths.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
+
+export class UseApi extends HttpApiGroup.make("use")
+  .add(
+    HttpApiEndpoint.get("uses", `${paths.env}/uses`)
+      .setPath(EnvPath)
+      .addSuccess(answer(list(Use), "What the caller may use"))
+      .addError(Forbidden)
+      .annotate(Requires, "secret.uses")
+      .annotate(OpenApi.Summary, "List what the caller may use, without values")
+      .annotate(OpenApi.Description, "The use rules that name the caller, with what is left of their budgets.")
+  )
+  .add(
+    HttpApiEndpoint.post("use", `${paths.env}/use`)
+      .setPath(EnvPath)
+      .setPayload(UseRequest)
+      .addSuccess(answer(UseResponse, "The answer of the other side, without the values"))
+      .addError(Forbidden)
+      .addError(UseRefused)
+      .addError(UseBudget)
+      .addError(ApprovalNeeded)
+      .addError(UpstreamFailed)
+      .addError(BrokerDisabled)
+      .addError(LimitExceeded)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.use")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Make a request with secrets, without seeing them")
+      .annotate(
+        OpenApi.Description,
+        "The server makes the request, puts the values where the use rules say, and returns the answer without them. Needs `use` and a rule of each secret that fits. The audit entry `secret.use` is committed before the request leaves. Off unless the server has SERVICE_BROKER=1."
+      )
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Use")
+  .annotate(
+    OpenApi.Description,
+    "Requests that the server makes with secrets, for callers that are never given the values"
+  ) {}

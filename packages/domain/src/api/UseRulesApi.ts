@@ -1,0 +1,69 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { UseRuleId } from "../Ids.js"
+import { body, list } from "../Schemas.js"
+import { changedUseRule, newUseRule, UseRule } from "../UseRule.js"
+import { answer } from "./Answer.js"
+import { paths, SecretPath, secretPath } from "./Paths.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
+
+const rules = `${paths.env}/secrets/:key/use-rules` as const
+const RulePath = Schema.Struct({ ...secretPath, use_rule_id: UseRuleId })
+
+export class UseRulesApi extends HttpApiGroup.make("useRules")
+  .add(
+    HttpApiEndpoint.get("list", rules)
+      .setPath(SecretPath)
+      .addSuccess(answer(list(UseRule), "The rules"))
+      .addError(Forbidden)
+      .annotate(Requires, "use_rule.list")
+      .annotate(OpenApi.Summary, "List the use rules of a secret")
+      .annotate(OpenApi.Description, "Oldest first. For people with `admin`.")
+  )
+  .add(
+    HttpApiEndpoint.post("create", rules)
+      .setPath(SecretPath)
+      .setPayload(body(newUseRule))
+      .addSuccess(answer(UseRule, "The new rule"), { status: 201 })
+      .addError(Forbidden)
+      .addError(LimitExceeded)
+      .addError(Reauthenticate)
+      .annotate(Requires, "use_rule.create")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Let accounts use a secret without seeing it")
+      .annotate(
+        OpenApi.Description,
+        "For people with `admin`, never for service accounts. The rule belongs to the secret, and ends with it: a secret that is set anew under the same key has none."
+      )
+  )
+  .add(
+    HttpApiEndpoint.patch("update", `${rules}/:use_rule_id`)
+      .setPath(RulePath)
+      .setPayload(body(changedUseRule))
+      .addSuccess(answer(UseRule, "The rule as it is now"))
+      .addError(Forbidden)
+      .addError(Reauthenticate)
+      .annotate(Requires, "use_rule.update")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Change a use rule")
+      .annotate(OpenApi.Description, "Fields that are left out stay as they are. Approvals under the old rule end.")
+  )
+  .add(
+    HttpApiEndpoint.del("delete", `${rules}/:use_rule_id`)
+      .setPath(RulePath)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The rule is removed"))
+      .addError(Forbidden)
+      .annotate(Requires, "use_rule.delete")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Remove a use rule")
+      .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Use rules")
+  .annotate(
+    OpenApi.Description,
+    "Which requests the server makes with a secret, for whom, and where it puts the value"
+  ) {}

@@ -1,0 +1,111 @@
+import { responseOf } from "@coffer/server/use/Answer"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Either } from "effect"
+import fc from "fast-check"
+
+const runs = (short: number, long: number): number => (process.env["COFFER_LONG"] === "1" ? long : short)
+
+const terms = { response: "text", max_kib: 64 } as const
+
+/** What an other side may do to a text before it returns it; each with the parts around it. */
+const reflections: ReadonlyArray<(text: string, before: string, after: string) => string> = [
+  (text, before, after) => `${before}${text}${after}`,
+  (text, before, after) => JSON.stringify({ a: `${before}${text}${after}` }),
+  (text, before, after) => encodeURIComponent(`${before}${text}${after}`),
+  (text, before, after) => new URLSearchParams({ a: `${before}${text}${after}` }).toString(),
+  (text, before, after) => Buffer.from(`${before}${text}${after}`).toString("base64"),
+  (text, before, after) => Buffer.from(`${before}${text}${after}`).toString("base64url"),
+  (text, before, after) => Buffer.from(`${before}${text}${after}`).toString("hex"),
+  (text, before, after) =>
+    Buffer.from(`${before}${text}${after}`)
+      .toString("hex")
+      .replace(/../g, (pair) => `%${pair}`),
+  (text, before, after) => `${before}${text}${after}`.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`)
+]
+
+const unpercent = (text: string) =>
+  Either.getOrElse(
+    Either.try(() => decodeURIComponent(text.replace(/\+/g, " "))),
+    () => ""
+  )
+
+const unjson = (text: string) =>
+  Either.getOrElse(
+    Either.try(() => JSON.stringify(JSON.parse(text))),
+    () => ""
+  )
+
+/** Undoes what the reflections did, plainly: the whole text, or each of its words. */
+const undone = (text: string): ReadonlyArray<string> => {
+  const words = [text, ...(text.match(/[A-Za-z0-9+/_=-]+/g) ?? [])]
+  const ofWords = words.flatMap((word) =>
+    [0, 1, 2, 3].flatMap((skip) => [
+      Buffer.from(word.slice(skip), "base64").toString(),
+      Buffer.from(word.slice(skip), "hex").toString()
+    ])
+  )
+  return [text, unpercent(text), unjson(text), ...ofWords]
+}
+
+const value = fc.oneof(
+  fc.string({ minLength: 8, maxLength: 60, unit: fc.constantFrom(...Array.from('abcXYZ019-_/+=%"\\&<ü€ ')) }),
+  fc.string({ minLength: 8, maxLength: 40 })
+)
+const around = fc.string({ maxLength: 5 })
+const index = fc.nat({ max: reflections.length - 1 })
+
+describe("the scrub", () => {
+  it("leaves no value in an answer, however it is reflected once or twice, or withholds the answer", async () => {
+    let shown = 0
+    let withheld = 0
+    await fc.assert(
+      fc.asyncProperty(value, index, index, around, around, async (secret, one, other, before, after) => {
+        fc.pre(Buffer.byteLength(secret) >= 8 && secret.isWellFormed() && before.isWellFormed() && after.isWellFormed())
+        const inner = reflections[one]!(secret, before, after)
+        const text = reflections[other]!(inner, after, before)
+        const answer = { status: 200, headers: { "x-request-id": "r" }, body: Buffer.from(text), truncated: false }
+        const outcome = await Effect.runPromise(Effect.either(responseOf(answer, [secret], terms)))
+        if (Either.isLeft(outcome)) {
+          withheld += 1
+          assert.strictEqual(outcome.left, "value")
+          return
+        }
+        shown += 1
+        const { body = "", body_base64 } = outcome.right
+        assert.isUndefined(body_base64)
+        for (const view of undone(body).flatMap(undone)) assert.notInclude(view, secret)
+      }),
+      { numRuns: runs(150, 5_000) }
+    )
+    assert.isAbove(shown, 10)
+    assert.isAbove(withheld, 5)
+  })
+
+  it("leaves answers as they are that hold no value", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 300 }), async (text) => {
+        fc.pre(text.isWellFormed())
+        const answer = { status: 200, headers: {}, body: Buffer.from(text), truncated: false }
+        const { body = "", scrubbed } = await Effect.runPromise(responseOf(answer, ["a value of its own"], terms))
+        assert.strictEqual(body, text)
+        assert.strictEqual(scrubbed, 0)
+      }),
+      { numRuns: runs(50, 1_000) }
+    )
+  })
+
+  it("finds a value at any place of a long answer, also across the parts that are decoded", async () => {
+    const secret = "sk_live_Canary7"
+    const hidden = Buffer.from(encodeURIComponent(secret).replace(/./g, (one) => `%${one.charCodeAt(0).toString(16)}`))
+    for (const before of [0, 65_000, 65_530, 65_536, 66_000, 130_000]) {
+      const body = Buffer.concat([
+        Buffer.alloc(before, "-"),
+        Buffer.from(hidden.toString("base64")),
+        Buffer.alloc(70_000, "-")
+      ])
+      const answer = { status: 200, headers: {}, body, truncated: false }
+      const outcome = await Effect.runPromise(Effect.either(responseOf(answer, [secret], { ...terms, max_kib: 1_024 })))
+      assert.deepStrictEqual(outcome, Either.left("value"), `at ${before}`)
+    }
+  })
+})

@@ -1,0 +1,145 @@
+import { Api } from "@coffer/domain/Api"
+import { Requires, ValueFlow } from "@coffer/domain/api/Requirement"
+import { needs } from "@coffer/domain/Permissions"
+import { Access } from "@coffer/server/access/Access"
+import { History } from "@coffer/server/secrets/History"
+import { Promotion } from "@coffer/server/secrets/Promotion"
+import { Revisions } from "@coffer/server/secrets/Revisions"
+import { HttpApi } from "@effect/platform"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer, Option, TestClock } from "effect"
+import type { Actor } from "@coffer/domain/Actor"
+import {
+  asActor,
+  enter,
+  envPath,
+  grant,
+  key,
+  outcome,
+  removeSecret,
+  setSecret,
+  transaction
+} from "../support/Services.js"
+import { agent, allow, withUpstream, world } from "./World.js"
+
+const writing = Layer.mergeAll(History.Default, Promotion.Default, Revisions.Default)
+
+/** A secret in `staging` without rules, and one in `prod` with a rule; two accounts that may write both. */
+const scene = Effect.gen(function* () {
+  const { ada } = yield* world()
+  const blind = yield* agent("blind")
+  const seeing = yield* agent("seeing", true)
+  yield* Effect.forEach([blind, seeing], (actor) => grant(actor, "write"))
+  yield* setSecret(ada, "STRIPE_KEY", "of staging", { path: envPath("staging") })
+  return { ada, blind, seeing }
+})
+
+const key_ = key("STRIPE_KEY")
+
+const rollback = (actor: Actor, version: number) =>
+  transaction(
+    Effect.gen(function* () {
+      const place = yield* enter(actor, "secret.write")
+      return yield* (yield* History).rollback(place, key_, { version })
+    })
+  )
+
+const undelete = (actor: Actor) =>
+  transaction(
+    Effect.flatMap(enter(actor, "secret.write"), (place) =>
+      Effect.flatMap(History, (history) => history.undelete(place, key_))
+    )
+  )
+
+const copy = (actor: Actor) =>
+  transaction(
+    Effect.gen(function* () {
+      const access = yield* Access
+      const from = yield* access.env(envPath("staging"), "secret.copy").pipe(asActor(actor))
+      return yield* (yield* Promotion).copy(yield* enter(actor, "secret.write"), from, { keys: [key_] })
+    })
+  )
+
+const revert = (actor: Actor, to: number) =>
+  transaction(
+    Effect.gen(function* () {
+      return yield* (yield* Revisions).revert(yield* enter(actor, "secret.write"), { to }, undefined)
+    })
+  )
+
+type Needed = Effect.Effect.Context<typeof scene> | Layer.Layer.Success<typeof writing>
+
+/** What is tried by an account that may not reveal, for each call of the contract that moves values. */
+const moves: Readonly<Record<string, Effect.Effect<void, unknown, Needed>>> = {
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/copy": Effect.gen(function* () {
+    const { blind, seeing } = yield* scene
+    assert.strictEqual(yield* outcome(copy(blind)), "UseWidens")
+    yield* allow({ methods: ["GET"] }, "STRIPE_KEY", "staging")
+    assert.strictEqual(yield* outcome(copy(blind)), "UseWidens", "the rule there allows POST too")
+    yield* allow({ paths: ["/*"] }, "STRIPE_KEY", "staging")
+    assert.strictEqual(yield* outcome(copy(blind)), "success", "the value may be used as widely where it comes from")
+    yield* allow({ paths: ["/v1/payouts"] })
+    yield* setSecret(seeing, "STRIPE_KEY", "another of staging", { path: envPath("staging") })
+    yield* allow({ hosts: ["evil.test"] })
+    assert.strictEqual(yield* outcome(copy(blind)), "UseWidens")
+    assert.strictEqual(yield* outcome(copy(seeing)), "success", "who may read the value may do as they like")
+  }),
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key/rollback": Effect.gen(function* () {
+    const { ada, blind, seeing } = yield* scene
+    yield* TestClock.adjust("1 minute")
+    yield* setSecret(ada, "STRIPE_KEY", "second value")
+    assert.strictEqual(yield* outcome(rollback(blind, 1)), "success", "the rule was there for that value")
+    yield* TestClock.adjust("1 minute")
+    yield* allow({ paths: ["/v1/payouts"] })
+    assert.strictEqual(yield* outcome(rollback(blind, 1)), "UseWidens", "the new rule was not meant for it")
+    assert.strictEqual(yield* outcome(rollback(seeing, 1)), "success")
+  }),
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key/undelete": Effect.gen(function* () {
+    const { ada, blind } = yield* scene
+    yield* removeSecret(ada, "STRIPE_KEY")
+    assert.strictEqual(yield* outcome(undelete(blind)), "success", "with the rules that it had")
+  }),
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/revert": Effect.gen(function* () {
+    const { ada, blind, seeing } = yield* scene
+    yield* removeSecret(ada, "STRIPE_KEY")
+    yield* setSecret(ada, "STRIPE_KEY", "second value")
+    assert.strictEqual(yield* outcome(revert(blind, 1)), "success", "the new secret has no rule")
+    yield* allow({ paths: ["/v1/payouts"] })
+    yield* setSecret(ada, "STRIPE_KEY", "third value")
+    assert.strictEqual(yield* outcome(revert(blind, 1)), "UseWidens", "the removed secret had another rule")
+    assert.strictEqual(yield* outcome(revert(seeing, 1)), "success")
+  })
+}
+
+const flows = (() => {
+  const found: Array<{ readonly call: string; readonly isChange: boolean; readonly flow: string | undefined }> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, mergedAnnotations }) => {
+      const requires = Option.getOrUndefined(Context.getOption(mergedAnnotations, Requires))
+      const need = Object.entries(needs).find(([action]) => action === requires)?.[1]
+      const isChange =
+        requires?.startsWith("secret.") === true &&
+        need !== undefined &&
+        "permission" in need &&
+        (need.permission === "write" || need.permission === "admin")
+      const flow = Option.getOrUndefined(Context.getOption(mergedAnnotations, ValueFlow))
+      found.push({ call: `${endpoint.method} ${endpoint.path}`, isChange, flow })
+    }
+  })
+  return found
+})()
+
+describe("a value moves under wider use rules", () => {
+  it("by calls that the contract names, each of which has its test here", () => {
+    for (const { call, flow, isChange } of flows) assert.strictEqual(flow !== undefined, isChange, call)
+    const moving = flows.filter(({ flow }) => flow === "moved").map(({ call }) => call)
+    assert.sameMembers(moving, Object.keys(moves))
+  })
+
+  for (const [call, test] of Object.entries(moves)) {
+    it.effect(`not by ${call}, unless the account may read it`, () =>
+      test.pipe(Effect.provide(writing), withUpstream())
+    )
+  }
+})
