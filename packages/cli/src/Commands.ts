@@ -16,6 +16,8 @@ import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
 import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/setup/Setup.js"
 import { userCommand } from "./commands/Users.js"
+import { approvalCommand } from "./commands/use/Approvals.js"
+import { useCommand } from "./commands/use/Use.js"
 import type { Tree } from "./grammar/Tree.js"
 
 /** Every command of the client. The help and the completions list them in this order. */
@@ -33,6 +35,8 @@ export const tree: Tree = {
     secretCommand,
     runCommand,
     aclCommand,
+    useCommand,
+    approvalCommand,
     serviceAccountCommand,
     userCommand,
     auditCommand,

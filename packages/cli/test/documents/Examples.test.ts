@@ -37,6 +37,8 @@ const secrets = (env: string) => `node secrets.mjs ${env} --only API_KEY=1 DATAB
 /** The first id that a list shows. */
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
 
+const stripe = "coffer secret set STRIPE_KEY 1"
+
 interface Scene {
   /** What must be there before the examples of a command. */
   readonly before?: string
@@ -65,6 +67,12 @@ const scenes: Readonly<Record<string, Scene>> = {
   "environment revert": { before: "coffer secret set API_KEY 1 --env prod" },
   "acl grant": { before: `${invite}; ${account}` },
   "acl revoke": { before: grant },
+  "use list": { before: stripe },
+  "use allow": { before: stripe },
+  "use revoke": {
+    before: `${stripe}
+coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ci --as-query key`
+  },
   "service-account create": {
     before: "for name in ci agent; do coffer service-account revoke $name --yes || true; done"
   },
@@ -98,6 +106,9 @@ coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json`
   "master-key rotate": { before: "systemctl stop coffer; cp /var/lib/coffer/service.db ." }
 }
 
+/** Examples that need an other side, or a request that waits for a person: the tests of use have them. */
+const needsOtherSide = /^coffer (use request|approval (approve|refuse)) /
+
 /** Examples that ask a person: BrowserLogin.test.ts has one at a terminal, with a browser. */
 const asksPerson = ["coffer login", "coffer login --device"]
 
@@ -115,10 +126,16 @@ printf '{"scripts":{"start":"true"}}' > package.json
 /** A moment after everything that the test has done: moments have whole seconds, and a backup is made within one. */
 const soon = () => new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, "")
 
+/** The lists that have the ids of examples. */
+const idLists: Readonly<Record<string, string>> = {
+  "acl revoke": "acl list",
+  "use revoke": "use list STRIPE_KEY"
+}
+
 /** An example as it can be run here: ids, moments and questions are of the page's machine. */
 const runnable = ({ leaf, line, path }: Example) => {
   const known = line
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, firstId(path === "acl revoke" ? "acl list" : "session list"))
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, firstId(idLists[path] ?? "session list"))
     .replace("--before 2026-01-31T12:00:00Z", `--before ${soon()}`)
   const asks = leaf.options.some(({ name }) => name === "yes") && !line.includes("--yes")
   return asks ? `${known} --yes` : known
@@ -182,7 +199,9 @@ describe("the examples of the help", () => {
   })
 
   const sorted = [
-    ...examples.filter(({ line, path }) => !last.includes(path) && !asksPerson.includes(line)),
+    ...examples.filter(
+      ({ line, path }) => !last.includes(path) && !asksPerson.includes(line) && !needsOtherSide.test(line)
+    ),
     ...last.flatMap((wanted) => examples.filter(({ path }) => path === wanted))
   ]
 

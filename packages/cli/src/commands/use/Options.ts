@@ -1,0 +1,105 @@
+import { SecretKey } from "@coffer/domain/Names"
+import { Placement, UseMethod, type UseTerms, useRuleFields } from "@coffer/domain/UseRule"
+import { Effect, Either, Option, Schema } from "effect"
+import { WrongUsage } from "../../Failures.js"
+import { type Codec, option, repeatedOption } from "../../grammar/Fields.js"
+
+const text = Schema.NonEmptyString
+
+/** `name: text`, as a header is written. */
+const header: Codec<readonly [name: string, text: string]> = {
+  value: "text",
+  description: "",
+  decode: (name, given) => {
+    const colon = given.indexOf(":")
+    return colon > 0
+      ? Either.right([given.slice(0, colon).trim().toLowerCase(), given.slice(colon + 1).trim()] as const)
+      : Either.left(`${name} must be a header, as in 'authorization: Bearer {}'`)
+  }
+}
+
+/** `service/region/access key id`. */
+const aws: Codec<readonly [service: string, region: string, id: string]> = {
+  value: "text",
+  description: "",
+  decode: (name, given) => {
+    const [service, region, id, ...rest] = given.split("/")
+    return service === undefined || region === undefined || id === undefined || rest.length > 0
+      ? Either.left(`${name} must be SERVICE/REGION/ACCESS-KEY-ID, as in s3/eu-central-1/AKIDEXAMPLE`)
+      : Either.right([service, region, id] as const)
+  }
+}
+
+export const headers = repeatedOption(
+  "header",
+  header,
+  "A header, as in 'content-type: text/plain'; may be given again"
+)
+
+export const secrets = repeatedOption("secret", SecretKey, "A secret to use; may be given again")
+
+export const allowFields = {
+  host: repeatedOption("host", text, "A host, with a port if it is not 443; may be given again"),
+  path: repeatedOption("path", text, "A path, exact or with one * at the end; may be given again"),
+  method: repeatedOption("method", UseMethod, "A method; may be given again; default: GET"),
+  account: repeatedOption("account", text, "Who may use it: a service account or an e-mail; may be given again"),
+  asHeader: option("as-header", header, "Put the value into a header, as in 'authorization: Bearer {}'"),
+  asQuery: option("as-query", text, "Put the value into this parameter of the query"),
+  asPassword: option("as-password-of", text, "Put the value into Basic authentication, as the password of this user"),
+  asHmac: option("as-hmac", header, "Sign the body with HMAC-SHA256, as in 'x-signature: sha256={}'"),
+  asAws: option("as-aws", aws, "Sign for AWS, as SERVICE/REGION/ACCESS-KEY-ID"),
+  perMinute: option("per-minute", useRuleFields.per_minute.from),
+  perDay: option("per-day", useRuleFields.per_day.from),
+  response: option("response", useRuleFields.response.from),
+  maxKib: option("max-kib", useRuleFields.max_kib.from),
+  approval: option("approval", useRuleFields.approval.from),
+  expiresAt: option("expires-at", text, "Time when the rule ends, in UTC, such as 2027-01-31T08:00:00Z")
+}
+
+export interface AllowOptions {
+  readonly host: ReadonlyArray<string>
+  readonly path: ReadonlyArray<string>
+  readonly account: ReadonlyArray<string>
+  readonly asHeader: readonly [string, string] | undefined
+  readonly asQuery: string | undefined
+  readonly asPassword: string | undefined
+  readonly asHmac: readonly [string, string] | undefined
+  readonly asAws: readonly [string, string, string] | undefined
+}
+
+/** The places that the options name. */
+const placesOf = ({ asAws, asHeader, asHmac, asPassword, asQuery }: AllowOptions): ReadonlyArray<Placement> => [
+  ...(asHeader === undefined ? [] : [{ in: "header" as const, name: asHeader[0], format: asHeader[1] }]),
+  ...(asQuery === undefined ? [] : [{ in: "query" as const, name: asQuery }]),
+  ...(asPassword === undefined ? [] : [{ in: "basic" as const, user: asPassword }]),
+  ...(asHmac === undefined ? [] : [{ in: "hmac-sha256" as const, header: asHmac[0], format: asHmac[1] }]),
+  ...(asAws === undefined
+    ? []
+    : [{ in: "aws-sigv4" as const, service: asAws[0], region: asAws[1], access_key_id: asAws[2] }])
+]
+
+/** What is wrong with options that do not go together. */
+export const allowProblem = (options: AllowOptions): string | undefined => {
+  const { account, host, path } = options
+  if (host.length === 0 || path.length === 0 || account.length === 0) {
+    return "give at least one --host, one --path and one --account"
+  }
+  return placesOf(options).length === 1
+    ? undefined
+    : "say where the value goes by one of --as-header, --as-query, --as-password-of, --as-hmac and --as-aws"
+}
+
+/** The place of the value. The contract's own words say what is wrong with it. */
+export const placeOf = (options: AllowOptions): Effect.Effect<UseTerms["place"], WrongUsage> =>
+  Option.match(Option.fromNullable(placesOf(options)[0]), {
+    onNone: () => new WrongUsage({ message: "say where the value goes" }),
+    onSome: (place) =>
+      Effect.mapError(
+        Schema.decodeUnknown(Placement)(place),
+        () =>
+          new WrongUsage({
+            message:
+              "the place of the value is not sound: a format has {} once, and no header of the connection or the body is filled"
+          })
+      )
+  })

@@ -1,0 +1,143 @@
+import { UseRuleId } from "@coffer/domain/Ids"
+import { SecretKey } from "@coffer/domain/Names"
+import { type Placement, type Use, UseMethod, type UseRule } from "@coffer/domain/UseRule"
+import type { UseResponse } from "@coffer/domain/UseRequest"
+import { Effect, Schema } from "effect"
+import { defined } from "../../Defined.js"
+import { atEnv, group, yes } from "../../grammar/Command.js"
+import { argument, completedBy, option, optionalArgument } from "../../grammar/Fields.js"
+import { note, write } from "../../terminal/Print.js"
+import { confirm } from "../../terminal/Prompts.js"
+import { doneView, listView } from "../../terminal/View.js"
+import { key } from "../secrets/Keys.js"
+import { allowFields, allowProblem, headers, placeOf, secrets } from "./Options.js"
+
+const placeText = (place: Placement): string => {
+  switch (place.in) {
+    case "header":
+      return `header ${place.name}`
+    case "query":
+      return `parameter ${place.name}`
+    case "basic":
+      return `password of ${place.user}`
+    case "hmac-sha256":
+      return `HMAC in ${place.header}`
+    case "aws-sigv4":
+      return `signature for ${place.service}`
+  }
+}
+
+const shared = {
+  hosts: ({ hosts }: Pick<UseRule, "hosts">) => hosts.join(" "),
+  methods: ({ methods }: Pick<UseRule, "methods">) => methods.join(" "),
+  paths: ({ paths }: Pick<UseRule, "paths">) => paths.join(" ")
+}
+
+const ruleColumns = {
+  id: ({ id }: UseRule) => id,
+  ...shared,
+  place: ({ place }: UseRule) => placeText(place),
+  accounts: ({ accounts }: UseRule) => accounts.join(", "),
+  approval: ({ approval }: UseRule) => approval
+}
+
+const useColumns = {
+  key: (use: Use) => use.key,
+  ...shared,
+  approval: (use: Use) => use.approval,
+  "left this minute": (use: Use) => use.left_this_minute,
+  "left today": (use: Use) => use.left_today
+}
+
+const list = atEnv("list", {
+  description: "List the use rules of a secret, or without a key what you may use",
+  examples: ["coffer use list STRIPE_KEY", "coffer use list"],
+  options: { key: completedBy("key", optionalArgument("KEY", SecretKey, "The secret; needs admin")) },
+  run: ({ call, options, path }) => {
+    const { key } = options
+    return key === undefined
+      ? Effect.map(
+          call("use", (api) => api.uses({ path })),
+          (uses) => listView(uses, useColumns, "no use rule of this environment names you")
+        )
+      : Effect.map(
+          call("useRules", (api) => api.list({ path: { ...path, key } })),
+          (rules) => listView(rules, ruleColumns, `no rule lets anybody use ${key}; make one with: coffer use allow`)
+        )
+  }
+})
+
+const allow = atEnv("allow", {
+  description: "Let accounts use a secret in requests of the server, without seeing it",
+  examples: [
+    "coffer use allow STRIPE_KEY --host api.stripe.com --path '/v1/refunds/*' --method POST --account agent --as-header 'authorization: Bearer {}'"
+  ],
+  options: { key, ...allowFields },
+  check: allowProblem,
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const place = yield* placeOf(options)
+      const { account: accounts, approval, expiresAt, host: hosts, key, maxKib, method, path: paths } = options
+      const { perDay: per_day, perMinute: per_minute, response } = options
+      const payload = {
+        hosts,
+        paths,
+        accounts,
+        place,
+        ...(method.length > 0 && { methods: method }),
+        ...defined({ per_minute, per_day, response, max_kib: maxKib, approval, expires_at: expiresAt })
+      }
+      const rule = yield* call("useRules", (api) => api.create({ path: { ...path, key }, payload }))
+      return doneView(`${accounts.join(", ")} may use ${key} at ${hosts.join(", ")} (rule ${rule.id})`, rule)
+    })
+})
+
+const revoke = atEnv("revoke", {
+  description: "Remove a use rule",
+  examples: ["coffer use revoke STRIPE_KEY 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dc0"],
+  options: { key, ruleId: argument("RULE_ID", UseRuleId, "The rule's id, as coffer use list KEY shows it"), yes },
+  run: ({ call, options: { key, ruleId: use_rule_id, yes }, path }) =>
+    Effect.gen(function* () {
+      yield* confirm(`Remove the use rule ${use_rule_id} of ${key}?`, yes)
+      yield* call("useRules", (api) => api.delete({ path: { ...path, key, use_rule_id } }))
+      return doneView(`rule ${use_rule_id} of ${key} removed`)
+    })
+})
+
+/** The answer as it came; its status and what was done with it are notes. */
+const answerView = (answer: UseResponse) => ({
+  json: answer,
+  text: Effect.gen(function* () {
+    const { body, body_base64, scrubbed, status, truncated } = answer
+    yield* note(
+      `status ${status}${truncated ? ", cut at the rule's limit" : ""}${scrubbed > 0 ? `, ${scrubbed} times scrubbed` : ""}`
+    )
+    if (body !== undefined) yield* write(body)
+    else if (body_base64 !== undefined) yield* write(`${body_base64}\n`)
+  })
+})
+
+const request = atEnv("request", {
+  description: "Make a request with secrets: the server sends it, and you never see the values",
+  examples: ["coffer use request GET https://api.stripe.com/v1/refunds --secret STRIPE_KEY"],
+  options: {
+    method: argument("METHOD", UseMethod, "The method"),
+    url: argument("URL", Schema.NonEmptyString, "The address; it must fit a use rule of each secret"),
+    secrets,
+    headers,
+    data: option("data", Schema.String, "The body")
+  },
+  check: ({ secrets }) => (secrets.length === 0 ? "name at least one --secret" : undefined),
+  run: ({ call, options: { data: body, headers, method, secrets, url }, path }) =>
+    Effect.map(
+      call("use", (api) =>
+        api.use({
+          path,
+          payload: { method, url, secrets, headers: Object.fromEntries(headers), ...defined({ body }) }
+        })
+      ),
+      answerView
+    )
+})
+
+export const useCommand = group("use", "Secrets that accounts use without seeing them", [list, allow, revoke, request])

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { certificateFor } from "../../../server/test/federations/Issuer.js"
+import { Upstream } from "../../../server/test/use/Upstream.js"
+import { workplace } from "../support/Workplace.js"
+
+const folder = mkdtempSync(join(tmpdir(), "coffer-use-"))
+const certificate = certificateFor("localhost")
+writeFileSync(join(folder, "ca.pem"), certificate.cert)
+
+const place = workplace("ada@example.com", () => ({
+  SERVICE_BROKER: "1",
+  SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1",
+  NODE_EXTRA_CA_CERTS: join(folder, "ca.pem")
+}))
+
+let api: Upstream
+let agent: Readonly<Record<string, string>>
+
+beforeAll(async () => {
+  api = await Upstream.start(certificate)
+  const key = (await place.prints("service-account", "create", "agent", "--no-reveal")).trim()
+  agent = { SERVICE_API_KEY: key }
+  const patterns = ["--project-pattern", "*", "--env-pattern", "*"]
+  await place.ok("acl", "grant", "--service-account", "agent", ...patterns, "--permission", "use")
+  await place.ok("secret", "set", "STRIPE_KEY", "sk_live_Canary7")
+})
+afterAll(async () => {
+  await api.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const request = (...args: ReadonlyArray<string>) =>
+  place.home.coffer(["use", "request", ...args, "--secret", "STRIPE_KEY"], { env: agent })
+
+const allow = (...args: ReadonlyArray<string>) =>
+  place.ok("use", "allow", "STRIPE_KEY", "--host", `localhost:${api.port}`, "--account", "agent", ...args)
+
+describe("coffer use", () => {
+  it("lets an account make requests with a value that it never sees, and takes that back", async () => {
+    await allow("--path", "/v1/*", "--as-header", "Authorization: Bearer {}", "--per-minute", "5")
+    const { data } = JSON.parse(await place.prints("use", "list", "STRIPE_KEY", "--json"))
+    assert.deepInclude(data[0], {
+      paths: ["/v1/*"],
+      methods: ["GET"],
+      per_minute: 5,
+      place: { in: "header", name: "authorization", format: "Bearer {}" }
+    })
+    const own = await place.home.coffer(["use", "list"], { env: agent })
+    assert.match(own.stdout, /STRIPE_KEY.*\/v1\/\*.*\b5\b/)
+
+    const { code, stderr, stdout } = await request(
+      "GET",
+      `https://localhost:${api.port}/v1/x`,
+      "--header",
+      "accept: a/b"
+    )
+    assert.strictEqual(code, 0, stderr)
+    assert.match(stderr, /status 200, 1 times scrubbed/)
+    assert.strictEqual(JSON.parse(stdout).headers.authorization, "Bearer [scrubbed]")
+    assert.strictEqual(JSON.parse(stdout).headers.accept, "a/b")
+    assert.strictEqual(api.arrived.at(-1)?.headers.authorization, "Bearer sk_live_Canary7")
+
+    const refused = await request("GET", `https://localhost:${api.port}/v2`)
+    assert.strictEqual(refused.code, 1)
+    assert.match(refused.stderr, /path \/v2 is in no rule of STRIPE_KEY/)
+    await place.ok("use", "revoke", "STRIPE_KEY", data[0].id, "--yes")
+    assert.match((await request("GET", `https://localhost:${api.port}/v1/x`)).stderr, /is in no rule/)
+  })
+
+  it("says which options it needs", async () => {
+    for (const args of [
+      ["--path", "/v1/*"],
+      ["--path", "/v1/*", "--as-query", "a", "--as-password-of", "b"],
+      ["--path", "/v1/*", "--as-header", "host: {}"],
+      ["--as-query", "a"]
+    ]) {
+      const words = ["use", "allow", "STRIPE_KEY", "--host", "a.test", "--account", "agent", ...args]
+      assert.strictEqual((await place.home.coffer(words)).code, 2, args.join(" "))
+    }
+  })
+})
+
+describe("coffer approval", () => {
+  it("approves a request once, and refuses another", async () => {
+    await allow("--path", "/each", "--method", "POST", "--as-query", "key", "--approval", "each")
+    const send = (data: string) => request("POST", `https://localhost:${api.port}/each`, "--data", data)
+    const first = await send("one")
+    const [, id = ""] = /coffer approval approve (\S+) /.exec(first.stderr) ?? assert.fail(first.stderr)
+    assert.match(await place.prints("approval", "list"), new RegExp(`${id}.*agent.*POST https://localhost.*one`))
+    await place.ok("approval", "approve", id)
+    assert.strictEqual((await send("one")).code, 0)
+    const [, other = ""] = /coffer approval approve (\S+) /.exec((await send("two")).stderr) ?? []
+    await place.ok("approval", "refuse", other)
+    assert.match((await send("two")).stderr, /a person refused this request/)
+  })
+})
