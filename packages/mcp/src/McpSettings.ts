@@ -8,6 +8,8 @@ export interface McpSettings {
   readonly pin: boolean
   /** Offer the extra tools too. */
   readonly extra: boolean
+  /** Offer the tools that use secrets in requests of the server. */
+  readonly use: boolean
   /** The credential is a service account's key. */
   readonly account: boolean
   /** The documentation that the configured server hands out. */
@@ -21,7 +23,7 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ["true", true]
 ])
 
-const defaults = { READ_ONLY: false, REVEAL: true, PIN: false, EXTRA: false } as const
+const defaults = { READ_ONLY: false, REVEAL: true, PIN: false, EXTRA: false, USE: false } as const
 type Name = keyof typeof defaults
 
 /** Only of a variable: a link from service.yml, which comes with a repository, could lead anywhere. */
@@ -39,11 +41,13 @@ export const mcpSettings = (
     const text = env[`SERVICE_MCP_${name}`] ?? ""
     return text === "" ? defaults[name] : words.get(text)
   }
-  const [readOnly, reveal, pin, extra] = [read("READ_ONLY"), read("REVEAL"), read("PIN"), read("EXTRA")] as const
+  const [readOnly, reveal, pin] = [read("READ_ONLY"), read("REVEAL"), read("PIN")] as const
+  const [extra, use] = [read("EXTRA"), read("USE")] as const
   if (readOnly === undefined) return { problem: "SERVICE_MCP_READ_ONLY must be 0 or 1" }
   if (reveal === undefined) return { problem: "SERVICE_MCP_REVEAL must be 0 or 1" }
   if (pin === undefined) return { problem: "SERVICE_MCP_PIN must be 0 or 1" }
   if (extra === undefined) return { problem: "SERVICE_MCP_EXTRA must be 0 or 1" }
+  if (use === undefined) return { problem: "SERVICE_MCP_USE must be 0 or 1" }
   const account = !!env.SERVICE_API_KEY || !!env.SERVICE_API_KEY_FILE || !!env.SERVICE_ACCOUNT
-  return { readOnly, reveal, pin, extra, account, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
+  return { readOnly, reveal, pin, extra, use, account, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
 }

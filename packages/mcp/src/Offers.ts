@@ -14,14 +14,15 @@ export interface Offer {
   readonly annotations: Hints
   /**
    * The settings that it is for: a tool with `reveal` replaces the one of the same name with the other setting, and a tool
-   * with `extra` is offered only on request. One with `person` is not listed for a service account, which can never use it.
+   * with `extra` or `use` is offered only on request. One with `person` is not listed for a service account, which can never use it.
    */
-  readonly when: { readonly reveal?: boolean; readonly extra?: true; readonly person?: true }
+  readonly when: { readonly reveal?: boolean; readonly extra?: true; readonly use?: true; readonly person?: true }
 }
 
 /** Whether only people can do an action: by a role in the organization, which a service account never has. */
 export const isForPeople = (action: Action): boolean => {
   const need: Need = needs[action]
+  if ("people" in need) return true
   return "role" in need && !("permission" in need) && need.account === undefined
 }
 
@@ -30,8 +31,10 @@ export const listedOf = <T extends Offer>(tools: ReadonlyArray<T>, settings: Mcp
   offersOf(tools, settings).offered.filter(({ when }) => when.person !== true || !settings.account)
 
 /** Splits the tools of the settings into those offered and those withheld because they change something. */
-export const offersOf = <T extends Offer>(tools: ReadonlyArray<T>, { extra, readOnly, reveal }: McpSettings) => {
-  const available = tools.filter(({ when }) => (when.reveal ?? reveal) === reveal && (extra || when.extra !== true))
+export const offersOf = <T extends Offer>(tools: ReadonlyArray<T>, { extra, readOnly, reveal, use }: McpSettings) => {
+  const available = tools.filter(
+    ({ when }) => (when.reveal ?? reveal) === reveal && (extra || when.extra !== true) && (use || when.use !== true)
+  )
   const isOffered = ({ annotations }: T) => !readOnly || annotations.readOnlyHint
   return { offered: available.filter(isOffered), withheld: available.filter((tool) => !isOffered(tool)) } as const
 }

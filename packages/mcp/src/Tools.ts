@@ -5,6 +5,7 @@ import { secretCompare, secretCopy, secretGenerate, secretRollback, secretVersio
 import { healthCheck } from "./tools/Health.js"
 import { aclList, orgList, orgMembersList } from "./tools/Organizations.js"
 import { projectCreate, projectDelete, projectList } from "./tools/Projects.js"
+import { httpRequest, secretUses } from "./tools/Use.js"
 import { secretCheck, secretDelete, secretGet, secretList, secretSet } from "./tools/Secrets.js"
 
 /** Every tool: those of the specification in its order, then the extra ones. */
@@ -29,5 +30,7 @@ export const tools: ReadonlyArray<Tool> = [
   secretVersions,
   secretRollback,
   secretCopy,
-  secretGenerate
+  secretGenerate,
+  httpRequest,
+  secretUses
 ]

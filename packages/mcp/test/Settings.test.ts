@@ -276,7 +276,13 @@ describe("SERVICE_MCP_PIN=1", () => {
 
 describe("a restraint that is misspelt", () => {
   it("is not taken for none: the program does not start", () => {
-    for (const name of ["SERVICE_MCP_READ_ONLY", "SERVICE_MCP_REVEAL", "SERVICE_MCP_PIN", "SERVICE_MCP_EXTRA"]) {
+    for (const name of [
+      "SERVICE_MCP_READ_ONLY",
+      "SERVICE_MCP_REVEAL",
+      "SERVICE_MCP_PIN",
+      "SERVICE_MCP_EXTRA",
+      "SERVICE_MCP_USE"
+    ]) {
       const { status, stderr, stdout } = spawnSync(process.execPath, [bin], {
         env: { [name]: "yes" },
         encoding: "utf8"

@@ -1,0 +1,58 @@
+import { UseRequest, UseResponse } from "@coffer/domain/UseRequest"
+import { Use } from "@coffer/domain/UseRule"
+import { Effect } from "effect"
+import { reads, requests } from "../Hints.js"
+import { pages } from "../Pages.js"
+import { parameters, tool } from "../Tool.js"
+
+const when = { use: true } as const
+
+export const httpRequest = tool({
+  name: "http_request",
+  title: "Make a request with a secret",
+  description:
+    "Makes an HTTP request from the server with the secrets that you name, and returns the status, headers and body of the answer. " +
+    "The server puts the values where a rule says: you never see them, and must not write a placeholder. " +
+    "Use it to call an API that needs a secret; secret_uses lists what you may call.",
+  hints: requests,
+  when,
+  parameters: parameters(UseRequest.fields),
+  at: "env",
+  output: UseResponse,
+  run: (call, path, { body, body_base64, headers, method, secrets, url }) =>
+    call("use", (api) =>
+      api.use({
+        path,
+        payload: {
+          method,
+          url,
+          secrets,
+          ...(headers !== undefined && { headers }),
+          ...(body !== undefined && { body }),
+          ...(body_base64 !== undefined && { body_base64 })
+        }
+      })
+    )
+})
+
+const uses = pages({
+  item: Use,
+  nameOf: ({ hosts, key, paths }) => [key, ...hosts, ...paths].join(" "),
+  by: "key",
+  size: 50
+})
+
+export const secretUses = tool({
+  name: "secret_uses",
+  title: "List what secrets may be used for",
+  description:
+    "Returns the requests that you may make with http_request: for each secret the hosts, methods and paths, and how many requests are left. " +
+    "Use it before http_request, or after USE_REFUSED. It returns no values.",
+  hints: reads,
+  when,
+  parameters: parameters(uses.parameters),
+  at: "env",
+  output: uses.output,
+  run: (call, path, parameters) =>
+    call("use", (api) => api.uses({ path })).pipe(Effect.map(({ data }) => uses.page(data, parameters)))
+})
