@@ -22,6 +22,7 @@ const order = [
     "cli",
     "run",
     "mcp",
+    "agents",
     "integrations",
     "api",
     "configuration",
