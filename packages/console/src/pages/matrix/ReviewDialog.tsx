@@ -49,7 +49,10 @@ const ChangeList = ({ answer, isShown, staged }: { answer: Written; isShown: boo
               <span class="key">{key}</span>
               {isShown && own?.type === "set" && <output class="matrix-value">{Redacted.value(own.value)}</output>}
             </td>
-            <td class="quiet">{change === "deleted" || change === "unchanged" ? "" : `v${version}`}</td>
+            <td class="quiet">
+              {change === "updated" && `v${version - 1} → v${version}`}
+              {change === "created" && `v${version}`}
+            </td>
           </tr>
         )
       })}
@@ -85,11 +88,31 @@ const ConflictNote = ({ answer, keep }: { readonly answer: Conflict; readonly ke
 
 const deletedIn = ({ answer }: Written): number => answer.data.filter(({ change }) => change === "deleted").length
 
+const lossOf = (losing: ReadonlyArray<Written>): string => {
+  const parts = losing.map((answer) => {
+    const count = deletedIn(answer)
+    return `${count.toLocaleString("en")} ${count === 1 ? "secret" : "secrets"} of ${answer.env}`
+  })
+  const isOne = losing.reduce((sum, answer) => sum + deletedIn(answer), 0) === 1
+  return `${parts.join(" and ")} will be removed. ${isOne ? "It can" : "They can"} be restored on ${isOne ? "its page" : "their pages"}.`
+}
+
+/** What is staged, in the order of the columns. */
+const inOrder = ({ grid, staging }: Model): Staged => {
+  const staged = staging.staged.peek()
+  return new Map(
+    grid.peek().columns.flatMap(({ name }) => {
+      const changes = staged.get(name)
+      return changes === undefined ? [] : [[name, changes] as const]
+    })
+  )
+}
+
 /** All staged changes as one diff, as the server sees them; then writes them, environment by environment. */
 export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const { place, staging } = model
   const [round, setRound] = useState(0)
-  const answers = useLoad(`review ${round}`, () => review(place, staging.staged.peek()))
+  const answers = useLoad(`review ${round}`, () => review(place, inOrder(model)))
   const isShown = useSignal(false)
   const typed = useSignal("")
   const act = useAct()
@@ -141,10 +164,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
               {name !== "" && (
                 <p>
                   <label for="review-name">
-                    {losing
-                      .map((answer) => `${deletedIn(answer)} of the secrets of ${answer.env} will be removed`)
-                      .join(", ")}
-                    . They can be restored by undelete. Type <code>{name}</code> to go on.
+                    {lossOf(losing)} Type <code>{name}</code> to go on.
                   </label>
                   <input
                     id="review-name"

@@ -86,11 +86,15 @@ export class Row extends Component<RowProps> {
               class={isActive ? `${name} active` : name}
               aria-colindex={position + 2}
               aria-selected={isActive}
-              aria-label={`${row.key} in ${column.name}: ${describeCell(cell, column, leftOf(row, columns, position))}`}
               data-row={index}
               data-column={position + 1}
             >
-              <Content cell={cell} column={column} />
+              <span class="hidden">
+                {`${row.key} in ${column.name}: ${describeCell(cell, column, leftOf(row, columns, position))}`}
+              </span>
+              <span class="matrix-shown" aria-hidden="true">
+                <Content cell={cell} column={column} />
+              </span>
             </div>
           )
         })}

@@ -26,6 +26,8 @@ export const hide = (): void => {
 /** Shows a value for 30 seconds, or until the page is hidden. */
 export const show = (next: Shown): void => {
   hide()
+  // The value may arrive after the page was hidden.
+  if (document.hidden) return
   shown.value = next
   timer = setTimeout(hide, shownMillis)
 }
