@@ -18,6 +18,8 @@ import { type AccountRow, type FederationRow, FederationsRepo } from "./Repo.js"
 import { Signatures, type Verified } from "./Signatures.js"
 
 const failures: RateLimit = { kind: "federate", max: 30, window: 15 * 60_000 }
+/** Of accounts that are not there: a stranger can name as many as he likes. */
+const strangers: RateLimit = { kind: "federate_unknown", max: 300, window: 15 * 60_000 }
 const maxSubject = 500
 
 /** Tokens that were refused. An increase shows that someone tries tokens, or that an issuer changed its claims. */
@@ -36,7 +38,7 @@ const refused = (name: string, mismatches: ReadonlyArray<Mismatch>) =>
 
 const limited = (retryAfter: number) =>
   new RateLimited({
-    message: `too many tokens for this account were refused from this address: try again in ${retryAfter} seconds`,
+    message: `too many tokens were refused from this address: try again in ${retryAfter} seconds`,
     retryAfter
   })
 
@@ -66,12 +68,19 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
       orgId: account?.org_id ?? null
     })
 
-    /** Counts and records a refusal, unless the limit was reached meanwhile. */
-    const record = (refusal: Refusal, subject: string) =>
+    /** Seconds until a token for the account is looked at again. The same for accounts that are there and that are not. */
+    const waitOf = (reference: string, network: string) =>
+      Effect.zipWith(limits.wait(failures, `${reference} ${network}`), limits.wait(strangers, network), (own, all) =>
+        Math.max(own, all)
+      )
+
+    /** Counts and records a refusal, unless a limit was reached meanwhile. */
+    const record = (refusal: Refusal, reference: string, network: string) =>
       Effect.gen(function* () {
-        const wait = yield* limits.wait(failures, subject)
+        const wait = yield* waitOf(reference, network)
         if (wait > 0) return limited(wait)
-        yield* limits.count(failures, subject)
+        yield* limits.count(failures, `${reference} ${network}`)
+        if (refusal.account === undefined) yield* limits.count(strangers, network)
         if (refusal.account !== undefined || unknown.admits(["auth.federate"])) {
           yield* audit.write(sourceOf(refusal), {
             action: "auth.federate",
@@ -134,10 +143,12 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
     const federate = traced("Exchange.federate")(
       Effect.fnUntraced(function* (token: Redacted.Redacted, reference: string) {
         const [org = "", name = ""] = reference.split("/")
-        const subject = `${reference} ${clientNetwork((yield* RequestInfo).ip)}`
+        const network = clientNetwork((yield* RequestInfo).ip)
         const refuse = (refusal: Refusal) =>
-          Effect.zipRight(Metric.increment(exchangeFailures), transaction(record(refusal, subject))).pipe(Effect.flip)
-        const wait = yield* transaction(limits.wait(failures, subject))
+          Effect.zipRight(Metric.increment(exchangeFailures), transaction(record(refusal, reference, network))).pipe(
+            Effect.flip
+          )
+        const wait = yield* transaction(waitOf(reference, network))
         if (wait > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limited(wait))
 
         const account = yield* repo.accountByName({ org, name })

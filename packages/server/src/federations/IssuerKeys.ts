@@ -1,4 +1,4 @@
-import { Clock, Data, Effect, Either, Schema } from "effect"
+import { Clock, Data, Effect, Either, Fiber, Schema } from "effect"
 import { ServerConfig } from "../Config.js"
 import { type OutboundAnswer, Outbound } from "../outbound/Outbound.js"
 import { type KeySet, parseKeySet } from "./Jwks.js"
@@ -43,8 +43,9 @@ interface Entry {
  * A stranger's token can cause at most one fetch a minute.
  */
 export class IssuerKeys extends Effect.Service<IssuerKeys>()("@coffer/server/IssuerKeys", {
-  effect: Effect.gen(function* () {
+  scoped: Effect.gen(function* () {
     const { machineIssuers } = yield* ServerConfig
+    const scope = yield* Effect.scope
     const outbound = yield* Outbound
     const entries = new Map<string, Entry>(
       [...knownIssuers, ...machineIssuers].map((issuer) => [
@@ -113,7 +114,10 @@ export class IssuerKeys extends Effect.Service<IssuerKeys>()("@coffer/server/Iss
           const entry = entries.get(issuer)
           if (entry === undefined) return Effect.succeed(null)
           const keys = usable(entry, now, kid)
-          return keys === null ? entry.lock.withPermits(1)(refresh(issuer, entry, kid)) : Effect.succeed(keys)
+          if (keys !== null) return Effect.succeed(keys)
+          // A client that goes away must not end the fetch: others could not fetch for a minute.
+          const refreshing = Effect.forkIn(entry.lock.withPermits(1)(refresh(issuer, entry, kid)), scope)
+          return Effect.flatMap(refreshing, Fiber.join)
         })
     } as const
   }),

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, TestClock } from "effect"
+import { Deferred, Effect, Fiber, TestClock } from "effect"
 import { account } from "../support/Services.js"
 import { clusterIssuer, podClaims, Signer } from "./Signer.js"
 import { exchange, federate, githubClaims, start, withIssuer, world } from "./World.js"
@@ -35,6 +35,25 @@ describe("the keys of an issuer", () => {
         Array.from({ length: 20 }, () => exchange(token)),
         { concurrency: "unbounded" }
       )
+      assert.strictEqual(issuer.fetches, 1)
+    }).pipe(withIssuer)
+  )
+
+  it.effect("are fetched also for a client that goes away before they have come", () =>
+    Effect.gen(function* () {
+      const { issuer, signer } = yield* world
+      const token = yield* sign(signer, issuer.url, 0)
+      const asked = yield* Deferred.make<() => void>()
+      issuer.instead.set("/jwks", (response) => {
+        const answer = () => void response.end(JSON.stringify({ keys: issuer.keys }))
+        Deferred.unsafeDone(asked, Effect.succeed(answer))
+      })
+      const gone = yield* Effect.fork(exchange(token))
+      const answer = yield* Deferred.await(asked)
+      yield* Fiber.interrupt(gone)
+      const next = yield* Effect.fork(isTaken(token))
+      answer()
+      assert.isTrue(yield* Fiber.join(next))
       assert.strictEqual(issuer.fetches, 1)
     }).pipe(withIssuer)
   )
