@@ -1,4 +1,4 @@
-import { Clock, Data, Effect, Redacted } from "effect"
+import { Clock, Data, Effect, Fiber, Redacted } from "effect"
 import * as openid from "openid-client"
 import { ServerConfig } from "../Config.js"
 import type { ProviderSettings } from "../config/IdentitySettings.js"
@@ -39,26 +39,32 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
   const secret = Redacted.value(provider.clientSecret)
   const execute = issuer.startsWith("http:") ? [allowPlainHttp] : []
   const redirectUri = `${publicUrl}${callbackPath}`
-  const permit = yield* Effect.makeSemaphore(1)
+  const scope = yield* Effect.scope
   let known: Configured | null = null
+  let discovering: Fiber.RuntimeFiber<openid.ServerMetadata, ProviderDown | ProviderRefused> | null = null
 
   const asking = <A>(ask: () => Promise<A>): Effect.Effect<A, ProviderDown | ProviderRefused> =>
     Effect.tryPromise({ try: ask, catch: (error) => failureOf(name, error) }).pipe(
       Effect.tapError(({ detail }) => Effect.logWarning(`the provider of single sign-on: ${detail}`))
     )
 
-  /** Read again after an hour, and after each failure. */
-  const metadata = permit.withPermits(1)(
-    Effect.gen(function* () {
-      const millis = yield* Clock.currentTimeMillis
-      if (known !== null && millis - known.at < freshMillis) return known.metadata
-      const found = yield* asking(() =>
-        openid.discovery(new URL(issuer), clientId, undefined, openid.None(), { execute, timeout })
-      )
-      known = new Configured({ metadata: found.serverMetadata(), at: millis })
-      return known.metadata
-    })
-  )
+  const discover = Effect.gen(function* () {
+    const found = yield* asking(() =>
+      openid.discovery(new URL(issuer), clientId, undefined, openid.None(), { execute, timeout })
+    )
+    known = new Configured({ metadata: found.serverMetadata(), at: yield* Clock.currentTimeMillis })
+    return known.metadata
+  }).pipe(Effect.ensuring(Effect.sync(() => (discovering = null))))
+
+  /**
+   * Read again after an hour, and after each failure. All that ask at the same time share one answer: one after another, they
+   * would each wait for a provider that does not answer.
+   */
+  const metadata = Effect.gen(function* () {
+    if (known !== null && (yield* Clock.currentTimeMillis) - known.at < freshMillis) return known.metadata
+    discovering ??= yield* Effect.forkIn(discover, scope)
+    return yield* Fiber.join(discovering)
+  })
 
   /** A new one for each login: its keys are then the provider's current ones, also right after a rotation. */
   const configuration = Effect.map(metadata, (found) => {

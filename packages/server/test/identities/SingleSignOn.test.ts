@@ -1,3 +1,5 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { alertOf, Browser, type Page } from "../support/Browser.js"
 import { freePort } from "../support/Port.js"
@@ -326,6 +328,29 @@ describe("a provider that is down", () => {
     assert.strictEqual(between.status, 502, between.text)
     await here.provider.start()
     assert.strictEqual((await logIn(here, verified("ada"))).page.status, 200)
+  })
+})
+
+describe("a provider that answers late", () => {
+  it("is asked once for its metadata by all who log in at the same time", async () => {
+    const asked: Array<string> = []
+    const late = createServer((request, response) => {
+      asked.push(request.url ?? "")
+      setTimeout(() => response.writeHead(503).end(), 300)
+    })
+    await new Promise<void>((resolve) => late.listen(0, "127.0.0.1", resolve))
+    const here = await world({ SERVICE_OIDC_ISSUER: `http://127.0.0.1:${(late.address() as AddressInfo).port}` })
+    await here.program.said(/the provider of single sign-on/)
+    const before = asked.length
+    const pages = await Promise.all(
+      Array.from({ length: 4 }, () => new Browser(here.program.url).open("/login/provider"))
+    )
+    assert.deepStrictEqual(
+      pages.map(({ status }) => status),
+      [502, 502, 502, 502]
+    )
+    assert.strictEqual(asked.length - before, 1)
+    late.close()
   })
 })
 
