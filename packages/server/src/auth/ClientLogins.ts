@@ -78,13 +78,14 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
     const { clock, transaction } = yield* Database
 
     const limited = (seconds: number) =>
-      Effect.zipRight(
-        Metric.increment(loginRefusals),
-        new RateLimited({
-          message: `too many login requests from this address: try again in ${seconds} seconds`,
-          retryAfter: seconds
-        })
-      )
+      new RateLimited({
+        message: `too many login requests from this address: try again in ${seconds} seconds`,
+        retryAfter: seconds
+      })
+
+    // Outside of the transaction, which may be tried again.
+    const countRefusals = <A, E, R>(effect: Effect.Effect<A, E | RateLimited, R>) =>
+      Effect.tapError(effect, (error) => (error instanceof RateLimited ? Metric.increment(loginRefusals) : Effect.void))
 
     /** Begins a login by device. Fails with RateLimited on the 31st from a client's network within 15 minutes. */
     const begin = traced("ClientLogins.begin")(
@@ -114,7 +115,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
               expiresAt: timestamp(millis + deviceMillis)
             })
           })
-        )
+        ).pipe(countRefusals)
         yield* ages.note(id, deviceMillis)
         const shown = showUserCode(code)
         return {
@@ -145,11 +146,13 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
             if (found !== undefined && !(yield* ages.isExpired(found, yield* clock))) {
               return pendingOf(found)
             }
-            yield* Metric.increment(loginFailures)
             yield* limits.count(wrongCodes, network)
             yield* repo.countWrongTry({ start, max: maxWrongTries })
             return undefined
           })
+        ).pipe(
+          countRefusals,
+          Effect.tap((found) => (found === undefined ? Metric.increment(loginFailures) : Effect.void))
         )
       })
     )

@@ -47,7 +47,6 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
       const source = personSource({ id: user_id, email })
       const metadata = { method, ...(machine !== null && { machine }) }
       if (disabled_at !== null || !mayStart(challenge)) {
-        yield* Metric.increment(loginFailures)
         yield* audit.write(source, {
           action: "auth.verify_failed",
           resource_type: "user",
@@ -67,7 +66,9 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
     })
 
     const orInvalid = <A, E, R>(token: Effect.Effect<A | null, E, R>) =>
-      Effect.flatMap(token, (found) => (found === null ? Effect.fail(invalidCode) : Effect.succeed(found)))
+      Effect.flatMap(token, (found) =>
+        found === null ? Effect.zipRight(Metric.increment(loginFailures), invalidCode) : Effect.succeed(found)
+      )
 
     /** Exchanges a device code for a session token, once the login is approved. */
     const poll = traced("ClientLogins.poll")(

@@ -24,6 +24,8 @@ const Flow = Schema.Struct({
   person: Schema.NullOr(Schema.Struct({ id: UserId, email: Schema.typeSchema(Email), ended: Schema.Number })),
   /** What the provider's answer must fit. */
   provider: Schema.NullOr(Schema.Struct({ state: Schema.String, nonce: Schema.String, verifier: Schema.String })),
+  /** Until when the login of `person` counts: pages that keep the flow do not make it last longer. */
+  provenUntil: Schema.NullOr(Schema.Number),
   /** Milliseconds since 1970. */
   expires: Schema.Number
 })
@@ -74,6 +76,7 @@ export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
         email: null,
         person: null,
         provider: null,
+        provenUntil: null,
         expires: 0
       }),
 
@@ -97,12 +100,14 @@ export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
           return isOwn && csrf !== undefined && sameText(csrf, flow.csrf) ? Effect.void : flowGone
         }),
 
-      /** Adds the flow's cookie to a response. The flow lasts 10 more minutes. */
+      /** Adds the flow's cookie to a response. The flow lasts 10 more minutes, but at most 10 from the login on. */
       keep: (response: HttpServerResponse.HttpServerResponse, flow: Flow) =>
         Effect.gen(function* () {
           const reach = yield* reachOf
-          const expires = (yield* Clock.currentTimeMillis) + lifetime
-          const sealed = sealText(loginFlowKey, purpose, encodeFlow({ ...flow, expires }))
+          const later = (yield* Clock.currentTimeMillis) + lifetime
+          const provenUntil = flow.person === null ? null : (flow.provenUntil ?? later)
+          const kept: Flow = { ...flow, provenUntil, expires: provenUntil ?? later }
+          const sealed = sealText(loginFlowKey, purpose, encodeFlow(kept))
           return HttpServerResponse.unsafeSetCookie(response, cookieName(flowCookie, reach), sealed, {
             httpOnly: true,
             sameSite: "lax",
