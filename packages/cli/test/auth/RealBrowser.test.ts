@@ -1,19 +1,21 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Chromium, chromiumPath } from "../support/Chromium.js"
+import { chromiumPath, noChromium } from "../../../../scripts/chromium.mjs"
+import { Chromium } from "../support/Chromium.js"
 import { finish, node, Server, TestHome, until } from "../support/Programs.js"
 import { client, Terminal } from "../support/Terminal.js"
 
-const why = chromiumPath === undefined ? " [there is no Chromium in the path; COFFER_TEST_CHROMIUM can name one]" : ""
+const path = chromiumPath()
+const why = path === undefined ? ` [${noChromium}]` : ""
 
-describe.skipIf(chromiumPath === undefined)(`a real browser without scripts${why}`, () => {
+describe.skipIf(path === undefined)(`a real browser without scripts${why}`, () => {
   let server: Server
   let browser: Chromium
 
   beforeAll(async () => {
     server = await Server.start((url) => ({ SERVICE_PUBLIC_URL: url }))
-    browser = await Chromium.start(chromiumPath ?? "")
+    browser = await Chromium.start(path ?? "")
   })
   afterAll(async () => {
     await browser.close()

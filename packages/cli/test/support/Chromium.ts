@@ -1,29 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { once } from "node:events"
 import { tmpdir } from "node:os"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
 import type { Writable } from "node:stream"
+import { chromiumFlags } from "../../../../scripts/chromium.mjs"
 import { until } from "./Programs.js"
-
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge"]
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** A browser of this machine: that of COFFER_TEST_CHROMIUM, or the first in the path; undefined if there is none. */
-export const chromiumPath: string | undefined =
-  process.env["COFFER_TEST_CHROMIUM"] ??
-  (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find(isProgram)
 
 interface Reply {
   readonly id?: number
@@ -43,15 +25,7 @@ export class Chromium {
   private constructor(path: string) {
     this.#child = spawn(
       path,
-      [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--no-first-run",
-        "--remote-debugging-pipe",
-        `--user-data-dir=${this.#profile}`
-      ],
+      ["--headless", ...chromiumFlags, "--remote-debugging-pipe", `--user-data-dir=${this.#profile}`],
       { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] }
     )
     this.#child.stdio[4]?.on("data", (chunk: Buffer) => this.#take(chunk.toString()))

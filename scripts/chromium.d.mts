@@ -1,0 +1,3 @@
+export declare const chromiumPath: () => string | undefined
+export declare const chromiumFlags: Array<string>
+export declare const noChromium: string
