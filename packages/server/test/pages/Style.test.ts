@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { style } from "@coffer/server/pages/Style"
+import { assert, it } from "vitest"
+
+/** The variables of a style sheet: those of the light scheme and those of the dark one. */
+const variablesOf = (css: string) => {
+  const [light = "", dark = ""] = css.split("prefers-color-scheme")
+  const within = (text: string) =>
+    new Map([...text.matchAll(/(--[a-z-]+):\s*([^;}]+)/g)].map(([, name = "", value = ""]) => [name, value.trim()]))
+  return { light: within(light), dark: within(dark) }
+}
+
+it("the login page has the colours of the console", () => {
+  const console = variablesOf(readFileSync(join(import.meta.dirname, "../../../console/src/styles/base.css"), "utf8"))
+  const { dark, light } = variablesOf(style)
+  assert.isAbove(light.size, 5)
+  for (const [name, value] of light) assert.strictEqual(console.light.get(name), value, name)
+  for (const [name, value] of dark) assert.strictEqual(console.dark.get(name), value, `${name}, dark`)
+})
