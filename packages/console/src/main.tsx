@@ -5,6 +5,7 @@ import { watchStaging } from "./staging/Staging.js"
 import { watchConnection } from "./state/Connection.js"
 import "./styles/base.css"
 import "./styles/parts.css"
+import "./styles/pages.css"
 import "./styles/shell.css"
 
 watchAddress()

@@ -20,8 +20,24 @@ export interface PageRow<At extends Place["at"]> {
 
 /** All pages, in the order of the navigation. A page is a folder with `Page.tsx`, and its row here. */
 export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> } = {
-  server: [{ page: "", title: "Organizations", load: () => import("./organizations/Page.js") }],
-  org: [{ page: "", title: "Projects", load: () => import("./projects/Page.js") }],
+  server: [
+    { page: "", title: "Organizations", load: () => import("./organizations/Page.js") },
+    { page: "account", title: "My account", load: () => import("./account/Page.js") },
+    { page: "users", title: "People", need: "superadmin", load: () => import("./users/Page.js") },
+    { page: "backups", title: "Backups", need: "superadmin", load: () => import("./backups/Page.js") }
+  ],
+  org: [
+    { page: "", title: "Projects", load: () => import("./projects/Page.js") },
+    { page: "members", title: "Members", need: "member.list", load: () => import("./members/Page.js") },
+    { page: "rules", title: "Rules", need: "acl.list", load: () => import("./rules/Page.js") },
+    {
+      page: "accounts",
+      title: "Service accounts",
+      need: "service_account.list",
+      load: () => import("./accounts/Page.js")
+    },
+    { page: "audit", title: "Audit", need: "audit.read", load: () => import("./audit/Page.js") }
+  ],
   project: [
     { page: "", title: "Matrix", load: () => import("./matrix/Page.js") },
     { page: "promote", title: "Promote", load: () => import("./promote/Page.js") }

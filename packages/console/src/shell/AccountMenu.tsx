@@ -1,6 +1,8 @@
 import { Predicate } from "effect"
 import { useAct } from "../kit/Act.js"
 import { plainCall } from "../client/Client.js"
+import { Link } from "../routing/Link.js"
+import { serverAddress } from "../routing/Places.js"
 import { me } from "../state/Session.js"
 
 /** Who is logged in, and the way out. */
@@ -23,6 +25,9 @@ export const AccountMenu = () => {
       <summary aria-label={`Account of ${person.email}`}>{person.email.slice(0, 1).toUpperCase()}</summary>
       <div class="sheet">
         <p class="quiet">{person.email}</p>
+        <p>
+          <Link to={serverAddress("account")}>My account</Link>
+        </p>
         <button type="button" disabled={act.isBusy.value} onClick={leave}>
           Log out
         </button>

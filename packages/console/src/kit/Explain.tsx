@@ -1,0 +1,141 @@
+import type { ServiceAccountId } from "@coffer/domain/Ids"
+import type { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import { Effect } from "effect"
+import { useId } from "preact/hooks"
+import { call } from "../client/Calls.js"
+import { useLoad } from "./Load.js"
+import { Reading } from "./Reading.js"
+
+export type Subject =
+  | { readonly subject_type: "user"; readonly email: Email }
+  | { readonly subject_type: "service_account"; readonly subject_id: ServiceAccountId }
+
+interface SubjectProps {
+  readonly org: OrgName
+  readonly subject: Subject
+}
+
+interface AnswerProps extends SubjectProps {
+  readonly project: ProjectName
+  readonly env: EnvName
+}
+
+const keyOf = (subject: Subject) => (subject.subject_type === "user" ? subject.email : subject.subject_id)
+
+const Answer = ({ env, org, project, subject }: AnswerProps) => {
+  const found = useLoad([org, project, env, keyOf(subject)].join(" "), () =>
+    call("acl", (api) => api.explain({ path: { org_name: org }, urlParams: { ...subject, project, env } }))
+  )
+  return (
+    <Reading of={found}>
+      {({ allowed, because }) => (
+        <>
+          <p>
+            {allowed.length === 0 ? (
+              <span class="badge bad">no access</span>
+            ) : (
+              allowed.map((permission) => (
+                <span key={permission} class="badge good">
+                  {permission}
+                </span>
+              ))
+            )}
+          </p>
+          <ul class="reasons">
+            {because.map((reason) => (
+              <li key={`${reason.by} ${reason.rule_id ?? reason.permission}`}>
+                <strong>{reason.permission}</strong>{" "}
+                {reason.by === "rule"
+                  ? "by a rule"
+                  : reason.by === "role"
+                    ? `by the role ${reason.role ?? ""}`
+                    : "as a superadmin of this server"}
+                {reason.rule_id !== undefined && <code class="quiet"> {reason.rule_id}</code>}
+                {reason.limited_by !== undefined && <span class="quiet">, limited by {reason.limited_by}</span>}
+              </li>
+            ))}
+          </ul>
+          {because.length === 0 && <p class="quiet">No role and no rule gives access here.</p>}
+        </>
+      )}
+    </Reading>
+  )
+}
+
+const Environments = ({ org, project, subject }: SubjectProps & { readonly project: ProjectName }) => {
+  const chosen = useSignal<EnvName | null>(null)
+  const id = useId()
+  const found = useLoad(`${org} ${project}`, () =>
+    Effect.map(
+      call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
+      ({ data }) => data.map(({ name }) => name)
+    )
+  )
+  return (
+    <Reading of={found}>
+      {(names) => {
+        const env = names.find((name) => name === chosen.value) ?? names[0]
+        return env === undefined ? (
+          <p class="quiet">The project has no environments.</p>
+        ) : (
+          <>
+            <label for={id}>Environment</label>
+            <select
+              id={id}
+              value={env}
+              onChange={({ currentTarget }) => {
+                chosen.value = names.find((name) => name === currentTarget.value) ?? null
+              }}
+            >
+              {names.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+            <Answer org={org} project={project} env={env} subject={subject} />
+          </>
+        )
+      }}
+    </Reading>
+  )
+}
+
+/** What a person or a service account may do in an environment, and which role or rule says so. */
+export const Explain = ({ org, subject }: SubjectProps) => {
+  const chosen = useSignal<ProjectName | null>(null)
+  const id = useId()
+  const found = useLoad(org, () =>
+    Effect.map(
+      call("projects", (api) => api.list({ path: { org_name: org } })),
+      ({ data }) => data.map(({ name }) => name)
+    )
+  )
+  return (
+    <div class="explain">
+      <Reading of={found}>
+        {(names) => {
+          const project = names.find((name) => name === chosen.value) ?? names[0]
+          return project === undefined ? (
+            <p class="quiet">There are no projects yet.</p>
+          ) : (
+            <>
+              <label for={id}>Project</label>
+              <select
+                id={id}
+                value={project}
+                onChange={({ currentTarget }) => {
+                  chosen.value = names.find((name) => name === currentTarget.value) ?? null
+                }}
+              >
+                {names.map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+              <Environments key={project} org={org} project={project} subject={subject} />
+            </>
+          )
+        }}
+      </Reading>
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+import type { OrgName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import { Choose } from "../../kit/Choose.js"
+import { CopyText } from "../../kit/CopyText.js"
+import { piecesFor, type Target, targets } from "./Lines.js"
+import { NewKey } from "./NewKey.js"
+import type { Made } from "./Wizard.js"
+
+/** The key, and the lines for where the account runs. */
+export const Recipe = ({ made, org }: { readonly org: OrgName; readonly made: Made }) => {
+  const target = useSignal<Target>("GitHub")
+  const use = { server: location.origin, org, project: made.project, env: made.env }
+  return (
+    <>
+      <NewKey account={made.account} />
+      <Choose label="It runs in" value={target.value} words={targets} choose={(word) => (target.value = word)} />
+      {piecesFor(target.value, use).map(({ lines, what }) => (
+        <div key={lines} class="accounts-piece">
+          <p>{what}</p>
+          <pre class="code-lines" tabIndex={0}>
+            {lines}
+          </pre>
+          <p class="row">
+            <CopyText label="Copy" text={lines} />
+          </p>
+        </div>
+      ))}
+      <p class="quiet">
+        GitHub, GitLab and Kubernetes can also sign in without a stored key: <code>coffer service-account trust</code>.
+      </p>
+    </>
+  )
+}

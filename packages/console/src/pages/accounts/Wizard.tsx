@@ -1,0 +1,184 @@
+import { Days, type ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { accountNameForm } from "@coffer/domain/NameForms"
+import { Pattern } from "@coffer/domain/Pattern"
+import { useSignal } from "@preact/signals"
+import { Effect, Option, Schema } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { TextField } from "../../kit/TextField.js"
+import { Recipe } from "./Recipe.js"
+
+interface Place {
+  readonly project: ProjectName
+  readonly envs: ReadonlyArray<EnvName>
+}
+
+const readPlaces = (org: OrgName) =>
+  call("projects", (api) => api.list({ path: { org_name: org } })).pipe(
+    Effect.flatMap(({ data }) =>
+      Effect.forEach(
+        data.slice(0, 100),
+        ({ name: project }) =>
+          Effect.map(
+            call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
+            ({ data: envs }): Place => ({ project, envs: envs.map(({ name }) => name) })
+          ),
+        { concurrency: 4 }
+      )
+    )
+  )
+
+const lifetimes = { "30 days": 30, "90 days": 90, "1 year": 365, never: null } as const
+type Lifetime = keyof typeof lifetimes
+const lifetimeWords: ReadonlyArray<Lifetime> = ["30 days", "90 days", "1 year", "never"]
+
+export interface Made {
+  readonly account: ServiceAccountWithKey
+  readonly project: ProjectName
+  readonly env: EnvName
+}
+
+const decodePattern = Schema.decodeUnknownOption(Pattern)
+const decodeDays = Schema.decodeUnknownOption(Days)
+
+interface FormProps {
+  readonly org: OrgName
+  readonly places: ReadonlyArray<Place>
+  readonly done: (made: Made) => void
+}
+
+/** Name, place and lifetime: an account that reads one environment of one project. */
+const Form = ({ done, org, places }: FormProps) => {
+  const name = useSignal("")
+  const projectName = useSignal(places[0]?.project ?? "")
+  const envName = useSignal("")
+  const lifetime = useSignal<Lifetime>("90 days")
+  const reveals = useSignal(true)
+  const act = useAct()
+  const place = places.find(({ project }) => project === projectName.value)
+  const env = place?.envs.find((one) => one === envName.value) ?? place?.envs[0]
+  if (place === undefined || env === undefined) {
+    return <p>A service account reads an environment of a project: create a project first.</p>
+  }
+  const { project } = place
+  const text = name.value.trim()
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const days = Option.getOrUndefined(decodeDays(lifetimes[lifetime.value]))
+    const patterns = Option.all({ project_pattern: decodePattern(project), env_pattern: decodePattern(env) })
+    if (Option.isNone(patterns) || !accountNameForm.is(text)) return
+    act.run(
+      Effect.gen(function* () {
+        const account = yield* call("serviceAccounts", (api) =>
+          api.create({
+            path: { org_name: org },
+            payload: {
+              name: text,
+              project,
+              reveal: reveals.value,
+              ...(days !== undefined && { expires_in_days: days })
+            }
+          })
+        )
+        yield* call("acl", (api) =>
+          api.grant({
+            path: { org_name: org },
+            payload: {
+              subject_type: "service_account",
+              subject_id: account.id,
+              ...patterns.value,
+              permission: "read"
+            }
+          })
+        )
+        return account
+      }),
+      (account) => {
+        done({ account, project, env })
+      }
+    )
+  }
+  return (
+    <form onSubmit={submit}>
+      <TextField
+        label="Name"
+        text={name}
+        placeholder="deploy"
+        maxLength={64}
+        isBad={text !== "" && !accountNameForm.is(text)}
+        hint="letters, digits, spaces, dots, underscores and hyphens"
+      />
+      <Choose
+        label="Project"
+        value={project}
+        words={places.map((one) => one.project)}
+        choose={(word) => (projectName.value = word)}
+      />
+      <Choose
+        label="Environment that it reads"
+        value={env}
+        words={place.envs}
+        choose={(word) => (envName.value = word)}
+      />
+      <Choose
+        label="The key expires after"
+        value={lifetime.value}
+        words={lifetimeWords}
+        choose={(word) => (lifetime.value = word)}
+      />
+      <label class="accounts-check">
+        <input
+          type="checkbox"
+          checked={reveals.value}
+          onChange={({ currentTarget }) => (reveals.value = currentTarget.checked)}
+        />{" "}
+        It may see values. Without, it only lists and compares keys, such as an agent.
+      </label>
+      <Problem failure={act.failure.value} />
+      <footer>
+        <button class="primary" disabled={act.isBusy.value || !accountNameForm.is(text)}>
+          Create
+        </button>
+      </footer>
+    </form>
+  )
+}
+
+interface WizardProps {
+  readonly org: OrgName
+  readonly close: () => void
+  readonly changed: () => void
+}
+
+/** Makes a service account, and ends with the exact lines for where it runs. */
+export const Wizard = ({ changed, close, org }: WizardProps) => {
+  const made = useSignal<Made | null>(null)
+  const places = useLoad(org, () => readPlaces(org))
+  const found = made.value
+  return (
+    <Dialog title={found === null ? "New service account" : `Use ${found.account.name}`} class="wide" close={close}>
+      {found === null ? (
+        <Reading of={places}>
+          {(value) => (
+            <Form
+              org={org}
+              places={value}
+              done={(next) => {
+                made.value = next
+                changed()
+              }}
+            />
+          )}
+        </Reading>
+      ) : (
+        <Recipe org={org} made={found} />
+      )}
+    </Dialog>
+  )
+}

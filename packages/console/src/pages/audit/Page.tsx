@@ -1,0 +1,150 @@
+import { auditActions, type AuditEntry } from "@coffer/domain/AuditEntry"
+import { LogCursor } from "@coffer/domain/AuditCursor"
+import type { OrgName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import { Option, Schema } from "effect"
+import { useEffect } from "preact/hooks"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import type { PageProps } from "../Pages.js"
+import { Activity } from "./Activity.js"
+import { Entries } from "./Entries.js"
+import { names, nameOf, noFilters, readPage, type Typed } from "./Filters.js"
+import { Verify } from "./Verify.js"
+import "./Page.css"
+
+const decodeCursor = Schema.decodeUnknownOption(LogCursor)
+
+/** How often a followed log is read. */
+const followMillis = 3_000
+
+interface LogProps {
+  readonly org: OrgName
+  readonly typed: Typed
+}
+
+/** The entries that fit the filters: newest first, followed while the box is ticked. */
+const Log = ({ org, typed }: LogProps) => {
+  const name = nameOf(org, typed)
+  const first = useLoad(name, () => readPage(org, typed))
+  const older = useSignal<ReadonlyArray<AuditEntry>>([])
+  const cursor = useSignal<string | null | undefined>(undefined)
+  const isFollowed = useSignal(false)
+  const act = useAct()
+  useEffect(() => {
+    older.value = []
+    cursor.value = undefined
+  }, [name])
+  useEffect(() => {
+    if (!isFollowed.value) return
+    const timer = setInterval(() => {
+      if (!document.hidden && !first.loaded.peek().isLoading) first.reload()
+    }, followMillis)
+    return () => {
+      clearInterval(timer)
+    }
+  }, [name, isFollowed.value])
+  return (
+    <Reading of={first}>
+      {({ data, pagination }) => {
+        const seen = new Set(data.map(({ seq }) => seq))
+        const entries = [...data, ...older.value.filter(({ seq }) => !seen.has(seq))]
+        const next = Option.getOrNull(decodeCursor(cursor.value === undefined ? pagination.next_cursor : cursor.value))
+        return (
+          <>
+            <Activity entries={entries} />
+            <p class="audit-count">
+              <span role="status">
+                {pagination.total}
+                {pagination.at_least === true ? " or more" : ""} {pagination.total === 1 ? "entry" : "entries"}
+              </span>
+              <label>
+                <input
+                  type="checkbox"
+                  checked={isFollowed.value}
+                  onChange={({ currentTarget }) => (isFollowed.value = currentTarget.checked)}
+                />{" "}
+                Follow
+              </label>
+            </p>
+            <Entries entries={entries} />
+            {next !== null && (
+              <button
+                type="button"
+                disabled={act.isBusy.value}
+                onClick={() => {
+                  act.run(readPage(org, typed, next), (page) => {
+                    older.value = [...older.value, ...page.data]
+                    cursor.value = page.pagination.next_cursor
+                  })
+                }}
+              >
+                Older entries
+              </button>
+            )}
+            <Problem failure={act.failure.value} />
+          </>
+        )
+      }}
+    </Reading>
+  )
+}
+
+const labels = { actor: "Actor", project: "Project", env: "Environment", key: "Key", since: "Since (UTC)" } as const
+
+const any = "any"
+const actions: ReadonlyArray<string> = [any, ...auditActions]
+
+/** What happened in an organization. */
+export const Page = ({ place: { org } }: PageProps<"org">) => {
+  const typed = useSignal<Typed>(noFilters)
+  const set = (name: keyof Typed, text: string) => {
+    typed.value = { ...typed.value, [name]: text }
+  }
+  return (
+    <section class="wide-page">
+      <h1>Audit log</h1>
+      <Verify org={org} />
+      <form
+        class="fields"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+        }}
+      >
+        <Choose
+          label="Action"
+          value={typed.value.action === "" ? any : typed.value.action}
+          words={actions}
+          choose={(word) => {
+            set("action", word === any ? "" : word)
+          }}
+        />
+        {names.map((name) => (
+          <div key={name} class="field audit-filter">
+            <label for={`audit-${name}`}>{labels[name]}</label>
+            <input
+              id={`audit-${name}`}
+              placeholder={name === "since" ? "2026-01-31" : undefined}
+              value={typed.value[name]}
+              autocomplete="off"
+              spellcheck={false}
+              onChange={({ currentTarget }) => {
+                set(name, currentTarget.value)
+              }}
+            />
+          </div>
+        ))}
+        {typed.value !== noFilters && (
+          <button type="button" class="plain" onClick={() => (typed.value = noFilters)}>
+            Clear
+          </button>
+        )}
+      </form>
+      <Log org={org} typed={typed.value} />
+    </section>
+  )
+}

@@ -1,0 +1,162 @@
+import { type Member, type Role, roles } from "@coffer/domain/Member"
+import type { OrgName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import { Effect } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { ConfirmByName } from "../../kit/ConfirmByName.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { Explain } from "../../kit/Explain.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { When } from "../../kit/When.js"
+import { missingInOrg } from "../../state/Organizations.js"
+import { me } from "../../state/Session.js"
+import type { PageProps } from "../Pages.js"
+import { Invite } from "./Invite.js"
+
+const read = (org: OrgName) =>
+  Effect.map(
+    call("members", (api) => api.list({ path: { org_name: org } })),
+    ({ data }) => data
+  )
+
+interface RowProps {
+  readonly org: OrgName
+  readonly member: Member
+  readonly changed: () => void
+}
+
+const RoleOf = ({ changed, member: { email, role, user_id }, org }: RowProps) => {
+  const act = useAct()
+  const own = roles.find((one) => one === role)
+  if (own === undefined || missingInOrg(org, "member.update") !== null) return <>{role}</>
+  const choose = (next: Role) => {
+    act.run(
+      call("members", (api) => api.setRole({ path: { org_name: org, user_id }, payload: { role: next } })),
+      changed
+    )
+  }
+  return (
+    <>
+      <Choose
+        label={`Role of ${email}`}
+        isLabelHidden
+        value={own}
+        words={roles}
+        disabled={act.isBusy.value}
+        choose={choose}
+      />
+      <Problem failure={act.failure.value} />
+    </>
+  )
+}
+
+const Row = (props: RowProps) => {
+  const { changed, member, org } = props
+  const { created_at, email, user_id } = member
+  const open = useSignal<"explain" | "remove" | null>(null)
+  const act = useAct()
+  const close = () => {
+    open.value = null
+  }
+  const why = missingInOrg(org, "member.remove")
+  const remove = () => {
+    act.run(
+      call("members", (api) => api.remove({ path: { org_name: org, user_id } })),
+      changed
+    )
+  }
+  return (
+    <tr>
+      <th scope="row">
+        {email} {me.value?.email === email && <span class="badge">you</span>}
+      </th>
+      <td>
+        <RoleOf {...props} />
+      </td>
+      <td class="quiet">
+        <When time={created_at} />
+      </td>
+      <td class="actions">
+        <button type="button" onClick={() => (open.value = "explain")}>
+          Explain<span class="hidden"> the access of {email}</span>
+        </button>
+        <button type="button" disabled={why !== null} title={why ?? undefined} onClick={() => (open.value = "remove")}>
+          Remove<span class="hidden"> {email}</span>
+        </button>
+        {open.value === "explain" && (
+          <Dialog title={`What ${email} may do`} close={close}>
+            <Explain org={org} subject={{ subject_type: "user", email }} />
+          </Dialog>
+        )}
+        {open.value === "remove" && (
+          <ConfirmByName
+            title="Remove a member"
+            name={email}
+            verb="Remove"
+            isBusy={act.isBusy.value}
+            confirm={remove}
+            close={close}
+          >
+            <p>
+              {email} loses all access to {org} at once, with all of its rules. Service accounts that the person made
+              stay valid: rotate their keys if the person may know them.
+            </p>
+            <Problem failure={act.failure.value} />
+          </ConfirmByName>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** The people of an organization. */
+export const Page = ({ place: { org } }: PageProps<"org">) => {
+  const members = useLoad(org, () => read(org))
+  const why = missingInOrg(org, "member.invite")
+  return (
+    <section class="wide-page">
+      <h1>Members</h1>
+      {why === null ? <Invite org={org} done={members.reload} /> : <p class="quiet">To invite people, one {why}.</p>}
+      <Reading of={members}>
+        {(found) => (
+          <div class="scroll" tabIndex={0} role="region" aria-label="Members">
+            <table class="list">
+              <thead>
+                <tr>
+                  <th scope="col">Person</th>
+                  <th scope="col">Role</th>
+                  <th scope="col">Since</th>
+                  <th scope="col">
+                    <span class="hidden">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {found.map((member) => (
+                  <Row key={member.user_id} org={org} member={member} changed={members.reload} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Reading>
+      <details class="more">
+        <summary>What the roles may do</summary>
+        <dl class="facts">
+          <dt>owner</dt>
+          <dd>Everything: roles, the name and the end of the organization.</dd>
+          <dt>admin</dt>
+          <dd>Every secret; projects, environments, members, rules, service accounts, the audit log.</dd>
+          <dt>developer</dt>
+          <dd>Sees projects. Reads and writes what rules allow.</dd>
+          <dt>member</dt>
+          <dd>Sees projects. Reads what rules allow, and never writes.</dd>
+        </dl>
+      </details>
+    </section>
+  )
+}

@@ -1,0 +1,129 @@
+import { type Permission, permissions } from "@coffer/domain/AclRule"
+import type { OrgName } from "@coffer/domain/Names"
+import { Pattern } from "@coffer/domain/Pattern"
+import { useSignal } from "@preact/signals"
+import { Effect, Option, Schema } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { Explain, type Subject } from "../../kit/Explain.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { TextField } from "../../kit/TextField.js"
+import { missingInOrg } from "../../state/Organizations.js"
+import { Coverage } from "./Coverage.js"
+import "./Page.css"
+
+interface Named {
+  readonly name: string
+  readonly subject: Subject
+}
+
+/** People and service accounts, by name. */
+const readSubjects = (org: OrgName) =>
+  Effect.all([
+    Effect.map(
+      call("members", (api) => api.list({ path: { org_name: org } })),
+      ({ data }) => data.map(({ email }): Named => ({ name: email, subject: { subject_type: "user", email } }))
+    ),
+    missingInOrg(org, "service_account.list") === null
+      ? Effect.map(
+          call("serviceAccounts", (api) => api.list({ path: { org_name: org } })),
+          ({ data }) =>
+            data.map(({ id, name }): Named => ({ name, subject: { subject_type: "service_account", subject_id: id } }))
+        )
+      : Effect.succeed([])
+  ]).pipe(Effect.map(([people, machines]) => [...people, ...machines]))
+
+const decode = Schema.decodeUnknownOption(Pattern)
+
+const patternHint = "a name, or a pattern: * is any text, ? any character, {a,b} either"
+
+interface FormProps {
+  readonly org: OrgName
+  readonly subjects: ReadonlyArray<Named>
+  readonly done: () => void
+}
+
+const Form = ({ done, org, subjects }: FormProps) => {
+  const who = useSignal(subjects[0]?.name ?? "")
+  const projects = useSignal("")
+  const envs = useSignal("")
+  const permission = useSignal<Permission>("read")
+  const act = useAct()
+  const project = Option.getOrNull(decode(projects.value))
+  const env = Option.getOrNull(decode(envs.value))
+  const chosen = subjects.find(({ name }) => name === who.value) ?? null
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (chosen === null || project === null || env === null) return
+    const granted = { project_pattern: project, env_pattern: env, permission: permission.value }
+    const { subject } = chosen
+    act.run(
+      call("acl", (api) =>
+        subject.subject_type === "user"
+          ? api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
+          : api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
+      ),
+      () => {
+        projects.value = ""
+        envs.value = ""
+        done()
+      }
+    )
+  }
+  return (
+    <div class="rules-desk">
+      <form onSubmit={submit}>
+        <h2>Grant</h2>
+        <Choose
+          label="Who"
+          value={who.value}
+          words={subjects.map(({ name }) => name)}
+          choose={(name) => (who.value = name)}
+        />
+        <TextField
+          label="Projects"
+          text={projects}
+          placeholder="web*"
+          maxLength={200}
+          isBad={projects.value !== "" && project === null}
+          hint={patternHint}
+        />
+        <TextField
+          label="Environments"
+          text={envs}
+          placeholder="{dev,staging}"
+          maxLength={200}
+          isBad={envs.value !== "" && env === null}
+          hint={patternHint}
+        />
+        <Choose label="May" value={permission.value} words={permissions} choose={(word) => (permission.value = word)} />
+        <p class="hint">
+          {permission.value === "read" && "Read values and their history."}
+          {permission.value === "write" && "Read and write values."}
+          {permission.value === "admin" && "Read, write, and destroy versions for ever."}
+        </p>
+        <button class="primary" disabled={act.isBusy.value || project === null || env === null}>
+          Grant {permission.value}
+        </button>
+        <Problem failure={act.failure.value} />
+      </form>
+      <section aria-labelledby="rules-covers">
+        <h2 id="rules-covers">Covers now</h2>
+        <Coverage org={org} project={project} env={env} />
+      </section>
+      <section aria-labelledby="rules-explain">
+        <h2 id="rules-explain">Explain {who.value}</h2>
+        {chosen !== null && <Explain key={chosen.name} org={org} subject={chosen.subject} />}
+      </section>
+    </div>
+  )
+}
+
+/** Grants a rule: what its patterns cover, and what the subject may do already, are beside it. */
+export const Editor = ({ done, org }: { readonly org: OrgName; readonly done: () => void }) => {
+  const subjects = useLoad(org, () => readSubjects(org))
+  return <Reading of={subjects}>{(found) => <Form org={org} subjects={found} done={done} />}</Reading>
+}

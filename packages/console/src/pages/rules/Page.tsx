@@ -1,0 +1,157 @@
+import type { AclRule } from "@coffer/domain/AclRule"
+import type { OrgName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import { Effect } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { When } from "../../kit/When.js"
+import { missingInOrg } from "../../state/Organizations.js"
+import type { PageProps } from "../Pages.js"
+import { Editor } from "./Editor.js"
+
+const read = (org: OrgName) =>
+  Effect.map(
+    call("acl", (api) => api.list({ path: { org_name: org } })),
+    ({ data }) => data
+  )
+
+const subjectOf = ({ email, name, subject_id }: AclRule): string => email ?? name ?? subject_id
+
+interface RowProps {
+  readonly org: OrgName
+  readonly rule: AclRule
+  readonly changed: () => void
+}
+
+const Row = ({ changed, org, rule }: RowProps) => {
+  const isOpen = useSignal(false)
+  const act = useAct()
+  const { created_at, created_by, env_pattern, id, permission, project_pattern, subject_type } = rule
+  const subject = subjectOf(rule)
+  return (
+    <tr>
+      <th scope="row">
+        {subject} {subject_type === "service_account" && <span class="badge">machine</span>}
+      </th>
+      <td>
+        <code>
+          {project_pattern}/{env_pattern}
+        </code>
+      </td>
+      <td>
+        <span class={permission === "admin" ? "badge bad" : permission === "write" ? "badge warn" : "badge good"}>
+          {permission}
+        </span>
+      </td>
+      <td class="quiet">
+        <When time={created_at} /> by {created_by}
+      </td>
+      <td class="actions">
+        <button type="button" onClick={() => (isOpen.value = true)}>
+          Revoke<span class="hidden"> the rule of {subject}</span>
+        </button>
+        {isOpen.value && (
+          <Dialog title="Revoke a rule" close={() => (isOpen.value = false)}>
+            <p>
+              {subject} loses <strong>{permission}</strong> on <code>{`${project_pattern}/${env_pattern}`}</code> at
+              once, unless a role or another rule gives it.
+            </p>
+            <Problem failure={act.failure.value} />
+            <footer>
+              <button type="button" onClick={() => (isOpen.value = false)}>
+                Cancel
+              </button>
+              <button
+                type="button"
+                class="danger"
+                disabled={act.isBusy.value}
+                onClick={() => {
+                  act.run(
+                    call("acl", (api) => api.revoke({ path: { org_name: org, rule_id: id } })),
+                    changed
+                  )
+                }}
+              >
+                Revoke
+              </button>
+            </footer>
+          </Dialog>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const Rules = ({
+  changed,
+  org,
+  rules
+}: {
+  readonly org: OrgName
+  readonly rules: ReadonlyArray<AclRule>
+  readonly changed: () => void
+}) => {
+  const filter = useSignal("")
+  const wanted = filter.value.trim().toLowerCase()
+  const found = rules.filter((rule) =>
+    `${subjectOf(rule)} ${rule.project_pattern}/${rule.env_pattern} ${rule.permission}`.toLowerCase().includes(wanted)
+  )
+  if (rules.length === 0) {
+    return (
+      <p class="quiet">
+        There are no rules yet. Owners and admins reach every secret without one; developers, members and service
+        accounts reach none.
+      </p>
+    )
+  }
+  return (
+    <>
+      <input
+        type="search"
+        class="wide"
+        aria-label="Filter rules"
+        placeholder={`Filter ${rules.length} rules`}
+        value={filter.value}
+        onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
+      />
+      <div class="scroll" tabIndex={0} role="region" aria-label="Rules">
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Who</th>
+              <th scope="col">Projects / environments</th>
+              <th scope="col">May</th>
+              <th scope="col">Granted</th>
+              <th scope="col">
+                <span class="hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, 500).map((rule) => (
+              <Row key={rule.id} org={org} rule={rule} changed={changed} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {found.length > 500 && <p class="quiet">The first 500 of {found.length}: filter to see the others.</p>}
+    </>
+  )
+}
+
+/** The access rules of an organization, with an editor and the explanation beside them. */
+export const Page = ({ place: { org } }: PageProps<"org">) => {
+  const rules = useLoad(org, () => read(org))
+  const why = missingInOrg(org, "acl.grant")
+  return (
+    <section class="wide-page">
+      <h1>Access rules</h1>
+      {why === null ? <Editor org={org} done={rules.reload} /> : <p class="quiet">To grant rules, one {why}.</p>}
+      <Reading of={rules}>{(found) => <Rules org={org} rules={found} changed={rules.reload} />}</Reading>
+    </section>
+  )
+}

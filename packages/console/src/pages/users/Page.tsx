@@ -1,0 +1,149 @@
+import type { UserRecord } from "@coffer/domain/UserRecord"
+import { EmailPrefix } from "@coffer/domain/UserRecord"
+import { useSignal } from "@preact/signals"
+import { Effect, Option, Schema } from "effect"
+import { call, type Failure } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { ConfirmByName } from "../../kit/ConfirmByName.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { When } from "../../kit/When.js"
+
+const decode = Schema.decodeUnknownOption(EmailPrefix)
+
+const readHealth = Effect.suspend(() => call("system", (api) => api.ready()))
+
+const readPage = (prefix: string) => {
+  const email = Option.getOrUndefined(decode(prefix))
+  return call("users", (api) => api.list({ urlParams: { limit: 100, ...(email !== undefined && { email }) } }))
+}
+
+const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: () => void }) => {
+  const { disabled_at, email, id, is_superadmin, last_seen_at, organizations, sessions } = user
+  const isOpen = useSignal(false)
+  const act = useAct()
+  const done = () => {
+    isOpen.value = false
+    changed()
+  }
+  const run = <A, E extends Failure>(effect: Effect.Effect<A, E>) => {
+    act.run(effect, done)
+  }
+  return (
+    <tr>
+      <th scope="row">
+        {email} {is_superadmin && <span class="badge">superadmin</span>}{" "}
+        {disabled_at !== null && <span class="badge bad">disabled</span>}
+      </th>
+      <td class="quiet">{last_seen_at === null ? "never" : <When time={last_seen_at} />}</td>
+      <td>{organizations}</td>
+      <td>{sessions}</td>
+      <td class="actions">
+        <button
+          type="button"
+          disabled={act.isBusy.value || sessions === 0}
+          onClick={() => {
+            run(call("users", (api) => api.endSessions({ path: { user_id: id } })))
+          }}
+        >
+          Log out<span class="hidden"> {email}</span>
+        </button>
+        {disabled_at === null ? (
+          <button type="button" onClick={() => (isOpen.value = true)}>
+            Disable<span class="hidden"> {email}</span>
+          </button>
+        ) : (
+          <button
+            type="button"
+            disabled={act.isBusy.value}
+            onClick={() => {
+              run(call("users", (api) => api.enable({ path: { user_id: id } })))
+            }}
+          >
+            Enable<span class="hidden"> {email}</span>
+          </button>
+        )}
+        {!isOpen.value && <Problem failure={act.failure.value} />}
+        {isOpen.value && (
+          <ConfirmByName
+            title="Disable a person"
+            name={email}
+            verb="Disable"
+            isBusy={act.isBusy.value}
+            close={() => (isOpen.value = false)}
+            confirm={() => {
+              run(call("users", (api) => api.disable({ path: { user_id: id } })))
+            }}
+          >
+            <p>
+              {email} is logged out everywhere and cannot log in. Memberships stay, and service accounts that the person
+              made stay valid.
+            </p>
+            <Problem failure={act.failure.value} />
+          </ConfirmByName>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const Health = () => {
+  const health = useLoad("health", () => readHealth)
+  return (
+    <Reading of={health}>
+      {() => (
+        <p>
+          <span class="badge good">healthy</span> The database answers, and the audit log can be written.
+        </p>
+      )}
+    </Reading>
+  )
+}
+
+/** The people of the server and its health, for superadmins. */
+export const Page = () => {
+  const prefix = useSignal("")
+  const users = useLoad(prefix.value, () => readPage(prefix.value))
+  return (
+    <section class="wide-page">
+      <h1>People of this server</h1>
+      <Health />
+      <input
+        type="search"
+        class="wide"
+        aria-label="Beginning of the e-mail address"
+        placeholder="Beginning of the e-mail address"
+        value={prefix.value}
+        onChange={({ currentTarget }) => (prefix.value = currentTarget.value.trim())}
+      />
+      <Reading of={users}>
+        {({ data, pagination }) => (
+          <>
+            <div class="scroll" tabIndex={0} role="region" aria-label="People">
+              <table class="list">
+                <thead>
+                  <tr>
+                    <th scope="col">Person</th>
+                    <th scope="col">Last seen</th>
+                    <th scope="col">Organizations</th>
+                    <th scope="col">Sessions</th>
+                    <th scope="col">
+                      <span class="hidden">Actions</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.map((user) => (
+                    <Row key={user.id} user={user} changed={users.reload} />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            {pagination.has_next && <p class="quiet">The first 100: type the beginning of an address for others.</p>}
+          </>
+        )}
+      </Reading>
+    </section>
+  )
+}
