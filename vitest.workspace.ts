@@ -42,6 +42,12 @@ const onBothInLongRuns = [
   "pages/*"
 ]
 
+/** What all tests of a project share. */
+const globalSetups: Readonly<Record<string, string>> = {
+  server: "./test/backups/StartStore.ts",
+  console: "./test/support/Start.ts"
+}
+
 const project = (name: string) => ({
   resolve: { alias },
   test: {
@@ -50,7 +56,7 @@ const project = (name: string) => ({
     include: ["test/**/*.test.{ts,tsx}"],
     exclude: [ofPostgres],
     fakeTimers: { toFake: [] },
-    ...(name === "server" ? { globalSetup: "./test/backups/StartStore.ts" } : {}),
+    ...(globalSetups[name] === undefined ? {} : { globalSetup: globalSetups[name] }),
     testTimeout: 300_000,
     hookTimeout: 300_000
   }
@@ -72,7 +78,19 @@ const postgres = {
   }
 }
 
+/** The tests in the browser once more, in the long form. */
+const consoleOnPostgres = {
+  resolve: { alias },
+  test: {
+    ...project("console").test,
+    name: "console-postgres",
+    include: ["test/browser/*.test.ts"],
+    globalSetup: "./test/support/StartPostgres.ts"
+  }
+}
+
 export default defineWorkspace([
   ...["domain", "server", "cli", "mcp", "console"].map((name) => project(name)),
-  postgres
+  postgres,
+  ...(process.env["COFFER_LONG"] === "1" ? [consoleOnPostgres] : [])
 ])

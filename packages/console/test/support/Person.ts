@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs"
+import { assert, inject } from "vitest"
+
+/** JSON as it came: tests look into it as they expect it to be. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Json = any
+
+let clients = 0
+
+/** Waits until a text has been found. */
+export const until = async <A>(look: () => A | undefined, what: string): Promise<A> => {
+  for (let tries = 0; tries < 400; tries++) {
+    const found = look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  return assert.fail(`waited in vain for ${what}`)
+}
+
+const codesFor = (email: string): ReadonlyArray<string> => {
+  const line = new RegExp(`login code for ${email.replace(/[.+]/g, "\\$&")}: (\\d{6})`, "g")
+  return [...readFileSync(inject("server").log, "utf8").matchAll(line)].map(([, code = ""]) => code)
+}
+
+/** A login code of an address, after `before` others. */
+export const codeFor = (email: string, before = 0): Promise<string> =>
+  until(() => codesFor(email)[before], `a code for ${email}`)
+
+/** The headers of a script of the server's own pages. */
+const ownPage = (url: string) => ({ "content-type": "application/json", "x-coffer": "1", origin: url })
+
+/** A person with a session token, who prepares what a test looks at. */
+export class Person {
+  private constructor(
+    readonly email: string,
+    readonly token: string
+  ) {}
+
+  static async login(email: string): Promise<Person> {
+    const { url } = inject("server")
+    const headers = { ...ownPage(url), "x-real-ip": `198.18.0.${(++clients % 250) + 1}` }
+    const post = (path: string, body: object) =>
+      fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })
+    const before = codesFor(email).length
+    const asked = await post("/api/auth/login", { email })
+    assert.strictEqual(asked.status, 200, await asked.text())
+    const code = await codeFor(email, before)
+    const verified = await post("/api/auth/verify", { email, code, session: "cookie" })
+    assert.strictEqual(verified.status, 204, await verified.text())
+    const [, token = ""] = /^coffer=([^;]+)/.exec(verified.headers.getSetCookie().join("\n")) ?? []
+    return new Person(email, token)
+  }
+
+  async call(method: string, path: string, body?: unknown): Promise<Json> {
+    const answer = await fetch(inject("server").url + path, {
+      method,
+      headers: {
+        ...ownPage(inject("server").url),
+        cookie: `coffer=${this.token}`
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    assert.isBelow(answer.status, 300, `${method} ${path}: ${text}`)
+    return text === "" ? undefined : JSON.parse(text)
+  }
+
+  /** Makes an organization with a project and some values. */
+  async organization(org: string, values: Readonly<Record<string, Readonly<Record<string, string>>>> = {}) {
+    await this.call("POST", "/api/orgs", { name: org })
+    await this.call("POST", `/api/orgs/${org}/projects`, { name: "webshop" })
+    for (const [env, set] of Object.entries(values)) {
+      await this.call("PATCH", `/api/orgs/${org}/projects/webshop/envs/${env}/bundle`, { set })
+    }
+  }
+}

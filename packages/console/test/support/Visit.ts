@@ -1,0 +1,94 @@
+import { createRequire } from "node:module"
+import { readFileSync } from "node:fs"
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
+import { assert, inject } from "vitest"
+import type { Json, Person } from "./Person.js"
+
+let connected: Promise<Browser> | undefined
+
+/** The browser of all tests. */
+export const browser = (): Promise<Browser> => (connected ??= chromium.connect(inject("browser") ?? ""))
+
+export const hasBrowser = (): boolean => inject("browser") !== undefined
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+export const looks = [
+  { width: 390, scheme: "light" },
+  { width: 390, scheme: "dark" },
+  { width: 1280, scheme: "light" },
+  { width: 1280, scheme: "dark" }
+] as const
+
+/** A page in a context of its own, which notes whatever must not happen. */
+export class Visit {
+  readonly problems: Array<string> = []
+
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page
+  ) {}
+
+  /** Opens an address as a person, or as nobody. */
+  static async open(path: string, person?: Person): Promise<Visit> {
+    const { url } = inject("server")
+    const context = await (await browser()).newContext({ viewport: { width: 1280, height: 800 } })
+    if (person !== undefined) {
+      await context.addCookies([{ name: "coffer", value: person.token, url, httpOnly: true, sameSite: "Strict" }])
+    }
+    context.setDefaultTimeout(10_000)
+    const page = await context.newPage()
+    const visit = new Visit(context, page)
+    page.on("console", (message) => {
+      // The browser writes a line for every answer from 400 on, and the page shows what that means.
+      if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
+        visit.problems.push(`console: ${message.text()}`)
+      }
+    })
+    page.on("pageerror", (error) => visit.problems.push(`error: ${error.message}`))
+    context.on("request", (request) => {
+      const address = request.url()
+      if (!address.startsWith(`${url}/`) && !address.startsWith("data:")) visit.problems.push(`request: ${address}`)
+    })
+    await page.goto(url + path)
+    return visit
+  }
+
+  /** Waits for a text. */
+  async sees(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor({ timeout: 10_000 })
+  }
+
+  async press(name: string | RegExp): Promise<void> {
+    await this.page.getByRole("button", { name }).first().click({ timeout: 10_000 })
+  }
+
+  async fill(label: string | RegExp, text: string): Promise<void> {
+    await this.page.getByLabel(label).first().fill(text, { timeout: 10_000 })
+  }
+
+  /** Checks the page at every width and scheme for what keeps people out, and for a page that is wider than the window. */
+  async isAccessible(name: string): Promise<void> {
+    for (const { scheme, width } of looks) {
+      await this.page.setViewportSize({ width, height: 800 })
+      await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" })
+      await this.page.evaluate(`${axe};undefined`)
+      const found: Json = await this.page.evaluate(
+        `axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary).join(" | ")))`
+      )
+      assert.deepStrictEqual(found, [], `${name} at ${width} px, ${scheme}`)
+      const overflow: Json = await this.page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+      )
+      assert.isAtMost(overflow, 0, `${name} is wider than ${width} px`)
+    }
+    await this.page.setViewportSize({ width: 1280, height: 800 })
+  }
+
+  /** Closes the page, and fails if anything happened that must not. */
+  async close(): Promise<void> {
+    await this.context.close()
+    assert.deepStrictEqual(this.problems, [])
+  }
+}
