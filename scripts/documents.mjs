@@ -19,6 +19,7 @@ const order = [
     "getting-started",
     "install",
     "concepts",
+    "console",
     "cli",
     "run",
     "mcp",

@@ -1,0 +1,174 @@
+/**
+ * Takes the pictures of docs/console.md and of the README from the running product. With a folder as the argument, takes
+ * every page at several widths, light and dark, into that folder instead.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { chromium } from "playwright-core"
+import { chromiumFlags, chromiumPath, noChromium } from "./chromium.mjs"
+
+const root = new URL("../", import.meta.url)
+const port = 7199
+const url = `http://127.0.0.1:${port}`
+
+const folder = await mkdtemp(join(tmpdir(), "coffer-pictures-"))
+let log = ""
+
+const startServer = async () => {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("packages/server/bin/coffer-server.js", root))], {
+    cwd: folder,
+    env: {
+      PATH: process.env.PATH,
+      SERVICE_MASTER_KEY: "c0ffee".padEnd(64, "0"),
+      SERVICE_PORT: String(port),
+      SERVICE_PUBLIC_URL: url,
+      SMTP_HOST: "log",
+      SUPERADMIN_EMAIL_0: "ada@example.com",
+      BACKUP_DIR: folder
+    },
+    stdio: ["ignore", "ignore", "pipe"]
+  })
+  child.stderr.on("data", (text) => (log += text))
+  while (!log.includes("listening on")) await once(child.stderr, "data")
+  return child
+}
+
+const headers = { "content-type": "application/json", "x-coffer": "1", origin: url }
+
+const login = async (email) => {
+  const post = (path, body) => fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })
+  await post("/api/auth/login", { email })
+  let found
+  while ((found = new RegExp(`login code for ${email}: (\\d{6})`).exec(log)) === null) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const verified = await post("/api/auth/verify", { email, code: found[1], session: "cookie" })
+  return /^coffer=([^;]+)/.exec(verified.headers.getSetCookie().join("\n"))[1]
+}
+
+const words = ["DATABASE", "STRIPE", "SMTP", "REDIS", "SENTRY", "OAUTH", "S3", "SEARCH", "QUEUE", "SESSION"]
+const parts = ["URL", "API_KEY", "PASSWORD"]
+
+/** A company as it is after some weeks. */
+const prepare = async (cookie) => {
+  const call = async (method, path, body) => {
+    const answer = await fetch(`${url}/api/orgs${path}`, {
+      method,
+      headers: { ...headers, cookie: `coffer=${cookie}` },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${text}`)
+    return text === "" ? undefined : JSON.parse(text)
+  }
+  await call("POST", "", { name: "acme" })
+  for (const name of ["webshop", "website", "billing"]) await call("POST", "/acme/projects", { name })
+  for (const [index, env] of ["dev", "staging", "prod"].entries()) {
+    const set = {}
+    words.forEach((word, row) =>
+      parts.forEach((part, column) => {
+        const number = row * parts.length + column
+        if ((number + index * 4) % 9 !== 0) set[`${word}_${part}`] = number % 4 === 0 ? "same" : `${env}-${number}`
+      })
+    )
+    await call("PATCH", `/acme/projects/webshop/envs/${env}/bundle`, { set })
+  }
+  for (const [email, role] of [
+    ["grace@example.com", "admin"],
+    ["hal@example.com", "developer"],
+    ["a-person-with-a-rather-long-address@a-subdomain.example.com", "member"]
+  ]) {
+    await call("POST", "/acme/members", { email, role })
+  }
+  const rule = { subject_type: "user", email: "hal@example.com" }
+  await call("POST", "/acme/acl", {
+    ...rule,
+    project_pattern: "web*",
+    env_pattern: "{dev,staging}",
+    permission: "write"
+  })
+  await call("POST", "/acme/acl", { ...rule, project_pattern: "billing", env_pattern: "dev", permission: "read" })
+  for (const name of ["deploy", "nightly backup", "review agent"]) {
+    const { id } = await call("POST", "/acme/service-accounts", {
+      name,
+      project: "webshop",
+      reveal: name !== "review agent",
+      ...(name === "deploy" && { expires_in_days: 10 }),
+      ...(name === "review agent" && { expires_in_days: 90 })
+    })
+    const subject = { subject_type: "service_account", subject_id: id }
+    await call("POST", "/acme/acl", { ...subject, project_pattern: "webshop", env_pattern: "prod", permission: "read" })
+  }
+}
+
+const pages = {
+  organizations: "/",
+  projects: "/acme",
+  matrix: "/acme/webshop",
+  empty: "/acme/website",
+  members: "/acme/-/members",
+  rules: "/acme/-/rules",
+  accounts: "/acme/-/accounts",
+  audit: "/acme/-/audit",
+  account: "/-/account",
+  people: "/-/users",
+  backups: "/-/backups",
+  missing: "/acme/-/nowhere",
+  login: "/login"
+}
+
+/** What is done on a page before its picture. */
+const steps = {
+  rules: async (page) => {
+    await page.getByLabel("Who").selectOption("hal@example.com")
+    await page.getByLabel("Projects").first().fill("web*")
+    await page.getByLabel("Environments").fill("{dev,staging}")
+    await page.getByText("3 projects, where marked").waitFor()
+  }
+}
+
+const take = async (page, name, file, { scheme = "light", width = 1280, height = 800 } = {}) => {
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" })
+  await page.goto(url + pages[name])
+  await page.waitForLoadState("networkidle")
+  await steps[name]?.(page)
+  await page.waitForTimeout(100)
+  await page.screenshot({ path: file, fullPage: height === 1 })
+}
+
+const path = chromiumPath()
+if (path === undefined) throw new Error(noChromium)
+const server = await startServer()
+const browser = await chromium.launch({ executablePath: path, args: chromiumFlags })
+try {
+  const cookie = await login("ada@example.com")
+  await prepare(cookie)
+  const context = await browser.newContext({ deviceScaleFactor: 1 })
+  await context.addCookies([{ name: "coffer", value: cookie, url, httpOnly: true, sameSite: "Strict" }])
+  const page = await context.newPage()
+  const [target, ...only] = process.argv.slice(2)
+  if (target === undefined) {
+    const pictures = fileURLToPath(new URL("docs/pictures/", root))
+    await mkdir(pictures, { recursive: true })
+    for (const name of ["matrix", "rules", "audit"]) await take(page, name, `${pictures}${name}.png`, { height: 720 })
+  } else {
+    await mkdir(target, { recursive: true })
+    for (const name of only.length === 0 ? Object.keys(pages) : only) {
+      for (const width of [390, 1280, 1920]) {
+        for (const scheme of ["light", "dark"]) {
+          await take(page, name, join(target, `${name}-${width}-${scheme}.png`), { scheme, width, height: 900 })
+        }
+      }
+    }
+  }
+} finally {
+  await browser.close()
+  server.kill("SIGTERM")
+  await once(server, "exit")
+  await rm(folder, { recursive: true })
+}
