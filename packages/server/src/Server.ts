@@ -77,37 +77,57 @@ const announce = Layer.effectDiscard(
   })
 )
 
-const ServicesLive = HttpApiBuilder.serve().pipe(
-  Layer.merge(announce),
-  Layer.provide([NodeHttpServerLive, HttpServer.layerContext]),
-  Layer.provide([BoundaryLive, ConsoleLive, PagesLive]),
-  Layer.provide(ApiLive),
-  Layer.provide(HttpRouter.setRouterConfig(routerConfig)),
-  Layer.provide([AuthenticationLive, Layer.effect(Admission, makeAdmission(Api))]),
-  // Before the first request, because requests must not see the superadmins of the previous configuration.
-  Layer.provide(SuperadminsLive),
-  Layer.merge(MaintenanceLive),
-  Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default))),
-  Layer.provide(MetricsLive),
-  Layer.provide(Access.Default),
-  Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
-  // Released after the audit queue is flushed, so that the stream contains all of its entries.
-  Layer.provide(AuditStreamJob),
-  Layer.provide(InstanceLive),
-  // Before the first write of this server, and until its last.
-  Layer.provide([HeartbeatLive, ClockCheckLive])
+const AdmissionLive = Layer.effect(
+  Admission,
+  Effect.flatMap(ServerConfig, ({ isBrokerAlone }) => makeAdmission(Api, isBrokerAlone))
 )
 
-/**
- * The server on a database. Layers are released in reverse order: the socket first, after the requests in flight, then the audit
- * queue, and the database last.
- */
-export const serverOn = (database: typeof EngineLive) =>
-  ServicesLive.pipe(
+/** Serves the contract; `around` is what surrounds its calls. */
+const served = <E, R>(around: Layer.Layer<never, E, R>) =>
+  HttpApiBuilder.serve().pipe(
+    Layer.merge(announce),
+    Layer.provide([NodeHttpServerLive, HttpServer.layerContext]),
+    Layer.provide(around),
+    Layer.provide(ApiLive),
+    Layer.provide(HttpRouter.setRouterConfig(routerConfig)),
+    Layer.provide([AuthenticationLive, AdmissionLive])
+  )
+
+/** What all processes need beside the database. */
+const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
+  services.pipe(
+    Layer.provide(MetricsLive),
+    Layer.provide(Access.Default),
+    Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
+    // Released after the audit queue is flushed, so that the stream contains all of its entries.
+    Layer.provide(AuditStreamJob),
+    Layer.provide(InstanceLive),
+    // Before the first write of this server, and until its last.
+    Layer.provide([HeartbeatLive, ClockCheckLive])
+  )
+
+const ServicesLive = supported(
+  served(Layer.mergeAll(BoundaryLive, ConsoleLive, PagesLive)).pipe(
+    // Before the first request, because requests must not see the superadmins of the previous configuration.
+    Layer.provide(SuperadminsLive),
+    Layer.merge(MaintenanceLive),
+    Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
+  )
+)
+
+/** Layers are released in reverse order: the socket first, after the requests in flight, then the audit queue, and the database last. */
+const on = <A, E, R>(services: Layer.Layer<A, E, R>, database: typeof EngineLive) =>
+  services.pipe(
     Layer.provide(database),
     Layer.provide(KeyringLive),
     Layer.provide(TracingLive),
     Layer.provide(LoggingLive)
   )
+
+/** The server on a database. */
+export const serverOn = (database: typeof EngineLive) => on(ServicesLive, database)
+
+/** A process that only makes requests with secrets: without pages, and without the jobs of servers. */
+export const BrokerLive = on(supported(served(BoundaryLive)), EngineLive)
 
 export const ServerLive = serverOn(EngineLive)

@@ -1,14 +1,14 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { BackupId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
-import { Cause, Console, Effect, Either, Exit, Layer, Option, Redacted, Schema } from "effect"
+import { Cause, Console, Effect, Either, Exit, Layer, Option, Record, Redacted, Schema } from "effect"
 import { dirname, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { offlineSession } from "./auth/OfflineSession.js"
 import { applyRestore } from "./backups/Apply.js"
 import { offlineDrill } from "./backups/OfflineDrill.js"
 import { check } from "./check/Check.js"
-import { loadConfig, ServerConfig } from "./Config.js"
+import { loadConfig, ServerConfig, type Settings } from "./Config.js"
 import { parsePlace } from "./config/DatabasePlace.js"
 import { exposedSecrets } from "./config/Exposed.js"
 import { unknownMessage, unknownSettings } from "./config/Unknown.js"
@@ -20,7 +20,7 @@ import { causeText } from "./ErrorText.js"
 import { CorrectedClock } from "./jobs/CorrectedClock.js"
 import { Version } from "./jobs/Replica.js"
 import { LoggingLive } from "./Logging.js"
-import { ServerLive } from "./Server.js"
+import { BrokerLive, ServerLive } from "./Server.js"
 
 const help = `coffer-server: Coffer's server, one process with an embedded database, or several with PostgreSQL
 
@@ -32,6 +32,8 @@ Others, with their defaults: SERVICE_DB_PATH (service.db) or SERVICE_DATABASE_UR
 SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in the documentation.
 
   coffer-server                 serves
+  coffer-server broker          only makes requests with secrets, beside servers on the same PostgreSQL database; it takes no
+                                settings of mail and backups
   coffer-server check [--mail-to EMAIL] [--json]
                                 prints every setting with its source, and checks the database, the key, the disk, mail (by
                                 logging in, or by a test mail) and the backups' store; while a server runs, too
@@ -55,20 +57,47 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
-const serve = Effect.gen(function* () {
-  // Warn before the settings are read: a misspelt name may be the reason why a required setting is missing.
-  for (const unknown of unknownSettings(process.env)) yield* Console.error(`coffer-server: ${unknownMessage(unknown)}`)
-  const settings = yield* loadConfig(process.env)
-  // Temporary files of SQLite go beside the database: a container may have no /tmp, or a small one in memory.
-  process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
-  for (const name of exposedSecrets(process.env)) {
-    yield* Console.error(`coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`)
-  }
-  return yield* Layer.launch(ServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
-    startingAgain,
-    Effect.provideService(Version, version),
-    Effect.withClock(new CorrectedClock())
+const launch = (settings: Settings, services: typeof ServerLive) =>
+  Effect.gen(function* () {
+    // Temporary files of SQLite go beside the database: a container may have no /tmp, or a small one in memory.
+    process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
+    for (const name of exposedSecrets(process.env)) {
+      yield* Console.error(
+        `coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`
+      )
+    }
+    return yield* Layer.launch(services.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
+      startingAgain,
+      Effect.provideService(Version, version),
+      Effect.withClock(new CorrectedClock())
+    )
+  })
+
+// Warn before the settings are read: a misspelt name may be the reason why a required setting is missing.
+const warn = Effect.suspend(() =>
+  Effect.forEach(
+    unknownSettings(process.env),
+    (unknown) => Console.error(`coffer-server: ${unknownMessage(unknown)}`),
+    {
+      discard: true
+    }
   )
+)
+
+const serve = Effect.gen(function* () {
+  yield* warn
+  return yield* launch(yield* loadConfig(process.env), ServerLive)
+})
+
+/** Makes requests with secrets beside servers: without their settings of mail and backups, which are not read. */
+const broker = Effect.gen(function* () {
+  yield* warn
+  const own = Record.filter(process.env, (_, name) => !/^(?:SMTP|BACKUP)_/.test(name))
+  const settings = yield* loadConfig({ ...own, SMTP_HOST: "log", SERVICE_BROKER: "1" })
+  if (settings.postgres === null) {
+    return yield* wrongUsage("broker shares the database of a server, which takes PostgreSQL: set SERVICE_DATABASE_URL")
+  }
+  return yield* launch({ ...settings, isBrokerAlone: true }, BrokerLive)
 })
 
 const wrongUsage = (message: string) =>
@@ -172,6 +201,8 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
   switch (first) {
     case undefined:
       return serve
+    case "broker":
+      return rest.length > 0 ? wrongUsage("broker takes nothing more") : broker
     case "check":
       return runCheck(rest)
     case "session":

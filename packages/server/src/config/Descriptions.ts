@@ -207,6 +207,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         meaning:
           "`1`: the server makes requests with secrets for accounts that are never given the values, as use rules allow",
         default: "0"
+      },
+      {
+        variable: "SERVICE_BROKER_URL",
+        meaning:
+          "The address at which a process of its own (`coffer-server broker`) makes these requests. The server names it to callers"
       }
     ]
   },

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net"
 import { isIssuer } from "@coffer/domain/Federation"
 import { Effect, Option } from "effect"
-import { type Format, listOf, word } from "./Formats.js"
+import { address, type Format, listOf, word } from "./Formats.js"
 import { joined, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"
 
@@ -19,6 +19,10 @@ export interface OutboundSettings {
   readonly machineIssuers: ReadonlyArray<string>
   /** Whether this server makes requests with secrets. */
   readonly broker: boolean
+  /** Whether this process does nothing else. */
+  readonly isBrokerAlone: boolean
+  /** Where another process makes them; null if none does. */
+  readonly brokerUrl: string | null
 }
 
 const networkOf = (text: string): Option.Option<Network> => {
@@ -52,6 +56,8 @@ export const outbound = (settings: Reader): Setting<OutboundSettings> =>
   Effect.all(
     {
       outboundAllowNetworks: settings.withDefault("SERVICE_OUTBOUND_ALLOW_NETWORKS", listOf(network), []),
+      isBrokerAlone: Effect.succeed(false),
+      brokerUrl: settings.optional("SERVICE_BROKER_URL", address),
       broker: settings.withDefault("SERVICE_BROKER", word({ 0: false, 1: true }), false),
       machineIssuers: settings.withDefault("SERVICE_OIDC_MACHINE_ISSUERS", listOf(issuer), [])
     },

@@ -10,9 +10,9 @@ const off = (feature: string, consequence?: string): string =>
 const database = ({ connections, target }: PostgresSettings): string =>
   on("PostgreSQL", `${targetName(target)}, at most ${connections} connections, sslmode ${target.tls.mode}`)
 
-const mail = ({ mail }: Settings): string =>
+const mail = ({ isBrokerAlone, mail }: Settings): string =>
   mail._tag === "Log"
-    ? off("mail", "login codes are printed in this log")
+    ? off("mail", isBrokerAlone ? "nobody logs in here" : "login codes are printed in this log")
     : on(
         "mail",
         [

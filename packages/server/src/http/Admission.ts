@@ -8,7 +8,7 @@ import {
   type RecentLoginRule,
   Requires
 } from "@coffer/domain/api/Requirement"
-import { type Forbidden, type NotFound, Overloaded, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
+import { type Forbidden, NotFound, Overloaded, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import { HttpApi, type HttpApiGroup, HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Context, Effect, Option, Predicate, SchemaAST } from "effect"
 import { Access } from "../access/Access.js"
@@ -27,7 +27,16 @@ interface EndpointLimits {
   readonly largeResponse: number | null
   readonly recentLogin: RecentLoginRule
   readonly check: (path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentActor>
+  /** Whether a process that only makes requests with secrets has the endpoint too. */
+  readonly isOfBroker: boolean
 }
+
+/** The groups of the contract that `coffer-server broker` serves. */
+const ofBroker = ["system", "use"]
+
+const notServed = new NotFound({
+  message: "this process only makes requests with secrets (coffer-server broker): the server has the other calls"
+})
 
 const endpointKey = ({ method, path }: { readonly method: string; readonly path: string }): string =>
   `${method} ${path}`
@@ -56,6 +65,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         recentLogin: Option.getOrElse(Context.getOption(mergedAnnotations, RecentLogin), () =>
           endpoint.method === "GET" ? "never" : "always"
         ),
+        isOfBroker: ofBroker.includes(group.identifier),
         largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeAnswer)),
         // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
         check: entry(access, requires, `${group.identifier.replace(/s$/, "")}.${endpoint.name}`)
@@ -94,7 +104,8 @@ const mebibyte = 1024 * 1024
  * decodes the path before it.
  */
 export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  api: HttpApi.HttpApi<Id, Groups, E, R>
+  api: HttpApi.HttpApi<Id, Groups, E, R>,
+  isBrokerAlone = false
 ) =>
   Effect.map(Access, (access) => {
     const endpoints = endpointLimits(api, access)
@@ -118,13 +129,14 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
     const admit = Effect.contextWithEffect(
       (
         context: Context.Context<HttpRouter.HttpRouter.Provided>
-      ): Effect.Effect<void, Overloaded | Reauthenticate | ValidationError> => {
+      ): Effect.Effect<void, NotFound | Overloaded | Reauthenticate | ValidationError> => {
         const { params, route } = Context.get(context, HttpRouter.RouteContext)
         const limits = endpoints.get(endpointKey(route))
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
         if (limits === undefined || !(request instanceof NodeRequest)) {
           return Effect.dieMessage("the endpoint is not part of the contract")
         }
+        if (isBrokerAlone && !limits.isOfBroker) return Effect.fail(notServed)
         const { info } = request
         const actor = Option.getOrNull(Context.getOption(context, CurrentActor))
         info.route = route.path

@@ -72,13 +72,16 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const grants = yield* Grants
     const outbound = yield* Outbound
     const audit = yield* AuditLog
-    const { broker } = yield* ServerConfig
+    const { broker, brokerUrl } = yield* ServerConfig
     const inSlot = yield* makeSlots
 
     const enabled = broker
       ? Effect.void
       : new BrokerDisabled({
-          message: "this server makes no requests with secrets: an operator has to set SERVICE_BROKER=1"
+          message:
+            brokerUrl === null
+              ? "this server makes no requests with secrets: an operator has to set SERVICE_BROKER=1"
+              : `this server makes no requests with secrets: send this one to ${brokerUrl}`
         })
 
     /** Sends a request, and makes the response of its answer. */

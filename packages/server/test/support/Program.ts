@@ -108,10 +108,11 @@ export class Program {
   private constructor(
     readonly folder: string,
     variables: Variables,
-    main = bin
+    main = bin,
+    words: ReadonlyArray<string> = []
   ) {
     this.#variables = variables
-    this.#child = spawn(process.execPath, [main], {
+    this.#child = spawn(process.execPath, [main, ...words], {
       cwd: folder,
       env: variablesOf(variables),
       stdio: ["ignore", "ignore", "pipe"]
@@ -133,8 +134,13 @@ export class Program {
   }
 
   /** Starts a server and waits until it listens. Its files are in `folder`, a fresh one unless given. */
-  static async start(variables: Variables = {}, folder = freshFolder(), main = bin): Promise<Program> {
-    const program = new Program(folder, await withDatabase(variables, folder), main)
+  static async start(
+    variables: Variables = {},
+    folder = freshFolder(),
+    main = bin,
+    words: ReadonlyArray<string> = []
+  ): Promise<Program> {
+    const program = new Program(folder, await withDatabase(variables, folder), main, words)
     const [, port] = await program.said(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
     program.#port = Number(port)
     return program
