@@ -17,10 +17,11 @@ const toleratedMillis = 2_000
 const missingRights = `
   SELECT c.relname AS name FROM pg_class c
   WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
-    AND NOT has_table_privilege(c.oid, CASE
-      WHEN c.relname IN ('schema_migrations', 'schema_info') THEN 'SELECT'
-      WHEN c.relname = 'audit_entries' THEN 'SELECT'
-      ELSE 'DELETE' END)
+    AND EXISTS (SELECT FROM unnest(CASE
+      WHEN c.relname IN ('schema_migrations', 'schema_info') THEN ARRAY['SELECT']
+      WHEN c.relname = 'audit_entries' THEN ARRAY['SELECT', 'INSERT']
+      ELSE ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] END) AS needed (privilege)
+      WHERE NOT has_table_privilege(c.oid, needed.privilege))
   ORDER BY 1`
 
 interface Facts {

@@ -57,6 +57,15 @@ describe("coffer-server check on PostgreSQL", () => {
       )
       const poor = yield* findings(url.replace("coffer@", "poor@"))
       assert.match(poor("rights")[0]?.message ?? "", /the role poor lacks rights on .*secrets/)
+      yield* onServer(name, (client) =>
+        client.query(
+          `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO poor; REVOKE INSERT ON audit_entries FROM poor`
+        )
+      )
+      const silent = yield* findings(url.replace("coffer@", "poor@"))
+      assert.match(silent("rights")[0]?.message ?? "", /the role poor lacks rights on audit_entries$/)
+      yield* onServer(name, (client) => client.query("GRANT INSERT ON audit_entries TO poor"))
+      assert.strictEqual((yield* findings(url.replace("coffer@", "poor@")))("rights")[0]?.status, "ok")
       yield* onServer(name, (client) => client.query("DROP OWNED BY poor; DROP ROLE poor"))
 
       const { url: empty } = yield* freshDatabase({ migrated: false })
