@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path"
 import { Context, Effect } from "effect"
 import { parsePlace } from "../config/DatabasePlace.js"
 import type { DatabaseTarget } from "../config/DatabaseUrl.js"
-import { command } from "../database/copy/PostgresSides.js"
+import { command, found } from "../database/copy/PostgresSides.js"
 import { Database } from "../database/Database.js"
 import { schemaState } from "../database/postgres/Migrations.js"
 import { databaseOn } from "../database/postgres/OfflineDatabase.js"
@@ -15,8 +15,8 @@ import { StartupError } from "../StartupError.js"
 
 /** What a rotation leaves under the old master key. */
 export interface Leftovers {
-  /** Whether the file was rewritten. Otherwise gaps in its pages may hold data keys under the old master key. */
-  readonly isRewritten: boolean
+  /** Why gaps in the pages may still hold data keys under the old master key, and what to do; null if they do not. */
+  readonly inGaps: string | null
   /** Restored and replaced databases in the same folder, which are still under the old master key. */
   readonly underOldKey: ReadonlyArray<string>
 }
@@ -64,6 +64,13 @@ const connected = (target: DatabaseTarget) =>
     return { client, name: at.name } as const
   })
 
+const notRewritten =
+  "the file could not be written anew, so data keys under the old key may be left in gaps of it: see that the disk has room for a second copy, and rotate once more"
+const notVacuumed =
+  "VACUUM could not run, so data keys under the old key may be left in the tables: let their owner run VACUUM secret_versions, wrapped_keys"
+
+const owner = "SELECT pg_has_role(relowner, 'USAGE') AS owns FROM pg_class WHERE oid = 'secret_versions'::regclass"
+
 const stoppedPostgres = (target: DatabaseTarget) =>
   Effect.gen(function* () {
     const { client, name } = yield* connected(target)
@@ -80,11 +87,16 @@ const stoppedPostgres = (target: DatabaseTarget) =>
       guard: run("LOCK TABLE wrapped_keys, secret_versions IN ACCESS EXCLUSIVE MODE").pipe(
         Effect.zipRight(requireStopped(client, name))
       ),
-      // The earlier versions of the rows hold data keys under the old master key.
-      cleanUp: Effect.as(Effect.ignore(run("VACUUM secret_versions, wrapped_keys")), {
-        isRewritten: true,
-        underOldKey: []
-      })
+      // The earlier versions of the rows hold data keys under the old master key. VACUUM skips tables of another role.
+      cleanUp: Effect.map(
+        Effect.isSuccess(
+          Effect.zipRight(
+            Effect.filterOrFail(found<{ readonly owns: number }>(client, owner), ([row]) => row?.owns === 1),
+            command(client, "VACUUM secret_versions, wrapped_keys")
+          )
+        ),
+        (isVacuumed) => ({ inGaps: isVacuumed ? null : notVacuumed, underOldKey: [] })
+      )
     }
     return stopped
   })
@@ -101,7 +113,7 @@ const stoppedFile = (path: string) =>
       cleanUp: Effect.gen(function* () {
         const isRewritten = yield* rewriteFile
         yield* removeCopies(path)
-        return { isRewritten, underOldKey: copies(path, "restore.", "replaced-") }
+        return { inGaps: isRewritten ? null : notRewritten, underOldKey: copies(path, "restore.", "replaced-") }
       }).pipe(Effect.provide(database))
     }
     return stopped

@@ -32,11 +32,26 @@ const keyInForce = (url: string) =>
   Effect.all([opensDatabase(url, Redacted.make(masterKey)), opensDatabase(url, Redacted.make(newKey))])
 
 describe("a rotation of the master key on PostgreSQL", () => {
+  it.live("by a role that owns no table says that the owner has to run VACUUM", () =>
+    Effect.gen(function* () {
+      const { name, url } = yield* filled
+      yield* onServer(name, (client) =>
+        client.query(
+          `DROP ROLE IF EXISTS tenant; CREATE ROLE tenant LOGIN;
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO tenant`
+        )
+      )
+      const { inGaps } = yield* rotated(url.replace("coffer@", "tenant@"))
+      assert.match(inGaps ?? "", /let their owner run VACUUM secret_versions, wrapped_keys/)
+      yield* onServer(name, (client) => client.query("DROP OWNED BY tenant; DROP ROLE tenant"))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("puts every data key under the new key, and the values stay readable", () =>
     Effect.gen(function* () {
       const { name, path, url } = yield* filled
-      const { published, versions } = yield* rotated(url)
-      assert.deepStrictEqual([versions, published], [3, [newKey]])
+      const { inGaps, published, versions } = yield* rotated(url)
+      assert.deepStrictEqual([versions, published, inGaps], [3, [newKey], null])
       assert.deepStrictEqual(yield* keyInForce(url), [false, true])
       const values = yield* Effect.gen(function* () {
         const ada = yield* person("ada@example.com")

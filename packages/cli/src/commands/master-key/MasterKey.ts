@@ -111,11 +111,7 @@ const rotateKey = (options: RotateOptions) =>
       `backups made until now (fingerprint ${rotated.oldFingerprint} in coffer backup list) stay under the old key: keep that key as long as you keep them`
     )
     for (const path of rotated.underOldKey) yield* note(`${path} is under the old key too: remove it when all is well`)
-    if (!rotated.isRewritten) {
-      yield* note(
-        "the file could not be written anew, so data keys under the old key may be left in gaps of it: see that the disk has room for a second copy, and rotate once more"
-      )
-    }
+    if (rotated.inGaps !== null) yield* note(rotated.inGaps)
   })
 
 const rotate = command("rotate", {
