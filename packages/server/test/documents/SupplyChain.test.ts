@@ -83,7 +83,9 @@ describe("what is drawn and generated", () => {
     const { scripts }: Json = JSON.parse(readFileSync(`${root}/package.json`, "utf8"))
     assert.strictEqual(scripts.generate, "node scripts/generate.mjs")
     const generate = readFileSync(`${root}/scripts/generate.mjs`, "utf8")
-    const pages = readdirSync(`${root}/docs`).map((name) => `docs/${name}`)
+    const pages = readdirSync(`${root}/docs`, { withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [`docs/${entry.name}`] : []
+    )
     const sources = ["domain", "server", "cli", "mcp"].flatMap((name) =>
       ["src", "test"].flatMap((folder) =>
         readdirSync(`${root}/packages/${name}/${folder}`, { recursive: true, encoding: "utf8" })
