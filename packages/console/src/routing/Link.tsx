@@ -6,6 +6,8 @@ interface LinkProps {
   readonly class?: string
   /** Whether the link leads to where the page is. */
   readonly isCurrent?: boolean
+  /** -1 where the keyboard reaches the link in another way. */
+  readonly tabIndex?: -1
   readonly children: ComponentChildren
 }
 
@@ -13,10 +15,11 @@ const isPlain = (event: MouseEvent) =>
   event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
 
 /** A link within the console. */
-export const Link = ({ children, class: name, isCurrent, to }: LinkProps) => (
+export const Link = ({ children, class: name, isCurrent, tabIndex, to }: LinkProps) => (
   <a
     href={to}
     class={name}
+    tabIndex={tabIndex}
     aria-current={isCurrent === true ? "page" : undefined}
     onClick={(event) => {
       if (!isPlain(event)) return

@@ -87,11 +87,15 @@ const ProviderForm = ({ done, name }: { readonly name: string; readonly done: ()
   const act = useAct()
   useEffect(() => {
     const look = () => {
-      if (!document.hidden)
-        act.run(
-          plainCall("auth", (api) => api.me()),
-          done
-        )
+      if (document.hidden) return
+      act.run(
+        plainCall("auth", (api) => api.me()),
+        (identity) => {
+          // What this page holds is not for somebody else.
+          if (identity.id === me.peek()?.id) done()
+          else location.reload()
+        }
+      )
     }
     document.addEventListener("visibilitychange", look)
     return () => {

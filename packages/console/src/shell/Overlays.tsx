@@ -27,6 +27,8 @@ export const Overlays = () => {
   const found = useSignal<{ readonly name: string; readonly Overlay: Overlay } | null>(null)
   const name = overlay.value
   useEffect(() => {
+    // What is typed right after the keys of the palette belongs into it.
+    setTimeout(() => void load("palette").catch(() => {}), 1_000)
     document.addEventListener("keydown", press)
     return () => {
       document.removeEventListener("keydown", press)

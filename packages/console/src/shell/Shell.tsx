@@ -18,6 +18,8 @@ export const Shell = () => {
   const here = place.value
   useEffect(() => {
     document.title = titleOf(here)
+    // What had the focus may have gone with its page.
+    if (document.activeElement === document.body) document.getElementById("page")?.focus()
   }, [here])
   return (
     <>

@@ -1,6 +1,7 @@
 import type { Matrix, MatrixCell } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
+import { secretAddress } from "../../routing/Places.js"
 import type { Sent } from "../../staging/Sending.js"
 import { type Change, stage, unstage } from "../../staging/Staged.js"
 import { type Staging, stagingOf } from "../../staging/Staging.js"
@@ -61,6 +62,12 @@ export const spotOf = (model: Model): Spot | null => {
   const row = model.shown.value[line]
   const column = model.grid.value.columns[at - 1]
   return row === undefined || column === undefined ? null : { row, column, index: at - 1 }
+}
+
+/** The page of a row's secret, in the first environment that has one; null if none has. */
+export const addressOf = ({ grid, place: { org, project } }: Model, row: GridRow): string | null => {
+  const column = grid.value.columns.find((_, index) => (row.cells[index]?.stored ?? null) !== null)
+  return column === undefined ? null : secretAddress(org, project, column.name, row.key)
 }
 
 export const storedIn = ({ index, row }: Spot): MatrixCell | null => row.cells[index]?.stored ?? null

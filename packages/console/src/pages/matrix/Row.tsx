@@ -1,4 +1,5 @@
 import { Component } from "preact"
+import { Link } from "../../routing/Link.js"
 import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"
 import { rowHeight } from "./Size.js"
 
@@ -8,6 +9,8 @@ interface RowProps {
   readonly row: GridRow
   readonly index: number
   readonly columns: ReadonlyArray<Column>
+  /** The secret's own page; null if it has none yet. */
+  readonly address: string | null
   /** The column of the keyboard; -1 if it is in another row. */
   readonly active: number
 }
@@ -54,7 +57,7 @@ export class Row extends Component<RowProps> {
     return next.row !== row || next.index !== index || next.active !== active || next.columns !== columns
   }
 
-  override render({ active, columns, index, row }: RowProps) {
+  override render({ active, address, columns, index, row }: RowProps) {
     return (
       <div
         role="row"
@@ -71,7 +74,13 @@ export class Row extends Component<RowProps> {
           data-column={0}
           title={row.key}
         >
-          <span class="key">{row.key}</span>
+          {address === null ? (
+            <span class="key">{row.key}</span>
+          ) : (
+            <Link to={address} class="key" tabIndex={-1}>
+              {row.key}
+            </Link>
+          )}
         </div>
         {columns.map((column, position) => {
           const cell = row.cells[position]

@@ -1,6 +1,5 @@
-import { secretAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
-import { type Model, spotOf, toggleRemoval } from "./Model.js"
+import { addressOf, type Model, spotOf, toggleRemoval } from "./Model.js"
 
 /** What keys do in the grid, beside moving. Returns whether the key did something. */
 export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
@@ -13,9 +12,9 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   const spot = spotOf(model)
   if (spot === null) {
     const row = model.shown.value[model.position.value.row]
-    const env = row === undefined ? undefined : model.grid.value.columns.find((_, index) => row.cells[index]?.stored)
-    if (key !== "Enter" || row === undefined || env === undefined) return false
-    navigate(secretAddress(model.place.org, model.place.project, env.name, row.key))
+    const address = row === undefined ? null : addressOf(model, row)
+    if (key !== "Enter" || address === null) return false
+    navigate(address)
     return true
   }
   switch (key) {

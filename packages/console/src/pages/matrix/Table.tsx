@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { CellPanel } from "./CellPanel.js"
 import { ColumnHead } from "./ColumnHead.js"
-import type { Model } from "./Model.js"
+import { addressOf, type Model } from "./Model.js"
 import { move, type Position, rowsInView } from "./Movement.js"
 import { cellId, Row } from "./Row.js"
 import { pressInGrid } from "./Shortcuts.js"
@@ -117,6 +117,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
               row={one}
               index={first + index}
               columns={columns}
+              address={addressOf(model, one)}
               active={first + index === row ? column : -1}
             />
           ))}
