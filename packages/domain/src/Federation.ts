@@ -1,7 +1,7 @@
 import { Predicate, Schema } from "effect"
 import { FederationId } from "./Ids.js"
 import { isPointer, unknownScope } from "./Claims.js"
-import { withMessage } from "./Message.js"
+import { withFallbackMessage, withMessage } from "./Message.js"
 import { FederationName } from "./Names.js"
 import { createdAt, field, Timestamp, withJsonSchema } from "./Schemas.js"
 
@@ -30,13 +30,13 @@ const maxConditions = 20
 const conditionsMessage = withMessage(
   `must have 1 to ${maxConditions} claims, each named by a JSON Pointer such as /repository_id, with the text that it must equal: 1 to 500 characters`
 )
-const subjectMessage = withMessage(
+const subjectMessage = withFallbackMessage(
   "must not name /sub, because issuers change its form: name the claims that it is made of"
 )
-const pullRequestMessage = withMessage(
+const pullRequestMessage = withFallbackMessage(
   "must not be pull_request_target, whose workflows anybody can start: name another event"
 )
-const scopeMessage = withMessage(
+const scopeMessage = withFallbackMessage(
   "must name an id that is never given again: /repository_id, /repository_owner_id, /project_id, /namespace_id, /kubernetes.io/serviceaccount/uid, or both /kubernetes.io/namespace and /kubernetes.io/serviceaccount/name"
 )
 
