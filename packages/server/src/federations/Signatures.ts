@@ -1,10 +1,10 @@
 import type { Claims } from "@coffer/domain/Claims"
 import { IssuerUnavailable } from "@coffer/domain/Errors"
 import { Effect, Either } from "effect"
-import { generateKeyPairSync } from "node:crypto"
+import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { now } from "../database/Time.js"
 import { IssuerKeys, retrySeconds } from "./IssuerKeys.js"
-import { type KeySet, parseKeySet, unverified, verify } from "./Jwks.js"
+import { type KeySet, parseKeySet, unverified, verify, withoutIds } from "./Jwks.js"
 import { type FederationRow, FederationsRepo } from "./Repo.js"
 
 /** A token whose signature holds: by the keys of its issuer, or of at least one federation. */
@@ -20,10 +20,22 @@ const unavailable = new IssuerUnavailable({
   retryAfter: retrySeconds
 })
 
-/** A key that signs nothing: tokens of unknown issuers cost as much as others. */
+/** A number of 2048 bits that is no modulus: a real one would take the start a second. */
+const noModulus = (): string => {
+  const bytes = randomBytes(256)
+  bytes[0] = 0xff
+  bytes[255] = 0xff
+  return bytes.toString("base64url")
+}
+
+/** Keys that have signed nothing, for any algorithm and any id: tokens of unknown issuers cost as much as others. */
 const decoyKeys = Effect.suspend(() => {
-  const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-  return Effect.orDie(parseKeySet(JSON.stringify({ keys: [publicKey.export({ format: "jwk" })] })))
+  const keys = [
+    { kty: "RSA", n: noModulus(), e: "AQAB" },
+    generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }),
+    generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" })
+  ]
+  return Effect.orDie(Effect.map(parseKeySet(JSON.stringify({ keys })), withoutIds))
 })
 
 /** Verifies tokens by the keys of their issuers. */
@@ -45,12 +57,13 @@ export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Sig
       const { issuer, kid } = unverified(token)
       const federations = yield* repo.ofIssuer({ accountId, issuer: issuer ?? "", now: yield* now })
       const known = issuer === null ? Either.right(null) : yield* Effect.either(issuers.find(issuer, kid))
-      const claims = yield* verify(token, Either.getOrNull(known) ?? decoy)
+      const keys = Either.getOrNull(known)
+      const claims = keys === null && federations.length > 0 ? null : yield* verify(token, keys ?? decoy)
       const signed: Array<FederationRow> = []
       let found = claims
       for (const federation of federations) {
-        const keys = uploadedKeys(federation)
-        const own = keys === null ? claims : yield* verify(token, keys)
+        const uploaded = uploadedKeys(federation)
+        const own = uploaded === null ? claims : yield* verify(token, uploaded)
         if (own === null) continue
         found = own
         signed.push(federation)
