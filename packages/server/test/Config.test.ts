@@ -100,6 +100,20 @@ describe("the settings", () => {
     })
   )
 
+  it.effect("take an empty SERVICE_PUBLIC_URL as none, and then no provider", () =>
+    Effect.gen(function* () {
+      const least = { SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log", SERVICE_PUBLIC_URL: "" }
+      assert.isNull((yield* load(least)).publicUrl)
+      const provider = {
+        SERVICE_OIDC_ISSUER: "https://id.example.com",
+        SERVICE_OIDC_CLIENT_ID: "coffer",
+        SERVICE_OIDC_CLIENT_SECRET: "secret"
+      }
+      const error = yield* Effect.flip(load({ ...least, ...provider }))
+      assert.match(error.message, /SERVICE_PUBLIC_URL/)
+    })
+  )
+
   it.effect("take every variable", () =>
     Effect.gen(function* () {
       const settings = yield* load({

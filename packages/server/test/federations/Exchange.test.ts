@@ -3,6 +3,7 @@ import { Authenticator } from "@coffer/server/auth/Authenticator"
 import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Redacted, TestClock } from "effect"
+import { createHmac } from "node:crypto"
 import { entries } from "../support/Services.js"
 import { type Claims, Signer } from "./Signer.js"
 import { audience, exchange, federate, start, withIssuer, world } from "./World.js"
@@ -180,6 +181,39 @@ describe("a token whose signature holds", () => {
   )
 })
 
+describe("the algorithm of a token", () => {
+  it.effect("is RS256, ES256 or EdDSA, whatever other keys the issuer publishes", () =>
+    Effect.gen(function* () {
+      const { claims, issuer } = yield* world
+      const taken = ["RS256", "ES256", "EdDSA"]
+      const refused = ["RS384", "RS512", "PS256", "PS384", "PS512", "ES384", "ES512"]
+      const signers = yield* Effect.promise(() =>
+        Promise.all([...taken, ...refused].map((algorithm) => Signer.make(algorithm, `key of ${algorithm}`)))
+      )
+      issuer.keys = signers.map(({ publicKey }) => publicKey)
+      for (const signer of signers) {
+        const outcome = yield* Effect.either(exchange(yield* sign(signer, claims)))
+        assert.strictEqual(outcome._tag, taken.includes(signer.algorithm) ? "Right" : "Left", signer.algorithm)
+        if (outcome._tag === "Left") assert.match(`${outcome.left.code} ${outcome.left.message}`, unsigned)
+      }
+    }).pipe(withIssuer)
+  )
+
+  it.effect("is not HMAC with what is public, in any size and any spelling of the key", () =>
+    Effect.gen(function* () {
+      const { claims, signer } = yield* world
+      const der = Buffer.from(String(signer.publicKey.n), "base64url")
+      for (const alg of ["HS256", "HS384", "HS512"]) {
+        for (const secret of [JSON.stringify(signer.publicKey), JSON.stringify(signer.jwks), der, "", signer.kid]) {
+          const head = `${text({ alg, kid: signer.kid, typ: "JWT" })}.${text(claims)}`
+          const mac = createHmac(alg.replace("HS", "sha"), secret).update(head).digest("base64url")
+          assert.match(yield* refusal(`${head}.${mac}`), unsigned, alg)
+        }
+      }
+    }).pipe(withIssuer)
+  )
+})
+
 describe("a token whose signature does not hold", () => {
   it.effect("is refused in the same words, whatever is wrong with it and whether the account is there", () =>
     Effect.gen(function* () {
@@ -212,6 +246,10 @@ describe("a token whose signature does not hold", () => {
         "a key that the token points to": yield* sign(stranger, claims, { jku: `${issuer.url}/stranger` }),
         "a certificate that the token points to": yield* sign(stranger, claims, { x5u: `${issuer.url}/stranger` }),
         "an algorithm that is not taken": yield* sign(es, claims),
+        "a payload that is no object": yield* Effect.promise(() => signer.sign([claims] as never)),
+        "another encoding of the signature": `${head}.${payload}.${signature}=`,
+        "a space behind it": `${sound} `,
+        "a certificate chain that is in the token": yield* sign(stranger, claims, { x5c: ["MIIB"] }),
         "an issuer that is not listed": yield* sign(stranger, { ...claims, iss: "https://evil.example" }),
         "no issuer": yield* sign(signer, { ...claims, iss: undefined }),
         "an issuer that is no text": yield* sign(signer, { ...claims, iss: [issuer.url] }),
