@@ -72,6 +72,19 @@ const browsers = ({ publicUrl }: Settings): string =>
 
 const webConsole = ({ webConsole }: Settings): string => (webConsole ? on("web console", "at /") : off("web console"))
 
+const machineIssuers = ({ machineIssuers }: Settings): string =>
+  machineIssuers.length === 0
+    ? off("more issuers of machines' tokens", "those of GitHub and GitLab alone")
+    : on("more issuers of machines' tokens", machineIssuers.join(", "))
+
+const networks = ({ outboundAllowNetworks }: Settings): string =>
+  outboundAllowNetworks.length === 0
+    ? off("requests to private networks")
+    : on(
+        "requests to private networks",
+        outboundAllowNetworks.map(({ address, prefix }) => `${address}/${prefix}`).join(", ")
+      )
+
 /** Log lines that say which features are on or off, without secrets. */
 export const summary = (settings: Settings): ReadonlyArray<string> => {
   const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
@@ -80,6 +93,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
     ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
     line(emailLogin, singleSignOn, browsers, webConsole),
+    line(machineIssuers, networks),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)
   ]
