@@ -16,7 +16,7 @@ const columns = {
   name: (account: ServiceAccount) => account.name,
   project: (account: ServiceAccount) => account.project,
   reveal: (account: ServiceAccount) => (account.reveal ? "yes" : "no"),
-  key: (account: ServiceAccount) => `…${account.key_hint}`,
+  key: (account: ServiceAccount) => (account.key_hint === "" ? "none" : `…${account.key_hint}`),
   expires: (account: ServiceAccount) => account.expires_at,
   "last used": (account: ServiceAccount) => account.last_used_at
 }
@@ -44,7 +44,8 @@ const create = atOrg("create", {
   description: "Create a service account and print its key, once",
   examples: [
     "coffer service-account create ci --project webshop --expires-in-days 90",
-    "coffer service-account create agent --no-reveal"
+    "coffer service-account create agent --no-reveal",
+    "coffer service-account create deploy --no-key"
   ],
   options: {
     name: argument("NAME", ServiceAccountName, "The service account's name"),
@@ -58,17 +59,27 @@ const create = atOrg("create", {
       )
     ),
     noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
+    noKey: flag("no-key", "Make no key: it signs in with tokens of a CI system or cluster that it trusts"),
     expiresInDays: option("expires-in-days", Days)
   },
-  run: ({ call, json, options: { expiresInDays, name, noReveal, project }, path }) =>
+  check: ({ expiresInDays, noKey }) =>
+    noKey && expiresInDays !== undefined ? "--expires-in-days is for the key, and --no-key makes none" : undefined,
+  run: ({ call, json, options: { expiresInDays, name, noKey, noReveal, project }, path }) =>
     Effect.gen(function* () {
       const payload = {
         name,
-        ...defined({ project, expires_in_days: expiresInDays, reveal: noReveal ? false : undefined })
+        ...defined({
+          project,
+          expires_in_days: expiresInDays,
+          reveal: noReveal ? false : undefined,
+          key: noKey ? false : undefined
+        })
       }
-      const made = yield* call("serviceAccounts", (api) => api.create({ path, payload }))
+      const { api_key, ...made } = yield* call("serviceAccounts", (api) => api.create({ path, payload }))
       const sentence = `service account ${made.name} created in ${path.org_name}; give it access with coffer acl grant`
-      yield* printKey(made, json, sentence)
+      if (api_key !== undefined) return yield* printKey({ ...made, api_key }, json, sentence)
+      if (json) yield* printJson(made)
+      yield* note(`${sentence}; it has no key: let it sign in with coffer service-account trust '${made.name}'`)
     })
 })
 

@@ -123,6 +123,21 @@ describe("service-account trust", () => {
     for (const { stderr, stdout } of [taken, refused]) assert.notMatch(stdout + stderr, /eyJ|svc_ft_/)
   })
 
+  it("lets an account sign in that never had a key", async () => {
+    const { stderr, stdout } = await place.ok("service-account", "create", "keyless", "--no-key")
+    assert.strictEqual(stdout, "")
+    assert.match(stderr, /it has no key: let it sign in with coffer service-account trust 'keyless'/)
+    assert.match(await place.prints("service-account", "list"), /keyless.*none/)
+    const cluster = ["--kubernetes", "shop/deploy", "--jwks", "jwks.json", "--issuer", clusterIssuer]
+    await place.ok(...trust("keyless", ...cluster))
+    const input = await token({ aud: audience.replace(/ci$/, "keyless") })
+    const taken = await place.home.coffer(trust("try", "keyless", "--token", "-"), { input })
+    assert.include(taken.stdout, "acme/keyless signs in with this token")
+    const made = JSON.parse(await place.prints("service-account", "create", "quiet", "--no-key", "--json"))
+    assert.strictEqual(made.key_hint, "")
+    assert.match(await place.prints("service-account", "rotate", "quiet"), /^svc_sa_/)
+  })
+
   const wrong: ReadonlyArray<[args: string, message: RegExp]> = [
     ["ci", /name one: --github, --gitlab, --kubernetes, or --issuer with --claim/],
     ["ci --github a/b --gitlab a/b", /name one/],

@@ -5,7 +5,7 @@ import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js
 import { ServiceAccountId } from "../Ids.js"
 import { NewServiceAccountName, ProjectName } from "../Names.js"
 import { body, list, optional } from "../Schemas.js"
-import { Days, Grace, ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
+import { Days, Grace, NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
 import { answer } from "./Answer.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
@@ -22,10 +22,14 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
           name: NewServiceAccountName,
           project: optional(ProjectName, "the project that it is bound to; default: the whole organization"),
           reveal: optional(Schema.Boolean, "whether it may read secret values; default: true"),
+          key: optional(
+            Schema.Boolean,
+            "whether it gets a key; default: true. Without one, it signs in by its federations alone"
+          ),
           expires_in_days: optional(Days)
         })
       )
-      .addSuccess(answer(ServiceAccountWithKey, "The new account, with its key"), { status: 201 })
+      .addSuccess(answer(NewServiceAccount, "The new account, with its key if it has one"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -35,7 +39,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotate(OpenApi.Summary, "Create a service account")
       .annotate(
         OpenApi.Description,
-        "The key is returned only once, in this response. With `project`, the account is bound to that project. With `reveal: false`, no endpoint returns secret values to it."
+        "The key is returned only once, in this response. With `project`, the account is bound to that project. With `reveal: false`, no endpoint returns secret values to it. With `key: false`, nothing has to be stored: add a federation next."
       )
   )
   .add(
@@ -56,7 +60,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .addError(Reauthenticate)
       .annotate(Requires, "service_account.rotate")
       .annotate(RecentLogin, "always")
-      .annotate(OpenApi.Summary, "Give a service account a new key")
+      .annotate(OpenApi.Summary, "Give a service account a new key, or its first one")
       .annotate(OpenApi.Description, "The old key stays valid for `grace_seconds` (default 0, at most 7 days).")
   )
   .add(

@@ -10,7 +10,7 @@ const AccountRow = Schema.Struct({
   project: Schema.NullOr(ProjectName),
   reveal: Schema.Number,
   expires_in_days: Schema.NullOr(Schema.Number),
-  key_hint: Schema.String,
+  key_hint: Schema.NullOr(Schema.String),
   expires_at: Schema.NullOr(Schema.String),
   created_by: Schema.String,
   created_at: Schema.String,
@@ -27,7 +27,7 @@ const accounts = sql`
     k.hint AS key_hint, k.expires_at AS expires_at, a.created_by AS created_by, a.created_at AS created_at,
     a.last_used_at AS last_used_at
   FROM service_accounts a
-  JOIN api_keys k ON k.service_account_id = a.id AND k.replaced_at IS NULL AND k.removed_at IS NULL
+  LEFT JOIN api_keys k ON k.service_account_id = a.id AND k.replaced_at IS NULL AND k.removed_at IS NULL
   LEFT JOIN projects p ON p.id = a.project_id
   WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL`
 

@@ -1,8 +1,8 @@
 import { actorName } from "@coffer/domain/Actor"
-import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { ServiceAccountId } from "@coffer/domain/Ids"
 import type { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
-import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
+import type { NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import { Clock, Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { notFound } from "../access/NotFound.js"
@@ -21,11 +21,13 @@ export interface NewAccount {
   readonly name: ServiceAccountName
   readonly project?: ProjectName
   readonly reveal?: boolean
+  readonly key?: boolean
   readonly expires_in_days?: number
 }
 
-const serviceAccount = ({ expires_in_days: _, reveal, ...row }: AccountRow): ServiceAccount => ({
+const serviceAccount = ({ expires_in_days: _, key_hint, reveal, ...row }: AccountRow): ServiceAccount => ({
   ...row,
+  key_hint: key_hint ?? "",
   reveal: reveal === 1
 })
 
@@ -48,6 +50,8 @@ const newKey = Effect.fnUntraced(function* (
   return { key, row }
 })
 
+const noKeyToExpire = new ValidationError({ message: "expires_in_days: is for the key, and key is false" })
+
 /** Service accounts. An API key is returned once, when it is made; the database holds its hash. */
 export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
   effect: Effect.gen(function* () {
@@ -57,11 +61,13 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
 
     const create = traced("ServiceAccounts.create")(
       Effect.fnUntraced(function* (place: Place<"service_account.create">, request: NewAccount) {
-        const { expires_in_days = null, name, project = null, reveal = true } = request
+        const { expires_in_days = null, key: hasKey = true, name, project = null, reveal = true } = request
         const millis = yield* Clock.currentTimeMillis
         const created_at = timestamp(millis)
         const id = ServiceAccountId.make(yield* uuidV7)
-        const { key, row } = yield* newKey(id, millis, expires_in_days)
+        if (!hasKey && expires_in_days !== null) return yield* noKeyToExpire
+        const made = hasKey ? yield* newKey(id, millis, expires_in_days) : null
+        const expires_at = made?.row.expires_at ?? null
         const created_by = actorName(place.actor)
         if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
@@ -90,25 +96,25 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           createdBy: created_by,
           now: created_at
         })
-        yield* repo.insertKey(row)
+        if (made !== null) yield* repo.insertKey(made.row)
         yield* audit.write(sourceOf(place), {
           action: "service_account.create",
           resource_type: "service_account",
           resource_id: id,
-          metadata: { name, project, reveal, expires_at: row.expires_at }
+          metadata: { name, project, reveal, expires_at, ...(made === null && { key: false }) }
         })
 
-        const account: ServiceAccountWithKey = {
+        const account: NewServiceAccount = {
           id,
           name,
           project,
           reveal,
-          key_hint: row.hint,
-          expires_at: row.expires_at,
+          key_hint: made?.row.hint ?? "",
+          expires_at,
           created_by,
           created_at,
           last_used_at: null,
-          api_key: key
+          ...(made !== null && { api_key: made.key })
         }
         return account
       })

@@ -45,6 +45,29 @@ const onDatabase = async (statement: string): Promise<void> => service.program.e
 
 const days = (from: string, count: number): string => new Date(Date.parse(from) + count * 86_400_000).toISOString()
 
+describe("an account without a key", () => {
+  it("has nothing that could be stored, until it is given a key", async () => {
+    const { body, status } = await create({ name: "keyless", key: false })
+    assert.strictEqual(status, 201)
+    assert.notProperty(body, "api_key")
+    assert.deepInclude(await listed(body.id), { key_hint: "", expires_at: null, last_used_at: null })
+    const [entry] = (await service.do(ada, "GET", `${org}/audit-logs?action=service_account.create&limit=1`)).data
+    assert.deepInclude(entry.metadata, { name: "keyless", key: false })
+    const { api_key, key_hint } = await rotate(body.id)
+    assert.isTrue(await isGood(api_key))
+    assert.strictEqual((await listed(body.id)).key_hint, key_hint)
+    await service.do(ada, "DELETE", `${accounts}/${body.id}`)
+    assert.isFalse(await isGood(api_key))
+  })
+
+  it("is removed like any other, and has no time when its key ends", async () => {
+    assertRefused(await create({ name: "odd", key: false, expires_in_days: 5 }), 400, "VALIDATION_ERROR", /^expires_in/)
+    const { body } = await create({ name: "brief", key: false })
+    await service.do(ada, "DELETE", `${accounts}/${body.id}`)
+    assert.isUndefined(await listed(body.id))
+  })
+})
+
 describe("the name of a new account", () => {
   it("is free of spaces around it, and taken whatever its case", async () => {
     assert.strictEqual((await create({ name: " Release bot " })).body.name, "Release bot")
