@@ -70,6 +70,11 @@ export class Chromium {
     await this.#call("Page.navigate", { url: address })
   }
 
+  /** Ends every session of the browser. */
+  async forget() {
+    await this.#call("Network.clearBrowserCookies", {})
+  }
+
   /** Waits until the page shows a text; the address of the page. */
   async sees(text: string): Promise<string> {
     let found: unknown
@@ -95,10 +100,10 @@ export class Chromium {
     await this.#call("Input.dispatchKeyEvent", { type: "keyUp", ...enter })
   }
 
-  /** Clicks on the button with a text. */
+  /** Clicks on the button or link with a text. */
   async click(text: string) {
     const place = await this.#evaluate(
-      `(() => { const it = [...document.querySelectorAll("button")].find((b) => b.innerText.includes(${JSON.stringify(text)})); const r = it.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()`
+      `(() => { const it = [...document.querySelectorAll("button, a")].find((b) => b.innerText.includes(${JSON.stringify(text)})); const r = it.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()`
     )
     const [x, y] = place as [number, number]
     const at = { x, y, button: "left", clickCount: 1 }

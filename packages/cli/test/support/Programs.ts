@@ -114,7 +114,9 @@ export class Server {
   ) {}
 
   /** @param settings more variables, by the server's address. */
-  static async start(settings: (url: string) => Record<string, string> = () => ({})): Promise<Server> {
+  static async start(
+    settings: (url: string) => Record<string, string> | Promise<Record<string, string>> = () => ({})
+  ): Promise<Server> {
     const folder = mkdtempSync(join(tmpdir(), "coffer-server-"))
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
@@ -125,7 +127,7 @@ export class Server {
       SERVICE_DB_PATH: join(folder, "service.db"),
       SERVICE_PORT: String(port),
       SUPERADMIN_EMAIL_0: "root@example.com",
-      ...settings(url)
+      ...(await settings(url))
     }
     const server = new Server(url, folder, env, Server.spawn(env))
     await server.ready()
