@@ -97,7 +97,9 @@ const Form = ({ done, org, places }: FormProps) => {
             }
           })
         )
-        return account
+        const { api_key } = account
+        if (api_key === undefined) return yield* Effect.dieMessage("an account that was to have a key came without one")
+        return { ...account, api_key }
       }),
       (account) => {
         done({ account, project, env })
