@@ -18,8 +18,8 @@ import { type AccountRow, type FederationRow, FederationsRepo } from "./Repo.js"
 import { Signatures, type Verified } from "./Signatures.js"
 
 const failures: RateLimit = { kind: "federate", max: 30, window: 15 * 60_000 }
-/** Of accounts that are not there: a stranger can name as many as he likes. */
-const strangers: RateLimit = { kind: "federate_unknown", max: 300, window: 15 * 60_000 }
+/** Of all accounts together: a stranger can name as many as he likes. */
+const allFailures: RateLimit = { kind: "federate_all", max: 300, window: 15 * 60_000 }
 const maxSubject = 500
 
 /** Tokens that were refused. An increase shows that someone tries tokens, or that an issuer changed its claims. */
@@ -70,7 +70,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
 
     /** Seconds until a token for the account is looked at again. The same for accounts that are there and that are not. */
     const waitOf = (reference: string, network: string) =>
-      Effect.zipWith(limits.wait(failures, `${reference} ${network}`), limits.wait(strangers, network), (own, all) =>
+      Effect.zipWith(limits.wait(failures, `${reference} ${network}`), limits.wait(allFailures, network), (own, all) =>
         Math.max(own, all)
       )
 
@@ -80,7 +80,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         const wait = yield* waitOf(reference, network)
         if (wait > 0) return limited(wait)
         yield* limits.count(failures, `${reference} ${network}`)
-        if (refusal.account === undefined) yield* limits.count(strangers, network)
+        yield* limits.count(allFailures, network)
         if (refusal.account !== undefined || unknown.admits(["auth.federate"])) {
           yield* audit.write(sourceOf(refusal), {
             action: "auth.federate",

@@ -5,7 +5,7 @@ import { exchange, withIssuer, world } from "./World.js"
 const codeOf = (name: string, ip?: string) => Effect.map(Effect.flip(exchange("a.b.c", name, ip)), ({ code }) => code)
 
 describe("a stranger who names one account after another", () => {
-  it.effect("waits after 300 that are not there, whatever account is next; other networks do not", () =>
+  it.effect("waits after 300 refused tokens, whatever account is next; other networks do not", () =>
     Effect.gen(function* () {
       yield* world
       for (let index = 0; index < 300; index++) assert.strictEqual(yield* codeOf(`acme/none-${index}`), "UNAUTHORIZED")
