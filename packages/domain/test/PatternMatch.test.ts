@@ -5,7 +5,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, ParseResult, Schema } from "effect"
 import picomatch from "picomatch"
 
-
 const matches = (pattern: string, name: string): boolean => matcherOf(name)(pattern)
 
 const decode = Schema.decodeUnknownEither(Pattern)

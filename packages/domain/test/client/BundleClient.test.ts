@@ -3,6 +3,7 @@ import { makeClient } from "@coffer/domain/client/CofferClient"
 import { type BundleRequest, pollBundle } from "@coffer/domain/client/BundleClient"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
 import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { listOf } from "@coffer/domain/Secret"
 import { Effect, Either, Option, Redacted } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { json, listen } from "./Support.js"
@@ -76,9 +77,10 @@ const viaTypedClient = (request: BundleRequest) =>
     const [bundle, { headers: answered }] = yield* client.call("environments", (api) =>
       api.bundle({ path, urlParams, headers, withResponse: true })
     )
-    return bundle === undefined
+    const list = listOf(bundle)
+    return list === undefined
       ? "unchanged"
-      : { etag: answered["etag"], values: bundle.data.map(({ key, value }) => [key, Redacted.value(value)]) }
+      : { etag: answered["etag"], values: list.data.map(({ key, value }) => [key, Redacted.value(value)]) }
   }).pipe(Effect.catchAll((error) => Effect.succeed(outcome(error))))
 
 const viaFastPath = (request: BundleRequest) =>

@@ -84,7 +84,10 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       const pace = pacing()
       for (const secret of secrets) {
         const { created_by, key, updated_at, version } = secret
-        const row: OpenRow = rows.get(key) ?? { cells: Array.from({ length: width }, (): null => null), numbers: new Map<string, number>() }
+        const row: OpenRow = rows.get(key) ?? {
+          cells: Array.from({ length: width }, (): null => null),
+          numbers: new Map<string, number>()
+        }
         rows.set(key, row)
         const same = yield* versions.open(place, secret, secret).pipe(
           Effect.map((value) => createHmac("sha256", digestKey).update(Redacted.value(value)).digest("base64")),

@@ -4,6 +4,7 @@ import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Either, Exit, Option, Redacted, Schema, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Email } from "@coffer/domain/Names"
+import { listOf } from "@coffer/domain/Secret"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import { Program } from "../support/Program.js"
 
@@ -136,7 +137,7 @@ describe("the typed client", () => {
       client.call("environments", (api) => api.bundle({ path: env, headers: {}, urlParams: {} }))
     )
     assert.deepStrictEqual(
-      bundle?.data.map(({ key, value }) => [String(key), Redacted.value(value)]),
+      listOf(bundle)?.data.map(({ key, value }) => [String(key), Redacted.value(value)]),
       [
         ["ZED", "z"],
         ["__proto__", "kept"]

@@ -18,7 +18,8 @@ import {
   outcome,
   person,
   servicesIn,
-  transaction
+  transaction,
+  withKey
 } from "../support/Services.js"
 
 const ada = email("ada@example.com")
@@ -144,7 +145,7 @@ describe("an API key", () => {
       const accounts = yield* ServiceAccounts
       const access = yield* Access
       const made = yield* Effect.flatMap(access.org(orgPath(), "service_account.create"), (place) =>
-        transaction(accounts.create(place, { name: ServiceAccountName.make("ci") }))
+        Effect.flatMap(transaction(accounts.create(place, { name: ServiceAccountName.make("ci") })), withKey)
       ).pipe(asActor(owner))
       const place = yield* access.org(orgPath(), "service_account.rotate").pipe(asActor(owner))
       const rotated = yield* transaction(accounts.rotate(place, made.id))

@@ -109,10 +109,11 @@ describe("the login of a person", () => {
       yield* person("bob@example.com")
       yield* request("bob@example.com")
       yield* Effect.either(verify("bob@example.com"))
-      for (const [what, attempt] of [
+      const attempts: ReadonlyArray<readonly [string, (address: string) => Effect.Effect<unknown, unknown, Login>]> = [
         ["a request", request],
         ["a wrong code", verify]
-      ] as const) {
+      ]
+      for (const [what, attempt] of attempts) {
         const known = yield* workOf(attempt("ada@example.com"))
         const unknown = yield* workOf(attempt("nobody@example.com"))
         assert.deepStrictEqual(unknown, known, what)

@@ -17,7 +17,16 @@ import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts
 import type { Redacted } from "effect"
 import { Effect, Schema } from "effect"
 import type { email } from "../support/Services.js"
-import { envPath, key as secretKey, orgPath, person, projectPath, transaction, value } from "../support/Services.js"
+import {
+  envPath,
+  key as secretKey,
+  orgPath,
+  person,
+  projectPath,
+  transaction,
+  value,
+  withKey
+} from "../support/Services.js"
 import { apiKey, authenticate, type Credential, session, setSuperadmin } from "./Support.js"
 import type { NewAccount, NewRule } from "./Calls.js"
 import type { Account, At, Caller, Key, Level, Role, Rule, User } from "./Model.js"
@@ -172,11 +181,14 @@ export const driver = (users: ReadonlyArray<Person>) =>
         changeBy(
           caller,
           Effect.flatMap(inOrg(org, "service_account.create"), (place) =>
-            accounts.create(place, {
-              name: ServiceAccountName.make(request.name),
-              reveal: request.reveal,
-              ...(request.project !== undefined && { project: ProjectName.make(request.project) })
-            })
+            Effect.flatMap(
+              accounts.create(place, {
+                name: ServiceAccountName.make(request.name),
+                reveal: request.reveal,
+                ...(request.project !== undefined && { project: ProjectName.make(request.project) })
+              }),
+              withKey
+            )
           )
         ),
       rotate: (caller: Caller, org: string, account: Account, grace: boolean) =>

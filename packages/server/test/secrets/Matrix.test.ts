@@ -61,7 +61,7 @@ describe("the matrix of a project", () => {
         })
         const found = yield* matrix(ada)
         assert.deepStrictEqual(
-          found.environments.map(({ allowed, name, reveals, revision }) => [name, allowed, reveals, revision]),
+          found.environments.map(({ allowed, name, reveals, revision }) => [String(name), allowed, reveals, revision]),
           [
             ["dev", ["use", "read", "write", "admin"], true, 3],
             ["prod", ["use", "read", "write", "admin"], true, 4],
@@ -95,7 +95,12 @@ describe("the matrix of a project", () => {
         const found = yield* matrix(grace)
         assert.deepStrictEqual(sameOf(found), { A: [1, null, 1] })
         assert.deepStrictEqual(
-          found.environments.map(({ allowed, etag, name, revision }) => [name, allowed, revision, etag === null]),
+          found.environments.map(({ allowed, etag, name, revision }) => [
+            String(name),
+            allowed,
+            revision,
+            etag === null
+          ]),
           [
             ["dev", ["use", "read", "write"], 1, false],
             ["prod", [], null, true],

@@ -449,6 +449,12 @@ export const member = (address: string, role: Role, org = "acme") =>
     return actor
   })
 
+/** A new account that has its key. */
+export const withKey = <A extends { readonly api_key?: Redacted.Redacted }>(made: A) =>
+  made.api_key === undefined
+    ? Effect.dieMessage("the account has no key")
+    : Effect.succeed({ ...made, api_key: made.api_key })
+
 /** A service account by SQL. */
 export const account = (
   name: string,

@@ -22,7 +22,8 @@ import {
   orgPath,
   person,
   setSecret,
-  transaction
+  transaction,
+  withKey
 } from "../support/Services.js"
 import { Upstream } from "./Upstream.js"
 
@@ -79,7 +80,8 @@ export const agent = (name = "agent", reveal = false) =>
       asActor(ada)
     )
     const accounts = yield* ServiceAccounts
-    const made = yield* transaction(accounts.create(place, { name: ServiceAccountName.make(name), reveal }))
+    const created = transaction(accounts.create(place, { name: ServiceAccountName.make(name), reveal }))
+    const made = yield* Effect.flatMap(created, withKey)
     const { identify } = yield* Authenticator
     return yield* identify(Headers.fromInput({ "x-api-key": Redacted.value(made.api_key) }))
   })
