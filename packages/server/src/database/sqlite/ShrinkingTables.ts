@@ -5,6 +5,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "login_codes",
   "login_failures",
   "rate_events",
+  "approvals",
   "client_logins",
   "jobs",
   "instances"
