@@ -101,7 +101,7 @@ describe("access rules", () => {
       [dev.id]
     )
     const explained = await json("acl", "explain", "--email", "grace@example.com")
-    assert.deepStrictEqual(explained.allowed, ["read"])
+    assert.deepStrictEqual(explained.allowed, ["use", "read"])
     await ok("acl", "revoke", dev.id, "--yes")
     const both = await place.home.coffer(["acl", "revoke", dev.id, "--email", "grace@example.com", "--yes"])
     assert.strictEqual(both.code, 2)

@@ -20,7 +20,7 @@ const cases: ReadonlyArray<Case> = [
   ["coffer secret set --if", ["--if-version"]],
   ["coffer login --em", ["--email"]],
   ["coffer run --offline-", ["--offline-fallback", "--offline-max-age"]],
-  ["coffer acl grant --permission ", ["read", "write", "admin"]],
+  ["coffer acl grant --permission ", ["use", "read", "write", "admin"]],
   ["coffer secret export --format ", ["env", "shell", "docker", "json", "yaml"]],
   ["coffer completions ", ["bash", "zsh", "fish"]],
   ["coffer secret import ", []],

@@ -78,7 +78,7 @@ describe("coffer doctor", () => {
     assert.strictEqual(of("proxy"), "ok: none is set")
     assert.match(of("session file") ?? "", /^ok: .*session can be read by you alone$/)
     assert.strictEqual(of("credential"), "ok: a session of ada@example.com")
-    assert.match(of("rights") ?? "", /^ok: read, write, admin in acme\/webshop\/staging$/)
+    assert.match(of("rights") ?? "", /^ok: use, read, write, admin in acme\/webshop\/staging$/)
   })
 
   it("prints a line for each check, for people and for awk", async () => {

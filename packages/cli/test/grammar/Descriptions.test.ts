@@ -10,7 +10,7 @@ const leaves = tree.nodes.flatMap((node) =>
 describe("the data of coffer", () => {
   it.each(leaves)("$path describes itself, its options and its arguments", ({ leaf }) => {
     for (const { description, name } of [leaf, ...leaf.options, ...leaf.arguments]) {
-      assert.match(description, /^[A-Z-].{8,}[^.;,]$|^read values/s, name)
+      assert.match(description, /^[A-Z-].{8,}[^.;,]$|^use values/s, name)
       assert.notMatch(description, /`|undefined/, name)
     }
   })
@@ -28,7 +28,15 @@ describe("the data of coffer", () => {
     )
     assert.sameMembers(
       [...new Set(choices)],
-      ["member developer admin owner", "read write admin", "env shell docker json yaml", "bash zsh fish"]
+      [
+        "member developer admin owner",
+        "use read write admin",
+        "env shell docker json yaml",
+        "GET HEAD POST PUT PATCH DELETE",
+        "status json text",
+        "none each",
+        "bash zsh fish"
+      ]
     )
   })
 })

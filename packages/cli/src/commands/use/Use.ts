@@ -125,7 +125,7 @@ const request = atEnv("request", {
     url: argument("URL", Schema.NonEmptyString, "The address; it must fit a use rule of each secret"),
     secrets,
     headers,
-    data: option("data", Schema.String, "The body")
+    data: option("data", Schema.String, "The body of the request")
   },
   check: ({ secrets }) => (secrets.length === 0 ? "name at least one --secret" : undefined),
   run: ({ call, options: { data: body, headers, method, secrets, url }, path }) =>
