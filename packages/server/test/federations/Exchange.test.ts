@@ -246,6 +246,7 @@ describe("a token whose signature does not hold", () => {
         "a key that the token points to": yield* sign(stranger, claims, { jku: `${issuer.url}/stranger` }),
         "a certificate that the token points to": yield* sign(stranger, claims, { x5u: `${issuer.url}/stranger` }),
         "an algorithm that is not taken": yield* sign(es, claims),
+        "an extension that has to be understood": yield* sign(signer, claims, { crit: ["extension"], extension: 1 }),
         "a payload that is no object": yield* Effect.promise(() => signer.sign([claims] as never)),
         "another encoding of the signature": `${head}.${payload}.${signature}=`,
         "a space behind it": `${sound} `,

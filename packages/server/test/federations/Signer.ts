@@ -23,7 +23,7 @@ export class Signer {
   async sign(claims: Claims, header: Readonly<Record<string, unknown>> = {}): Promise<string> {
     return new CompactSign(new TextEncoder().encode(JSON.stringify(claims)))
       .setProtectedHeader({ alg: this.algorithm, kid: this.kid, typ: "JWT", ...header })
-      .sign(this.privateKey)
+      .sign(this.privateKey, { crit: { extension: true } })
   }
 }
 

@@ -102,6 +102,7 @@ export const sources: Readonly<
   "database/sqlite/FileThread.ts": { job: "the hour's round" },
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
   "files/Thread.ts": { by: "the calls of backups" },
+  "federations/IssuerKeys.ts": { unmeasured: "two requests a minute, to an issuer that the table has not" },
   "identities/Provider.ts": { unmeasured: "one request at the start, to the provider" },
   "jobs/ClockCheck.ts": { unmeasured: "one row every minute, with PostgreSQL" },
   "jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },

@@ -156,7 +156,7 @@ const callersOf = (requires: string | undefined, row: Row, inputs: ReadonlyArray
   if (requires === "nothing") return ["anonymous"]
   // What uses its own credential up is asked by nobody else.
   if (requires === "credential") return ["root", "anonymous"]
-  if (row === inputs[0]) return long ? callers : ["root", "powerless", "anonymous"]
+  if (row === inputs[0]) return long ? callers : ["root", "powerless"]
   if (!long) return ["root"]
   return inputs.includes(row) ? ["root", "ruled", "powerless"] : ["root", "powerless"]
 }
