@@ -15,31 +15,36 @@ const ofPostgres = "test/postgres/**/*.test.ts"
  */
 const onBoth = [
   "access/Access",
-  "api/{Client,Connections,Cookies,Login,Serving,Transport}",
+  "api/{Client,Connections}",
   "audit/{AuditLog,Breaks,Flush,Reach}",
-  "auth/*",
+  "auth/{ClientLogins,LastUse}",
   "environments/Environments",
-  "federations/{Exchange,Keys}",
-  "history/{Authorization,Destroy,Model,Races,Revert}",
-  "identities/*",
+  "federations/Exchange",
+  "history/{Destroy,Races,Revert}",
   "members/Invitations",
-  "model/{Listing,Model,Races}",
+  "model/Races",
   "operations/Drain",
   "organizations/Organizations",
   "projects/Projects",
   "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
-  "trail/{Filters,Pages,Queue,Verify}",
-  "use/{Approvals,Uses,Widening}",
+  "trail/{Filters,Pages,Queue}",
+  "use/Uses",
   "users/Users"
 ]
 
-/** The slowest of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
+/** The others of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
 const onBothInLongRuns = [
-  "api/{Answers,Requests,Resources}",
+  "api/{Answers,Cookies,Login,Requests,Resources,Serving,Transport}",
+  "auth/*",
   "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,ServiceAccounts,Table,Tenants}",
-  "history/Limits",
+  "federations/Keys",
+  "history/{Authorization,Limits,Model}",
+  "identities/*",
   "jobs/*",
-  "pages/*"
+  "model/{Listing,Model}",
+  "pages/*",
+  "trail/Verify",
+  "use/{Approvals,Widening}"
 ]
 
 /** What all tests of a project share. */
