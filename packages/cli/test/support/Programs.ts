@@ -140,14 +140,18 @@ export class Server {
 
   private async ready() {
     this.child.stderr?.on("data", (chunk: Buffer) => (this.log = Buffer.concat([this.log, chunk])))
+    const closed = once(this.child, "close")
     for (let tries = 0; tries < 2_400; tries++) {
-      const answer = await fetch(`${this.url}/health`).catch(() => undefined)
+      const answer = await fetch(`${this.url}/health`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
       if (answer?.ok === true) return
-      if (this.child.exitCode !== null) break
+      if (this.child.exitCode !== null || this.child.signalCode !== null) break
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    this.child.kill()
-    throw new Error(`the server did not start: ${this.log.toString()}`)
+    const { exitCode, signalCode } = this.child
+    this.child.kill("SIGKILL")
+    // What it wrote may come after the word that it has ended.
+    await closed
+    throw new Error(`the server did not start (${exitCode ?? signalCode ?? "still running"}): ${this.log.toString()}`)
   }
 
   /** Ends it at once, as a machine that loses its power does. */

@@ -1,4 +1,4 @@
-import { Data, Effect, Option, Predicate, Redacted, type Scope } from "effect"
+import { Context, Data, Effect, Option, Predicate, Redacted, type Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { reasonOf } from "./ConnectionProblem.js"
 import { SignInFailed } from "./Credentials.js"
@@ -9,7 +9,9 @@ import { parseServerUrl } from "./ServerUrl.js"
 import { BadSetting, variable, Variables } from "./Settings.js"
 
 /** Where the lines for Kubernetes mount the token. */
-export const podTokenPath = "/var/run/secrets/coffer/token"
+export class PodTokenPath extends Context.Reference<PodTokenPath>()("@coffer/domain/client/PodTokenPath", {
+  defaultValue: () => "/var/run/secrets/coffer/token"
+}) {}
 
 const seconds = 30
 
@@ -91,12 +93,12 @@ const fromActions = (address: string, bearer: string | undefined, audience: stri
   })
 
 /** The next step, for the system that the variables show. */
-const missing = (env: Env): string => {
+const missing = (env: Env, podToken: string): string => {
   if (env["GITHUB_ACTIONS"] === "true" || env["GITEA_ACTIONS"] === "true" || env["FORGEJO_ACTIONS"] === "true") {
     return "give the job the permission id-token: write (Forgejo: enable-openid-connect: true)"
   }
   if (env["GITLAB_CI"] !== undefined) return "give the job SERVICE_ID_TOKEN under id_tokens, with aud"
-  if (env["KUBERNETES_SERVICE_HOST"] !== undefined) return `mount a projected token at ${podTokenPath}`
+  if (env["KUBERNETES_SERVICE_HOST"] !== undefined) return `mount a projected token at ${podToken}`
   return "set SERVICE_ID_TOKEN or SERVICE_ID_TOKEN_FILE, or unset SERVICE_ACCOUNT to use another credential"
 }
 
@@ -119,9 +121,10 @@ export const identityToken = Effect.fnUntraced(function* (
   if (address !== undefined) {
     return yield* fromActions(address, variable(env, "ACTIONS_ID_TOKEN_REQUEST_TOKEN"), audience)
   }
-  if (existsSync(podTokenPath)) return yield* fromFile(podTokenPath, "the pod's token")
+  const podToken = yield* PodTokenPath
+  if (existsSync(podToken)) return yield* fromFile(podToken, "the pod's token")
   return yield* new SignInFailed({
     reason: `SERVICE_ACCOUNT is ${account}, but there is no identity token to sign in with`,
-    next: missing(env)
+    next: missing(env, podToken)
   })
 })
