@@ -24,8 +24,11 @@ import { exchangeFailures, exchangeRefusals } from "../federations/Exchange.js"
 import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
-import { upstreamFailures, useRefusals, usesMade } from "../use/UseMetrics.js"
+import { refusalReasons, upstreamFailures, upstreamReasons, useRefusals, usesMade } from "../use/UseMetrics.js"
 import { requestObserver } from "./RequestMetrics.js"
+
+const count = (counter: Metric.Metric.Counter<number>): Effect.Effect<number> =>
+  Effect.map(Metric.value(counter), ({ count }: MetricState.MetricState.Counter<number>) => count)
 
 const counterOf = (registry: Registry, name: string, help: string) => {
   const counter = new Counter({ name, help, registers: [registry] })
@@ -33,6 +36,26 @@ const counterOf = (registry: Registry, name: string, help: string) => {
     counter.reset()
     counter.inc(value)
   }
+}
+
+/** A counter with a label whose values are a fixed set. All of them are there from the start, so that `increase` sees the first. */
+const countersOf = <Label extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  label: string,
+  labels: ReadonlyArray<Label>,
+  metricOf: (label: Label) => Metric.Metric.Counter<number>
+): Effect.Effect<void> => {
+  const counter = new Counter({ name, help, labelNames: [label], registers: [registry] })
+  return Effect.suspend(() => {
+    counter.reset()
+    return Effect.forEach(
+      labels,
+      (one) => Effect.map(count(metricOf(one)), (value) => counter.inc({ [label]: one.replaceAll(" ", "_") }, value)),
+      { discard: true }
+    )
+  })
 }
 
 /** A gauge that is absent from the page while its value is null. */
@@ -43,9 +66,6 @@ const gaugeOf = (registry: Registry, name: string, help: string) => {
     else gauge.set(value)
   }
 }
-
-const count = (counter: Metric.Metric.Counter<number>): Effect.Effect<number> =>
-  Effect.map(Metric.value(counter), ({ count }: MetricState.MetricState.Counter<number>) => count)
 
 const level = (gauge: Metric.Metric.Gauge<number>): Effect.Effect<number> =>
   Effect.map(Metric.value(gauge), ({ value }: MetricState.MetricState.Gauge<number>) => value)
@@ -96,15 +116,21 @@ export const makeInstruments = Effect.gen(function* () {
     "Tokens of machines that were not looked at, because of the rate limit"
   )
   const made = counterOf(registry, "coffer_uses_total", "Requests with secrets that the server made")
-  const refusedUses = counterOf(
+  const readRefusedUses = countersOf(
     registry,
     "coffer_use_refusals_total",
-    "Requests with secrets that no rule or no budget allowed"
+    "Requests with secrets that did not leave, by reason",
+    "reason",
+    refusalReasons,
+    useRefusals
   )
-  const failedUses = counterOf(
+  const readFailedUses = countersOf(
     registry,
     "coffer_use_upstream_failures_total",
-    "Requests with secrets that were not answered, or whose answer was withheld"
+    "Requests with secrets that were not answered, or whose answer was withheld, by reason",
+    "reason",
+    upstreamReasons,
+    upstreamFailures
   )
   const unmailed = counterOf(
     registry,
@@ -224,8 +250,8 @@ export const makeInstruments = Effect.gen(function* () {
     failedExchanges(yield* count(exchangeFailures))
     refusedExchanges(yield* count(exchangeRefusals))
     made(yield* count(usesMade))
-    refusedUses(yield* count(useRefusals))
-    failedUses(yield* count(upstreamFailures))
+    yield* readRefusedUses
+    yield* readFailedUses
     unmailed(yield* count(mailFailures))
     queued(yield* audit.queued)
     unwritten(yield* count(auditFailures))

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises"
 import { isIP, type LookupFunction } from "node:net"
-import { Context, Data, type Duration, Effect, Predicate } from "effect"
+import { Context, Data, type Duration, Effect, Predicate, Struct } from "effect"
 import { Agent, request, type Dispatcher } from "undici"
 import { ServerConfig } from "../Config.js"
 import { judge, type Verdict } from "./Addresses.js"
@@ -27,6 +27,8 @@ const sentences: Readonly<Record<OutboundReason, string>> = {
   connection: "the connection failed",
   timeout: "there was no complete answer in time"
 }
+
+export const outboundReasons = Struct.keys(sentences)
 
 /** A request that failed. Nothing of the other side's answer is in it. */
 export class OutboundError extends Data.TaggedError("OutboundError")<{ readonly reason: OutboundReason }> {

@@ -1,6 +1,6 @@
 import type { UseResponse } from "@coffer/domain/UseRequest"
 import type { UseTerms } from "@coffer/domain/UseRule"
-import { Effect, Either, Predicate } from "effect"
+import { Effect, Either, Predicate, Struct } from "effect"
 import type { OutboundAnswer } from "../outbound/Outbound.js"
 import { decompressed } from "./Decompress.js"
 import { longestSpelling } from "./Spellings.js"
@@ -40,6 +40,8 @@ export const withheldSentences: Readonly<Record<Withheld, string>> = {
   value: "its answer holds the value in a form that cannot be scrubbed, so it is withheld",
   json: "its answer is not JSON, or longer than the rule allows, so the rule (response: json) withholds it"
 }
+
+export const withheldKinds = Struct.keys(withheldSentences)
 
 const single = (header: string | ReadonlyArray<string> | undefined): string =>
   Predicate.isString(header) ? header : (header ?? []).join(", ")

@@ -1,11 +1,15 @@
 import { UseBudget } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
+import { useRefusals } from "./UseMetrics.js"
 
 const maxOfServer = 16
 const maxOfAccount = 4
 
 const full = (whose: string) =>
-  new UseBudget({ message: `${whose} requests are on their way already: try again in 1 second`, retryAfter: 1 })
+  Effect.zipRight(
+    Metric.increment(useRefusals("concurrency")),
+    new UseBudget({ message: `${whose} requests are on their way already: try again in 1 second`, retryAfter: 1 })
+  )
 
 /** Bounds the requests that are on their way at the same time. */
 export const makeSlots = Effect.sync(() => {

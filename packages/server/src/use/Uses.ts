@@ -14,11 +14,13 @@ import { targetOf } from "./Match.js"
 import { type Outgoing, placed, signed } from "./Placement.js"
 import { outgoingHeaders } from "./RequestHeaders.js"
 import { makeSlots } from "./Slots.js"
-import { upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
+import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
 
 const patience = "30 seconds"
 
 const refused = (message: string) => new UseRefused({ message })
+
+const countRefusal = (reason: RefusalReason) => () => Metric.increment(useRefusals(reason))
 
 const bodyOf = ({ body, body_base64 }: UseRequest): Either.Either<Uint8Array | null, string> => {
   if (body !== undefined && body_base64 !== undefined) return Either.left("give body or body_base64, not both")
@@ -135,23 +137,31 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
 
     const make = (path: EnvPath, request: UseRequest) =>
       Effect.gen(function* () {
-        const { target, ...asked } = yield* askedOf(request)
+        const { target, ...asked } = yield* Effect.tapError(askedOf(request), countRefusal("request"))
         const [firstKey, ...otherKeys] = request.secrets
         if (firstKey === undefined) return yield* refused("name at least one secret")
-        const { grant, place } = yield* access.change(access.env(path, "secret.use"), (place) =>
-          Effect.gen(function* () {
-            const grant = yield* grants.grant(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
-            // Before the commit: what cannot be sent must not be counted.
-            const outgoing = "refusal" in grant ? null : yield* outgoingOf(asked, grant.granted)
-            return { place, grant: outgoing === null || "refusal" in grant ? grant : { ...grant, outgoing } }
-          })
-        )
-        if ("refusal" in grant) return yield* Effect.fail(grant.refusal)
+        const { grant, place } = yield* access
+          .change(access.env(path, "secret.use"), (place) =>
+            Effect.gen(function* () {
+              const grant = yield* grants.grant(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
+              // Before the commit: what cannot be sent must not be counted.
+              const outgoing = "refusal" in grant ? null : yield* outgoingOf(asked, grant.granted)
+              return { place, grant: outgoing === null || "refusal" in grant ? grant : { ...grant, outgoing } }
+            })
+          )
+          .pipe(
+            // Outside of the transaction, which may run several times.
+            Effect.tapErrorTag("UseRefused", countRefusal("rule")),
+            Effect.tapErrorTag("UseBudget", countRefusal("budget"))
+          )
+        if ("refusal" in grant) return yield* Effect.zipRight(countRefusal("approval")(), Effect.fail(grant.refusal))
         if (!("outgoing" in grant)) return yield* Effect.dieMessage("a request was granted that was not made")
         yield* Metric.increment(usesMade)
         const { response } = yield* send(grant.outgoing, grant.granted).pipe(
           Effect.onExit((exit) => recordAnswer(place, grant.granted, exit)),
-          Effect.tapError(() => Metric.increment(upstreamFailures)),
+          Effect.tapError((failure) =>
+            Metric.increment(upstreamFailures(typeof failure === "string" ? failure : failure.reason))
+          ),
           Effect.mapError((failure) =>
             failedUpstream(target.host, typeof failure === "string" ? withheldSentences[failure] : failure.message)
           )
@@ -164,10 +174,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       Effect.fnUntraced(function* (path: EnvPath, request: UseRequest) {
         yield* enabled
         const { id } = yield* CurrentActor
-        return yield* inSlot(id, make(path, request)).pipe(
-          Effect.tapErrorTag("UseRefused", () => Metric.increment(useRefusals)),
-          Effect.tapErrorTag("UseBudget", () => Metric.increment(useRefusals))
-        )
+        return yield* inSlot(id, make(path, request))
       })
     )
 

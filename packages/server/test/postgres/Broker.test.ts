@@ -10,6 +10,7 @@ const dev = "/api/orgs/acme/projects/shop/envs/dev"
 let upstream: Upstream
 let server: Program
 let broker: Program
+let other: Program
 let token: string
 let key: string
 
@@ -26,16 +27,13 @@ beforeAll(async () => {
   writeFileSync(join(folder, "ca.pem"), certificate.cert)
   const address = "https://broker.example.com"
   server = await Program.start({ SERVICE_BROKER_URL: address, SUPERADMIN_EMAIL_0: "ada@example.com" }, folder)
-  broker = await Program.start(
-    {
-      SMTP_HOST: undefined,
-      SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1",
-      NODE_EXTRA_CA_CERTS: join(folder, "ca.pem")
-    },
-    folder,
-    undefined,
-    ["broker"]
-  )
+  const settings = {
+    SMTP_HOST: undefined,
+    SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1",
+    NODE_EXTRA_CA_CERTS: join(folder, "ca.pem")
+  }
+  broker = await Program.start(settings, folder, undefined, ["broker"])
+  other = await Program.start(settings, folder, undefined, ["broker"])
   token = await server.login("ada@example.com")
   await do_("POST", "/api/orgs", { name: "acme" })
   await do_("POST", "/api/orgs/acme/projects", { name: "shop" })
@@ -50,20 +48,29 @@ beforeAll(async () => {
     place: { in: "header", name: "authorization", format: "Bearer {}" },
     accounts: ["agent"]
   })
+  await do_("POST", `${dev}/secrets/API_KEY/use-rules`, {
+    hosts: [`localhost:${upstream.port}`],
+    paths: ["/few"],
+    place: { in: "header", name: "authorization", format: "Bearer {}" },
+    accounts: ["agent"],
+    per_minute: 6_000,
+    per_day: 20
+  })
 })
 
 afterAll(async () => {
   await broker.stop()
+  await other.stop()
   await server.stop()
   await upstream.stop()
   cleanUp()
 })
 
 describe("coffer-server broker", () => {
-  const use = (program: Program) =>
+  const use = (program: Program, path = "/v1/x") =>
     program.call("POST", `${dev}/use`, {
       headers: { "x-api-key": key },
-      body: { method: "GET", url: `https://localhost:${upstream.port}/v1/x`, secrets: ["API_KEY"] }
+      body: { method: "GET", url: `https://localhost:${upstream.port}${path}`, secrets: ["API_KEY"] }
     })
 
   it("makes requests beside a server, which names it and makes none", async () => {
@@ -94,5 +101,23 @@ describe("coffer-server broker", () => {
     assert.strictEqual((await broker.call("GET", "/health/ready")).status, 200)
     assert.strictEqual((await server.call("GET", "/api/users", { token })).status, 200, "still a superadmin")
     assert.notMatch(broker.log, /login codes? (?:for|are)/)
+  })
+
+  it("counts the budget exactly under 50 at once on two brokers", async () => {
+    const before = upstream.arrived.length
+    /** Repeats what was refused because others of the account were on their way. */
+    const insist = async (program: Program): Promise<number> => {
+      const { body, status, text } = await use(program, "/few")
+      if (status !== 200) assert.strictEqual(status, 429, text)
+      if (status !== 429 || !/on their way/.test(body.error.message)) return status
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return insist(program)
+    }
+    const statuses = await Promise.all(Array.from({ length: 50 }, (_, index) => insist(index % 2 ? broker : other)))
+    assert.deepStrictEqual(
+      statuses.filter((status) => status === 200),
+      Array.from({ length: 20 }, () => 200)
+    )
+    assert.strictEqual(upstream.arrived.length - before, 20)
   })
 })

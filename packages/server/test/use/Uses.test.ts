@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, TestClock } from "effect"
+import { Effect, Either, Fiber, TestClock } from "effect"
 import { createHmac } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { Access } from "@coffer/server/access/Access"
@@ -179,6 +179,21 @@ describe("a request with a secret", () => {
         answers.map(({ metadata }) => (metadata as { failed: string }).failed),
         ["withheld: json", "withheld: encoding", "connection"]
       )
+    }).pipe(withUpstream())
+  )
+
+  it.effect("is given up after 30 seconds, and its slot is free again", () =>
+    Effect.gen(function* () {
+      const { bot, other } = yield* world()
+      for (let time = 0; time < 5; time++) {
+        const arrived = new Promise<void>((resolve) => {
+          other.answer = (response) => response.write("x", () => resolve())
+        })
+        const waiting = yield* Effect.fork(refusal(bot))
+        yield* Effect.promise(() => arrived)
+        yield* TestClock.adjust("30 seconds")
+        assert.match(yield* Fiber.join(waiting), /^UPSTREAM_FAILED .*: there was no complete answer in time/)
+      }
     }).pipe(withUpstream())
   )
 
