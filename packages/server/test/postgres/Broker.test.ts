@@ -105,12 +105,13 @@ describe("coffer-server broker", () => {
 
   it("counts the budget exactly under 50 at once on two brokers", async () => {
     const before = upstream.arrived.length
-    /** Repeats what was refused because others of the account were on their way. */
+    /** Repeats what was refused because of others: 4 requests of an account are on their way at most. */
     const insist = async (program: Program): Promise<number> => {
       const { body, status, text } = await use(program, "/few")
-      if (status !== 200) assert.strictEqual(status, 429, text)
-      if (status !== 429 || !/on their way/.test(body.error.message)) return status
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      if (status === 200) return status
+      if (status === 429 && /allows 20 requests a day/.test(body.error.message)) return status
+      assert.match(text, /on their way|nothing was changed/)
+      await new Promise((resolve) => setTimeout(resolve, 300))
       return insist(program)
     }
     const statuses = await Promise.all(Array.from({ length: 50 }, (_, index) => insist(index % 2 ? broker : other)))
