@@ -145,7 +145,7 @@ describe("service.yml", () => {
 describe("a session", () => {
   it("is asked for in steps where there is no terminal, and kept for its owner alone", async () => {
     const other = await place.server.login("bob@example.com")
-    assert.strictEqual(statSync(join(other.folder, ".config/coffer/session")).mode & 0o777, 0o600)
+    assert.strictEqual(statSync(other.session).mode & 0o777, 0o600)
     const { stdout } = await other.coffer(["session", "list", "--json"])
     const { data } = JSON.parse(stdout)
     assert.strictEqual(data.length, 1)
@@ -178,7 +178,7 @@ describe("a session", () => {
     const { code, stdout: token, stderr } = await place.server.offline(["session", "grace@example.com"])
     assert.deepStrictEqual([code, stderr], [0, ""])
     const other = new TestHome(place.server.url)
-    const sessionFile = join(other.folder, ".config/coffer/session")
+    const sessionFile = other.session
     const refused = async (exit: number, says: RegExp, args: ReadonlyArray<string>, input = token) => {
       const result = await other.coffer(["login", ...args], { input })
       assert.deepStrictEqual([result.code, result.stdout], [exit, ""])
@@ -217,7 +217,7 @@ describe("a session", () => {
   it("ends at logout, here and at the server", async () => {
     const other = await place.server.login("eve@example.com")
     assert.strictEqual((await other.coffer(["logout"])).code, 0)
-    assert.throws(() => statSync(join(other.folder, ".config/coffer/session")))
+    assert.throws(() => statSync(other.session))
     const again = await other.coffer(["whoami"])
     assert.deepStrictEqual([again.code, again.stdout], [3, ""])
     assert.strictEqual((await other.coffer(["login"])).code, 2)

@@ -11,7 +11,7 @@ let session: string
 beforeAll(async () => {
   server = await Server.start()
   home = await server.login("ada@example.com")
-  session = JSON.parse(readFileSync(join(home.folder, ".config/coffer/session"), "utf8"))[server.url]
+  session = home.token
   await call("POST", "", { name: "acme" })
   await call("POST", "/acme/projects", { name: "webshop" })
 }, 300_000)

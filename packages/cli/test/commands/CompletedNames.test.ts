@@ -37,7 +37,7 @@ beforeAll(async () => {
   await writeScripts(place.home)
   recorder = await Recorder.before(place.server.url)
   // The same session at the recorder.
-  const session = join(place.home.folder, ".config/coffer/session")
+  const session = place.home.session
   const [token = ""] = Object.values(JSON.parse(readFileSync(session, "utf8")) as Record<string, string>)
   writeFileSync(session, JSON.stringify({ [place.server.url]: token, [recorder.url]: token }))
 })

@@ -101,7 +101,7 @@ describe("coffer doctor", () => {
     assert.deepStrictEqual([code, stderr], [1, "coffer: doctor found a problem\n"])
     assert.match(of("credential") ?? "", /^problem: .*SERVICE_API_KEY/)
     assert.strictEqual(of("proxy"), "ok: HTTP_PROXY is not used for a server on this machine")
-    const session = readFileSync(join(place.home.folder, ".config/coffer/session"), "utf8")
+    const session = readFileSync(place.home.session, "utf8")
     const token = /svc_st_\w+/.exec(session)?.[0] ?? assert.fail("no token")
     for (const hidden of [secret, "s3cret", token]) assert.notInclude(all, hidden)
   })
@@ -121,7 +121,7 @@ describe("coffer doctor", () => {
   })
 
   it("names files that others can read, and a service.yml that is wrong", async () => {
-    const session = join(place.home.folder, ".config/coffer/session")
+    const session = place.home.session
     chmodSync(session, 0o644)
     const open = await doctor([])
     chmodSync(session, 0o600)

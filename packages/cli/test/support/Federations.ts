@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join } from "node:path"
-import { assert } from "vitest"
 import { clusterFederation, podClaims, Signer } from "../../../server/test/federations/Signer.js"
 import type { Workplace } from "./Workplace.js"
 
@@ -27,17 +24,9 @@ export class Cluster {
     return cluster
   }
 
-  private async call(method: string, path: string, body?: unknown) {
+  private call(method: string, path: string, body?: unknown) {
     const { home, server } = this.workplace
-    const sessions = JSON.parse(readFileSync(join(home.folder, ".config/coffer/session"), "utf8"))
-    const answer = await fetch(server.url + path, {
-      method,
-      headers: { authorization: `Bearer ${sessions[server.url]}`, "content-type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) })
-    })
-    const text = await answer.text()
-    assert.isTrue(answer.ok, text)
-    return text === "" ? undefined : JSON.parse(text)
+    return server.call(method, path, { body, token: home.token })
   }
 
   async federate() {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -54,6 +54,16 @@ export class TestHome {
   readonly folder = mkdtempSync(join(tmpdir(), "coffer-cli-"))
 
   constructor(readonly serverUrl: string) {}
+
+  /** The file of its sessions. */
+  get session() {
+    return join(this.folder, ".config/coffer/session")
+  }
+
+  /** The token of its session at the server. */
+  get token(): string {
+    return JSON.parse(readFileSync(this.session, "utf8"))[this.serverUrl]
+  }
 
   get environment(): Record<string, string> {
     return { ...bare, HOME: this.folder, SERVICE_SERVER_URL: this.serverUrl }
@@ -183,13 +193,29 @@ export class Server {
     }, `a login code for ${email}`)
   }
 
+  /** Sends a request as the client does, and gives what the answer says. */
+  async call(method: string, path: string, { body, token }: { readonly body?: unknown; readonly token?: string } = {}) {
+    const answer = await fetch(this.url + path, {
+      method,
+      headers: {
+        "content-type": "application/json",
+        "x-coffer-client": "cli",
+        ...(token !== undefined && { authorization: `Bearer ${token}` })
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${text}`)
+    return text === "" ? undefined : JSON.parse(text)
+  }
+
   /** A home where somebody is logged in. */
   async login(email: string): Promise<TestHome> {
+    await this.call("POST", "/api/auth/login", { body: { email } })
+    const { token } = await this.call("POST", "/api/auth/verify", { body: { email, code: await this.code(email) } })
     const home = new TestHome(this.url)
-    const asked = await home.coffer(["login", "--email", email])
-    if (asked.code !== 0) throw new Error(asked.stderr)
-    const done = await home.coffer(["login", "--email", email, "--code", await this.code(email)])
-    if (done.code !== 0) throw new Error(done.stderr)
+    mkdirSync(join(home.folder, ".config/coffer"), { recursive: true, mode: 0o700 })
+    writeFileSync(home.session, `${JSON.stringify({ [this.url]: token })}\n`, { mode: 0o600 })
     return home
   }
 

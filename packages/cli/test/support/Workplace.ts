@@ -30,8 +30,9 @@ export const workplace = (
   beforeAll(async () => {
     server = await Server.start(variables)
     home = await server.login(email)
-    await ok("org", "create", "acme")
-    await ok("project", "create", "webshop", "--org", "acme")
+    const { token } = home
+    await server.call("POST", "/api/orgs", { body: { name: "acme" }, token })
+    await server.call("POST", "/api/orgs/acme/projects", { body: { name: "webshop" }, token })
     await ok("init", "--org", "acme", "--project", "webshop", "--env", "dev")
   })
   afterAll(async () => {
