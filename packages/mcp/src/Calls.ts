@@ -30,8 +30,8 @@ const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: str
   const findSettings = settings.pin ? yield* pinned : freely
   const connect = yield* makeConnect(version)
 
-  const answer = (tool: Tool, parameters: unknown, { ask }: Host): Effect.Effect<ToolResult> =>
-    tool.use(parameters, { findSettings, connect, confirm: confirmBy(ask) }).pipe(
+  const answer = (tool: Tool, parameters: unknown, { ask, visits }: Host): Effect.Effect<ToolResult> =>
+    tool.use(parameters, { findSettings, connect, confirm: confirmBy(ask), visits }).pipe(
       Effect.match({ onSuccess: done, onFailure: failed }),
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause)

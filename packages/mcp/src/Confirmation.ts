@@ -1,15 +1,16 @@
 import { Effect } from "effect"
 import { NotConfirmed } from "./Failures.js"
-import type { Host } from "./ToolResult.js"
+import type { Host, Reply } from "./ToolResult.js"
 
 /** Asks the person whether a call may go on. */
 export type Confirm = (question: string) => Effect.Effect<void, NotConfirmed>
 
-const said = {
+/** What a person did, for the agent. */
+export const said = {
   declined: "the user declined",
   cancelled: "the user dismissed the question",
   unanswered: "the user did not answer the question"
-} as const
+} as const satisfies Record<Exclude<Reply, "accepted"> | "unanswered", string>
 
 /** Confirms by the host. Where the host cannot ask, calls go on: the host's own approval of calls is then all there is. */
 export const confirmBy =

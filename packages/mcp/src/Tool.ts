@@ -1,21 +1,30 @@
 import type { ClientError } from "@coffer/domain/client/ClientErrors"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { isOwnMessage } from "@coffer/domain/Message"
 import type { Action } from "@coffer/domain/Permissions"
 import { Array, Effect, Either, type Option, ParseResult, Schema } from "effect"
 import type { Confirm } from "./Confirmation.js"
 import type { Call, Connect } from "./Connection.js"
-import { BadParameters, type Failure } from "./Failures.js"
+import { BadParameters, type Failure, type NotConfirmed } from "./Failures.js"
 import { inputSchema, type ObjectSchema, outputSchema } from "./JsonSchemas.js"
 import { cleaned } from "./Cleaned.js"
 import { type Hints, isForPeople, type Offer } from "./Offers.js"
 import { type FindSettings, namesIn, type Paths, pathsOf, type Scope, placeParameters } from "./Places.js"
+import type { Visits } from "./ToolResult.js"
 
 /** What a tool needs to run. */
 export interface ToolContext {
   readonly findSettings: FindSettings
   readonly connect: Connect
   readonly confirm: Confirm
+  readonly visits: Visits | undefined
+}
+
+/** What a running tool knows beside its parameters. */
+export interface RunContext {
+  readonly server: ServerUrl
+  readonly visits: Visits | undefined
 }
 
 export interface Tool extends Offer {
@@ -82,7 +91,12 @@ export const tool = <
   /** The question that a person must confirm first. */
   readonly confirm?: (path: Paths[Depth], parameters: P) => string
   readonly output: Schema.Schema<A, I>
-  readonly run: (call: Call, path: Paths[Depth], parameters: P) => Effect.Effect<A, AnyApiError | ClientError>
+  readonly run: (
+    call: Call,
+    path: Paths[Depth],
+    parameters: P,
+    context: RunContext
+  ) => Effect.Effect<A, AnyApiError | ClientError | NotConfirmed>
 }): Tool => {
   const { at, credential = true, description, hints, name, output, title } = definition
   const { action } = definition
@@ -105,7 +119,7 @@ export const tool = <
         path: Effect.flatMap(settings, pathsOf[at]),
         call: settings.pipe(
           Effect.flatMap(({ server }) => server),
-          Effect.flatMap((server) => connect(server, credential))
+          Effect.flatMap((server) => Effect.map(connect(server, credential), (call) => ({ call, server })))
         )
       },
       { mode: "validate" }
@@ -126,10 +140,17 @@ export const tool = <
     inputSchema: () => inputSchema(definition.parameters),
     outputSchema: () => outputSchema(output),
     use: Effect.fnUntraced(function* (given, context) {
-      const { call, decoded, path } = yield* prepare(given, context)
+      const {
+        call: { call, server },
+        decoded,
+        path
+      } = yield* prepare(given, context)
       const question = definition.confirm?.(path, decoded)
       if (question !== undefined) yield* Effect.mapError(context.confirm(question), Array.of)
-      const answer = yield* Effect.mapError(definition.run(call, path, decoded), Array.of)
+      const answer = yield* Effect.mapError(
+        definition.run(call, path, decoded, { server, visits: context.visits }),
+        Array.of
+      )
       return yield* Effect.orDie(encode(cleaned(answer)))
     })
   }

@@ -9,12 +9,29 @@ export interface ToolResult {
 /** What a person did with a question. */
 export type Reply = "accepted" | "declined" | "cancelled"
 
+/** A page that a person has to visit. */
+export interface Visit {
+  readonly message: string
+  readonly url: string
+  readonly id: string
+}
+
+/** Sends the person to pages. */
+export interface Visits {
+  /** Returns whether the person agreed to open the page; what happens there is not known. */
+  readonly propose: (visit: Visit, signal: AbortSignal) => Promise<Reply>
+  /** Tells the host that what the page is for has happened. */
+  readonly complete: (id: string) => Promise<void>
+}
+
 /** The host's side of a call. */
 export interface Host {
   /** Cancels the call. */
   readonly signal: AbortSignal
   /** Asks the person to confirm. Undefined if the host cannot ask. */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<Reply>) | undefined
+  /** Undefined if the host opens no pages. */
+  readonly visits: Visits | undefined
 }
 
 /** Runs a tool and returns its result, for failures too; undefined if there is no such tool. */

@@ -18,7 +18,7 @@ import type { ListedTool } from "./Listing.js"
 import type { McpSettings } from "./McpSettings.js"
 import { listedOf } from "./Offers.js"
 import { note } from "./Stderr.js"
-import type { Host, Use } from "./ToolResult.js"
+import type { Host, Use, Visits } from "./ToolResult.js"
 
 const instructions =
   "Secrets by organization, project, environment and key. org, project and env default to the configured ones. " +
@@ -58,8 +58,10 @@ export const serve = async (
 ): Promise<number> => {
   const server = new ToolServer()
   let canAsk = false
+  let canVisit = false
   server.setRequestHandler(InitializeRequestSchema, ({ params: { capabilities, protocolVersion } }) => {
     canAsk = capabilities.elicitation?.form !== undefined
+    canVisit = capabilities.elicitation?.url !== undefined
     return {
       protocolVersion: SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
         ? protocolVersion
@@ -79,7 +81,7 @@ export const serve = async (
     setImmediate(() => void calls())
     return { tools: listedOf(tools, settings).map(({ when: _, ...tool }) => tool) }
   })
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendRequest, signal }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendNotification, sendRequest, signal }) => {
     const use = await calls()
     const ask: Host["ask"] = async (message, signal) => {
       const confirm = { type: "boolean", title: "Delete", description: message } as const
@@ -90,7 +92,18 @@ export const serve = async (
       if (action === "cancel") return "cancelled"
       return action === "accept" && content?.["confirm"] === true ? "accepted" : "declined"
     }
-    const result = await use(params.name, params.arguments ?? {}, { signal, ask: canAsk ? ask : undefined })
+    const visits: Visits = {
+      propose: async ({ id, message, url }, signal) => {
+        const params = { mode: "url" as const, message, url, elicitationId: id }
+        const question = { method: "elicitation/create" as const, params }
+        const { action } = await sendRequest(question, ElicitResultSchema, { signal, timeout: patience })
+        return action === "accept" ? "accepted" : action === "cancel" ? "cancelled" : "declined"
+      },
+      complete: (elicitationId) =>
+        sendNotification({ method: "notifications/elicitation/complete", params: { elicitationId } })
+    }
+    const host: Host = { signal, ask: canAsk ? ask : undefined, visits: canVisit ? visits : undefined }
+    const result = await use(params.name, params.arguments ?? {}, host)
     if (result !== undefined) return result
     // The name is not repeated: it may be a value in the wrong place.
     return Promise.reject(new McpError(ErrorCode.InvalidParams, "there is no tool of that name: list the tools"))

@@ -88,17 +88,19 @@ describe("a long list", () => {
 })
 
 /** A figure of docs/mcp.md. */
-const documented = (pattern: RegExp) => Number(pattern.exec(page)?.[1]?.replace(",", ""))
+const documented = (pattern: RegExp) => Number(pattern.exec(page)?.[1]?.replaceAll(",", ""))
 
 describe("the figures of docs/mcp.md", () => {
   const assertAbout = (measured: number, figure: number) =>
     assert.isBelow(Math.abs(measured - figure) / measured, 0.05, `${measured} is documented as ${figure}`)
 
-  it("are what the list of the tools costs, without and with the extra ones", async () => {
+  it("are what the list of the tools costs, without and with the others", async () => {
     const large = await Agent.start({ SERVICE_MCP_EXTRA: "1" })
+    const using = await Agent.start({ SERVICE_MCP_USE: "1" })
     for (const [one, pattern] of [
       [agent, /the 15 tools cost about ([\d,]+) tokens/],
-      [large, /with the extra ones about ([\d,]+)/]
+      [large, /with the extra ones about ([\d,]+)/],
+      [using, /with those that use secrets about ([\d,]+)/]
     ] as const) {
       const { tools } = await one.client.listTools()
       assertAbout(tokensIn(JSON.stringify(tools)), documented(pattern))

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type ElicitRequest, ElicitationCompleteNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
 import { certificateFor } from "../../server/test/federations/Issuer.js"
 import { Upstream } from "../../server/test/use/Upstream.js"
 import { Agent, clearAway } from "./support/Agent.js"
@@ -16,6 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "coffer-use-"))
 let provider: Upstream
 let service: Service
 let agent: Agent
+let key: string
 let address: string
 
 beforeAll(async () => {
@@ -38,7 +40,7 @@ beforeAll(async () => {
     SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1",
     NODE_EXTRA_CA_CERTS: join(folder, "ca.pem")
   })
-  const { key } = await service.account("agent", "use", { reveal: false })
+  key = (await service.account("agent", "use", { reveal: false })).key
   await service.request("PUT", `${dev}/secrets/STRIPE_KEY`, { value: canary })
   const rule = {
     hosts: [`localhost:${provider.port}`],
@@ -91,7 +93,7 @@ describe("an agent with SERVICE_MCP_USE=1", () => {
     assert.match(wrong, /path \/v1\/payouts is in no rule of STRIPE_KEY/)
 
     const text = await agent.refused("http_request", refund("ch_1"), "APPROVAL_NEEDED")
-    const [, id = ""] = /coffer approval approve (\S+) /.exec(text) ?? []
+    const [, id = ""] = /coffer approval approve (\S+);/.exec(text) ?? []
     const pending = await service.request("GET", "/api/orgs/acme/approvals")
     assert.strictEqual(pending.data[0].id, id)
     assert.strictEqual(pending.data[0].body, "charge=ch_1")
@@ -105,5 +107,48 @@ describe("an agent with SERVICE_MCP_USE=1", () => {
     agent.assertProtocol()
     assert.notInclude(agent.out + agent.log, canary)
     await agent.refused("secret_get", { key: "STRIPE_KEY" }, "FORBIDDEN")
+  })
+
+  it("sends the person to the page of the approval, where the host opens pages", async () => {
+    const asked: Array<ElicitRequest["params"]> = []
+    const decide = (verb: string) => {
+      const { url } = asked.at(-1) as { readonly url: string }
+      const id = new URL(url).searchParams.get("id")
+      assert.strictEqual(url, `${service.url}/-/org/acme/-/approvals?id=${id}`)
+      return service.post(`/api/orgs/acme/approvals/${id}/${verb}`, undefined)
+    }
+    let reply: () => "accept" | "decline" | "cancel" = () => "accept"
+    let verb = "approve"
+    const host = await Agent.start(
+      service.at(key, { SERVICE_MCP_USE: "1" }),
+      undefined,
+      async (question) => {
+        asked.push(question)
+        const action = reply()
+        if (action === "accept") await decide(verb)
+        return { action }
+      },
+      { url: {} }
+    )
+    const completed = new Promise<string>((resolve) => {
+      host.client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+        resolve(params.elicitationId)
+      })
+    })
+    const made = await host.use("http_request", refund("ch_2"))
+    assert.include(made.body, '"charge":"ch_2","key":"[scrubbed]"')
+    const [first] = asked
+    assert(first !== undefined && first.mode === "url")
+    assert.strictEqual(first.message, `Approve POST ${address}/v1/refunds with STRIPE_KEY of acme/shop/dev?`)
+    assert.strictEqual(await completed, first.elicitationId)
+
+    verb = "refuse"
+    assert.match(await host.refused("http_request", refund("ch_3"), "USE_REFUSED"), /a person refused this request/)
+    reply = () => "decline"
+    await host.refused("http_request", refund("ch_4"), "NOT_CONFIRMED")
+    reply = () => "cancel"
+    await host.refused("http_request", refund("ch_5"), "APPROVAL_NEEDED")
+    assert.notInclude(host.out + host.log + JSON.stringify(asked), canary)
+    assert.lengthOf(asked, 4)
   })
 })

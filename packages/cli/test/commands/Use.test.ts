@@ -88,11 +88,11 @@ describe("coffer approval", () => {
     await allow("--path", "/each", "--method", "POST", "--as-query", "key", "--approval", "each")
     const send = (data: string) => request("POST", `https://localhost:${api.port}/each`, "--data", data)
     const first = await send("one")
-    const [, id = ""] = /coffer approval approve (\S+) /.exec(first.stderr) ?? assert.fail(first.stderr)
+    const [, id = ""] = /coffer approval approve (\S+);/.exec(first.stderr) ?? assert.fail(first.stderr)
     assert.match(await place.prints("approval", "list"), new RegExp(`${id}.*agent.*POST https://localhost.*one`))
     await place.ok("approval", "approve", id)
     assert.strictEqual((await send("one")).code, 0)
-    const [, other = ""] = /coffer approval approve (\S+) /.exec((await send("two")).stderr) ?? []
+    const [, other = ""] = /coffer approval approve (\S+);/.exec((await send("two")).stderr) ?? []
     await place.ok("approval", "refuse", other)
     assert.match((await send("two")).stderr, /a person refused this request/)
   })

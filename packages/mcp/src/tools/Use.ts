@@ -1,8 +1,10 @@
 import { UseRequest, UseResponse } from "@coffer/domain/UseRequest"
 import { Use } from "@coffer/domain/UseRule"
 import { Effect } from "effect"
+import { afterApproval } from "../Approving.js"
 import { reads, requests } from "../Hints.js"
 import { pages } from "../Pages.js"
+import { plain } from "../Plain.js"
 import { parameters, tool } from "../Tool.js"
 
 const when = { use: true } as const
@@ -19,19 +21,24 @@ export const httpRequest = tool({
   parameters: parameters(UseRequest.fields),
   at: "env",
   output: UseResponse,
-  run: (call, path, { body, body_base64, headers, method, secrets, url }) =>
-    call("use", (api) =>
-      api.use({
-        path,
-        payload: {
-          method,
-          url,
-          secrets,
-          ...(headers !== undefined && { headers }),
-          ...(body !== undefined && { body }),
-          ...(body_base64 !== undefined && { body_base64 })
-        }
-      })
+  run: (call, path, { body, body_base64, headers, method, secrets, url }, context) =>
+    afterApproval(
+      call("use", (api) =>
+        api.use({
+          path,
+          payload: {
+            method,
+            url,
+            secrets,
+            ...(headers !== undefined && { headers }),
+            ...(body !== undefined && { body }),
+            ...(body_base64 !== undefined && { body_base64 })
+          }
+        })
+      ),
+      `Approve ${method} ${plain(url)} with ${secrets.join(", ")} of ${path.org_name}/${path.project_name}/${path.env_name}?`,
+      path.org_name,
+      context
     )
 })
 

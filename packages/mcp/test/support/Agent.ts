@@ -123,11 +123,15 @@ export class Agent {
     private readonly transport: Recorder
   ) {}
 
-  /** @param reply what the person replies to questions. Without it, the host cannot ask. */
+  /**
+   * @param reply what the person replies to questions. Without it, the host cannot ask.
+   * @param elicitation what the host says that it can: forms, unless told otherwise.
+   */
   static async start(
     variables: Variables = {},
     home = new TestHome(),
-    reply?: (question: ElicitRequest["params"]) => ElicitResult | Promise<ElicitResult>
+    reply?: (question: ElicitRequest["params"]) => ElicitResult | Promise<ElicitResult>,
+    elicitation: { readonly url?: object } = {}
   ): Promise<Agent> {
     const transport = new Recorder({
       command: process.execPath,
@@ -136,7 +140,7 @@ export class Agent {
       env: { HOME: home.home, ...variables },
       stderr: "pipe"
     })
-    const capabilities = reply === undefined ? {} : { elicitation: {} }
+    const capabilities = reply === undefined ? {} : { elicitation }
     const client = new Client({ name: "test", version: "0" }, { jsonSchemaValidator, capabilities })
     if (reply !== undefined) client.setRequestHandler(ElicitRequestSchema, ({ params }) => reply(params))
     const agent = new Agent(client, transport)

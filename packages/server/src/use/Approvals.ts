@@ -1,5 +1,6 @@
 import { actorName } from "@coffer/domain/Actor"
 import { Approval } from "@coffer/domain/Approval"
+import { approvalMessage, approvalPage } from "@coffer/domain/ApprovalMessage"
 import { ApprovalNeeded, Conflict, LimitExceeded, UseRefused } from "@coffer/domain/Errors"
 import { ApprovalId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
@@ -74,14 +75,12 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     const repo = yield* UseRepo
     const audit = yield* AuditLog
     const access = yield* Access
-    const { publicUrl } = yield* ServerConfig
+    const { publicUrl, webConsole } = yield* ServerConfig
 
-    const needed = (place: Place<"secret.use">, id: ApprovalId) => {
-      const address = `${publicUrl ?? ""}/api/orgs/${place.org.name}/approvals/${id}/approve`
-      return new ApprovalNeeded({
-        message: `a person with admin has to approve this request within 5 minutes: coffer approval approve ${id} (POST ${address}); then send the same request again`
+    const needed = ({ org }: Place<"secret.use">, id: ApprovalId) =>
+      new ApprovalNeeded({
+        message: approvalMessage(id, webConsole && publicUrl !== null ? approvalPage(publicUrl, org.name, id) : null)
       })
-    }
 
     const ask = Effect.fnUntraced(function* (
       place: Place<"secret.use">,

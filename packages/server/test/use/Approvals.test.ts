@@ -33,7 +33,7 @@ describe("a request that needs an approval", () => {
       const shown = yield* only(ada)
       assert.match(
         message,
-        new RegExp(`^APPROVAL_NEEDED .* coffer approval approve ${shown.id} .*then send the same request again`)
+        new RegExp(`^APPROVAL_NEEDED .* coffer approval approve ${shown.id}; then send the same request again`)
       )
       const { account, body, env, method, state } = shown
       assert.deepStrictEqual(
@@ -74,7 +74,8 @@ describe("a request that needs an approval", () => {
   it.effect("is seen and decided by people with admin alone", () =>
     Effect.gen(function* () {
       const { bot } = yield* world({ approval: "each" })
-      yield* refusal(bot, refund)
+      const page = /within 5 minutes at https:\/\/coffer\.test\/-\/org\/acme\/-\/approvals\?id=[0-9a-f-]{36}: coffer /
+      assert.match(yield* refusal(bot, refund), page)
       const dev = yield* member("dev@example.com", "developer")
       assert.deepStrictEqual(yield* pending(dev), [])
       yield* grant(dev, "admin")
@@ -82,6 +83,6 @@ describe("a request that needs an approval", () => {
       yield* grant(bot, "admin", { env: "prod" })
       assert.strictEqual(yield* outcome(decide(bot, id, "approved")), "Forbidden")
       assert.strictEqual(yield* outcome(pending(bot)), "Forbidden")
-    }).pipe(withUpstream())
+    }).pipe(withUpstream({ SERVICE_PUBLIC_URL: "https://coffer.test" }))
   )
 })
