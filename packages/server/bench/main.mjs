@@ -16,6 +16,7 @@ import { describe, keepToLoadCore } from "./support/machine.mjs"
 import { print } from "./support/table.mjs"
 import { rows as audit } from "./rows/audit.mjs"
 import { rows as backup } from "./rows/backup.mjs"
+import { rows as broker } from "./rows/broker.mjs"
 import { rows as openbao } from "./rows/openbao.mjs"
 import { rows as memory } from "./rows/memory.mjs"
 import { rows as postgres } from "./rows/postgres.mjs"
@@ -45,6 +46,7 @@ const all = [
   ...memory,
   ...startup,
   ...backup,
+  ...broker,
   ...openbao,
   ...postgres,
   ...trips,
