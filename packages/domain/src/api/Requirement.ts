@@ -18,7 +18,7 @@ export class RecentLogin extends Context.Tag("@coffer/domain/RecentLogin")<Recen
 
 /**
  * How values get into secrets by a call that changes secrets: `given` in the request, `moved` from another secret or version, or
- * not at all. Every call with the right `secret.write` or more declares it: a test fails if one does not.
+ * not at all. A test lists the changes below projects that need not declare it.
  */
 export class ValueFlow extends Context.Tag("@coffer/domain/ValueFlow")<ValueFlow, "given" | "moved" | "none">() {}
 
