@@ -6,6 +6,7 @@ import {
   type UserActor
 } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
+import { envNameForm, type Form, orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
 import type { SessionKind } from "@coffer/domain/Session"
 import { type Headers, HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Clock, Context, Effect, Layer, Option, Queue } from "effect"
@@ -31,14 +32,17 @@ const refusal = new Unauthorized({
 
 const nowhere: PlaceNames = { org: null, project: null, env: null }
 
-/** The names on the path of the request. */
+/** The name, or none of what cannot be one: no statement gets what PostgreSQL cannot hold, such as a zero byte. */
+const nameIn = (form: Form<string>, text: string | undefined) => (text !== undefined && form.is(text) ? text : null)
+
+/** The names on the path of the request, before the contract has checked them. */
 const namesIn = (context: Context.Context<never>): PlaceNames =>
   Option.match(Context.getOption(context, HttpRouter.RouteContext), {
     onNone: () => nowhere,
     onSome: ({ params }) => ({
-      org: params["org_name"] ?? null,
-      project: params["project_name"] ?? null,
-      env: params["env_name"] ?? null
+      org: nameIn(orgNameForm, params["org_name"]),
+      project: nameIn(projectNameForm, params["project_name"]),
+      env: nameIn(envNameForm, params["env_name"])
     })
   })
 

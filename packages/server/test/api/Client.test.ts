@@ -10,6 +10,7 @@ import { Program } from "../support/Program.js"
 
 const scope = Effect.runSync(Scope.make())
 let program: Program
+let adaToken: string
 let client: CofferClient
 let outsider: CofferClient
 
@@ -38,7 +39,8 @@ const secret = { ...env, key: SecretKey.make("API_KEY") }
 
 beforeAll(async () => {
   program = await Program.start()
-  client = await clientFor(await program.login("ada@example.com"))
+  adaToken = await program.login("ada@example.com")
+  client = await clientFor(adaToken)
   outsider = await clientFor(await program.login("eve@example.com"))
 })
 
@@ -49,6 +51,18 @@ afterAll(async () => {
 
 const run = Effect.runPromise
 const failing = async <A, E>(effect: Effect.Effect<A, E>): Promise<E> => run(Effect.flip(effect))
+
+describe("a path with names that cannot be names", () => {
+  it.each(["acme%00", "acme%2Fwebshop", "%F0%9F%94%91", "ACME"])("is refused, and not looked for: %s", async (name) => {
+    for (const path of [
+      `/api/orgs/${name}`,
+      `/api/orgs/acme/projects/${name}`,
+      `/api/orgs/acme/projects/web/envs/${name}/bundle`
+    ]) {
+      assert.strictEqual((await program.call("GET", path, { token: adaToken })).status, 400, path)
+    }
+  })
+})
 
 describe("the typed client", () => {
   it("logs a person in, and out again", async () => {
