@@ -56,6 +56,17 @@ $ coffer run -- sh -c 'echo "the key is $API_KEY"'
 $ coffer run --only API_KEY -- printenv DATABASE_URL
 $ coffer run acme/webshop/dev -- printenv API_KEY
 
+# Give Docker Compose the secrets
+Compose starts \`coffer compose\` for a service with \`provider: { type: coffer }\`, and reads a message a line. [Docker and compose](integrations.md#docker-and-compose) has the file.
+$ coffer compose --project-name=shop up --only=API_KEY secrets
+$ coffer compose --project-name=shop down secrets
+
+# Look for values where they should not be
+Without names of files, \`coffer scan\` reads what git has staged. It shows no value, and ends with exit code 1 if it finds one.
+$ echo 'url: postgres://app@db/shop' > notes.txt
+$ coffer scan notes.txt
+$ rm notes.txt
+
 # History
 $ coffer secret versions API_KEY
 $ coffer secret get API_KEY --at 1

@@ -2,6 +2,7 @@ import { aclCommand } from "./commands/AccessRules.js"
 import { auditCommand } from "./commands/audit/Audit.js"
 import { authCommands } from "./commands/auth/Auth.js"
 import { backupCommand } from "./commands/backups/Backups.js"
+import { composeCommand } from "./commands/compose/Compose.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { doctorCommand } from "./commands/doctor/Doctor.js"
 import { environmentCommand } from "./commands/environments/Environments.js"
@@ -11,6 +12,7 @@ import { memberCommand } from "./commands/Members.js"
 import { orgCommand } from "./commands/Organizations.js"
 import { projectCommand } from "./commands/Projects.js"
 import { runCommand } from "./commands/Run.js"
+import { scanCommand } from "./commands/scan/Scan.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
 import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
 import { sessionCommand } from "./commands/Sessions.js"
@@ -34,6 +36,8 @@ export const tree: Tree = {
     environmentCommand,
     secretCommand,
     runCommand,
+    composeCommand,
+    scanCommand,
     aclCommand,
     useCommand,
     approvalCommand,

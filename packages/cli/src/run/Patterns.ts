@@ -8,7 +8,9 @@ export class Patterns {
   private readonly sibling: Int32Array
   private readonly fallback: Int32Array
   private readonly depth: Int32Array
-  private readonly longest: Int32Array
+  /** The longest pattern that ends here: its number from 1 on, or 0. */
+  private readonly ending: Int32Array
+  private readonly lengths: ReadonlyArray<number>
   private readonly open: Int32Array
   private readonly first = new Int32Array(256)
   private count = 1
@@ -20,9 +22,10 @@ export class Patterns {
     this.sibling = new Int32Array(size)
     this.fallback = new Int32Array(size)
     this.depth = new Int32Array(size)
-    this.longest = new Int32Array(size)
+    this.ending = new Int32Array(size)
+    this.lengths = [0, ...patterns.map(({ length }) => length)]
     this.open = new Int32Array(size)
-    for (const pattern of patterns) this.add(pattern)
+    patterns.forEach((pattern, index) => this.add(pattern, index + 1))
     this.link()
   }
 
@@ -37,7 +40,12 @@ export class Patterns {
 
   /** The length of the longest pattern that ends in this state, or 0. */
   longestAt(state: number): number {
-    return at(this.longest, state)
+    return this.lengths[at(this.ending, state)] ?? 0
+  }
+
+  /** The index of the longest pattern that ends in this state, or -1. Of equal ones, the first. */
+  patternAt(state: number): number {
+    return at(this.ending, state) - 1
   }
 
   /** How many of the last bytes may be the beginning of a pattern that has not ended. */
@@ -52,7 +60,7 @@ export class Patterns {
     return to
   }
 
-  private add(pattern: Uint8Array) {
+  private add(pattern: Uint8Array, number: number) {
     let state = 0
     for (const byte of pattern) {
       const known = this.step(state, byte)
@@ -66,7 +74,7 @@ export class Patterns {
       }
       state = to
     }
-    this.longest[state] = pattern.length
+    if (at(this.ending, state) === 0) this.ending[state] = number
   }
 
   /** Sets where to go on when no pattern continues with the next byte, by growing depth. */
@@ -76,7 +84,7 @@ export class Patterns {
       for (let to = at(this.child, state); to !== 0; to = at(this.sibling, to)) {
         if (state !== 0) this.fallback[to] = this.next(at(this.fallback, state), at(this.byte, to))
         const fallback = at(this.fallback, to)
-        if (at(this.longest, to) === 0) this.longest[to] = at(this.longest, fallback)
+        if (at(this.ending, to) === 0) this.ending[to] = at(this.ending, fallback)
         this.open[to] = at(this.child, to) === 0 ? at(this.open, fallback) : at(this.depth, to)
         queue.push(to)
       }

@@ -92,6 +92,7 @@ node signer.mjs`
 coffer service-account trust revoke ci kubernetes --yes || true
 coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json`
   },
+  scan: { before: `git init --quiet .; mkdir -p docs; touch README.md; ${secrets("dev")}` },
   "secret get": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
   "secret set": { before: versions },
   "secret delete": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
