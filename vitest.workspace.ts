@@ -27,7 +27,7 @@ const onBoth = [
   "organizations/Organizations",
   "projects/Projects",
   "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
-  "trail/{Filters,Pages,Queue}",
+  "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",
   "users/Users"
 ]

@@ -14,6 +14,7 @@ import { projectCommand } from "./commands/Projects.js"
 import { runCommand } from "./commands/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
+import { serverCommand } from "./commands/Server.js"
 import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
 import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/setup/Setup.js"
@@ -45,6 +46,7 @@ export const tree: Tree = {
     userCommand,
     auditCommand,
     backupCommand,
+    serverCommand,
     masterKeyCommand,
     completionsCommand(() => tree),
     ...helpCommands

@@ -12,6 +12,7 @@ import { MembersApi } from "./api/MembersApi.js"
 import { OrganizationsApi } from "./api/OrganizationsApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
+import { ServerApi } from "./api/ServerApi.js"
 import { ServiceAccountsApi } from "./api/ServiceAccountsApi.js"
 import { SystemApi } from "./api/SystemApi.js"
 import { UseApi } from "./api/UseApi.js"
@@ -53,6 +54,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(UsersApi)
   .add(AuditApi)
   .add(BackupsApi)
+  .add(ServerApi)
   .add(SystemApi)
   .annotate(OpenApi.Title, "Coffer")
   .annotate(OpenApi.Version, "0.2.0")

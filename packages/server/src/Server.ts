@@ -38,6 +38,7 @@ import { PagesLive } from "./pages/Http.js"
 import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
 import { ServiceAccountsHttp } from "./service-accounts/Http.js"
+import { ServerHttp } from "./system/ServerHttp.js"
 import { SystemHttp } from "./system/Http.js"
 import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./use/Http.js"
 import { UsersHttp } from "./users/Http.js"
@@ -60,6 +61,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     UsersHttp,
     AuditHttp,
     BackupsHttp,
+    ServerHttp,
     SystemHttp
   ])
 )

@@ -11,6 +11,7 @@ import { check } from "./check/Check.js"
 import { loadConfig, ServerConfig, type Settings } from "./Config.js"
 import { parsePlace } from "./config/DatabasePlace.js"
 import { exposedSecrets } from "./config/Exposed.js"
+import { GivenSettings, shownSettings } from "./config/ShownSettings.js"
 import { unknownMessage, unknownSettings } from "./config/Unknown.js"
 import { copyDatabase } from "./database/copy/CopyCommand.js"
 import { migrateCommand } from "./database/postgres/MigrateCommand.js"
@@ -69,6 +70,7 @@ const launch = (settings: Settings, services: typeof ServerLive) =>
     return yield* Layer.launch(services.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
       startingAgain,
       Effect.provideService(Version, version),
+      Effect.provideService(GivenSettings, shownSettings(process.env, [])),
       Effect.withClock(new CorrectedClock())
     )
   })

@@ -13,7 +13,7 @@ import {
 const home = new TestHome("http://127.0.0.1:9")
 
 const cases: ReadonlyArray<Case> = [
-  ["coffer serv", ["service-account"]],
+  ["coffer serv", ["service-account", "server"]],
   ["coffer service-account ro", ["rotate"]],
   ["coffer env ", ["list", "create", "delete", "diff", "copy", "revisions", "revert"]],
   ["coffer master-key ", ["rotate"]],
@@ -52,7 +52,7 @@ describe("the tab key", () => {
   it("completes commands, options, their values and files in zsh", async (context) => {
     needs(context, "zsh")
     await assertLinesOfZsh(home, [
-      ["coffer serv", "coffer service-account "],
+      ["coffer servi", "coffer service-account "],
       ["coffer service-account ro", "coffer service-account rotate "],
       ["coffer master-key ro", "coffer master-key rotate "],
       ["coffer secret set --if", "coffer secret set --if-version "],

@@ -35,6 +35,7 @@ describe("the data of coffer", () => {
         "GET HEAD POST PUT PATCH DELETE",
         "status json text",
         "none each",
+        "action actor",
         "bash zsh fish"
       ]
     )

@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
+import { AuditActivity, SpansParameter } from "../AuditActivity.js"
 import { AuditCursor, continuesItsList, LogCursor } from "../AuditCursor.js"
 import { AuditPage, AuditVerification } from "../AuditEntry.js"
 import {
@@ -78,6 +79,25 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .annotate(
         OpenApi.Description,
         "With `seq` and `chain`, also checks a head that you recorded elsewhere. Without a recorded head, removal of the newest entries cannot be detected. A log is verified once at a time: further requests wait."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("activity", `${logs}/activity`)
+      .setPath(OrgPath)
+      .setUrlParams(
+        Schema.Struct({
+          since: optional(AuditSince),
+          until: optional(AuditUntil),
+          spans: optional(SpansParameter)
+        })
+      )
+      .addSuccess(answer(AuditActivity, "The activity"))
+      .addError(Forbidden)
+      .annotate(Requires, "audit.read")
+      .annotate(OpenApi.Summary, "Count an organization's entries over time, by action and by actor")
+      .annotate(
+        OpenApi.Description,
+        "For admins and owners. Divides the time from `since` (or the first entry) to `until` (or now) into at most `spans` spans of a round length. Spans begin at round times in UTC, so that the first and the last may reach beyond `since` and `until`. The newest 100,000 entries are counted."
       )
   )
   .add(

@@ -105,6 +105,10 @@ export const groupClients = (options: {
     const { BackupsApi } = await import("../api/BackupsApi.js")
     return HttpApiClient.group(AnyApi.add(BackupsApi), { ...options, group: "backups" })
   }),
+  server: once(async () => {
+    const { ServerApi } = await import("../api/ServerApi.js")
+    return HttpApiClient.group(AnyApi.add(ServerApi), { ...options, group: "server" })
+  }),
   system: once(async () => {
     const { SystemApi } = await import("../api/SystemApi.js")
     return HttpApiClient.group(AnyApi.add(SystemApi), { ...options, group: "system" })

@@ -1,4 +1,5 @@
 import type { Email } from "@coffer/domain/Names"
+import type { ServerSetting } from "@coffer/domain/ServerFacts"
 import { Console, Effect, Either } from "effect"
 import { loadConfig, ServerConfig } from "../Config.js"
 import type { ConfigProblems } from "../config/Problems.js"
@@ -9,7 +10,7 @@ import { databaseChecks } from "./DatabaseChecks.js"
 import { fileChecks, stagingChecks } from "./FileChecks.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 import { mailCheck } from "./MailCheck.js"
-import { type ShownSetting, shownSettings } from "./ShownSettings.js"
+import { shownSettings } from "../config/ShownSettings.js"
 import { postgresChecks } from "./PostgresChecks.js"
 import { storeCheck } from "./StoreCheck.js"
 
@@ -46,7 +47,7 @@ const checks = (environment: Environment, mailTo: Email | null) =>
     ]
   })
 
-const settingLine = ({ source, value, variable }: ShownSetting): string =>
+const settingLine = ({ source, value, variable }: ServerSetting): string =>
   `  ${variable.padEnd(28)} ${value ?? "-"}${source === variable ? "" : ` (${source})`}`
 
 const findingLines = ({ message, name, next, status }: Finding): ReadonlyArray<string> => [
@@ -54,7 +55,7 @@ const findingLines = ({ message, name, next, status }: Finding): ReadonlyArray<s
   ...(next === undefined ? [] : [`${" ".repeat(21)}do: ${next}`])
 ]
 
-const report = (settings: ReadonlyArray<ShownSetting>, findings: ReadonlyArray<Finding>): string => {
+const report = (settings: ReadonlyArray<ServerSetting>, findings: ReadonlyArray<Finding>): string => {
   const failures = findings.filter(({ status }) => status === "failed").length
   return [
     "settings",

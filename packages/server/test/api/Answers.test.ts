@@ -64,6 +64,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   const dev = await program.login("dev@example.com")
   const eve = await program.login("eve@example.com")
   await ask("GET", "/api/auth/me", { by })
+  await ask("GET", "/api/server", { by })
+  await ask("GET", "/api/server/settings", { by: root, opaque: true })
   await ask("GET", "/api/auth/sessions", { by })
   const { data: sessions } = (await program.call("GET", "/api/auth/sessions", { token: eve })).body
   await ask("DELETE", `/api/auth/sessions/${absent}`, { by: eve })
@@ -216,6 +218,7 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${org}/audit-logs?action=org.create`, { by })
   await ask("GET", `${org}/audit-logs?action=org.creat`, { by })
   await ask("GET", `${org}/audit-logs/verify`, { by })
+  await ask("GET", `${org}/audit-logs/activity?since=2000-01-01&until=2100-01-01&spans=1`, { by })
   await ask("GET", "/api/audit-logs?limit=1&action=auth.verify", { by: root })
   await ask("GET", "/api/audit-logs/verify", { by: root })
   await ask("GET", "/api/users?email=dev", { by: root })

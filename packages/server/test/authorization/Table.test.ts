@@ -358,6 +358,9 @@ const table: Readonly<Record<string, Row>> = {
   "GET /llms.txt": row(200, everyone),
   "GET /llms-full.txt": row(200, everyone),
 
+  "GET /api/server": row(200, anyCredential),
+  "GET /api/server/settings": row(200, superadmins, "server.settings"),
+
   "GET /api/auth/methods": row(200, everyone),
   "POST /api/auth/login": row(200, everyone),
   "POST /api/auth/verify": row(200, everyone, null, ownCode),
@@ -431,6 +434,7 @@ const table: Readonly<Record<string, Row>> = {
   [`DELETE ${federations}/:federation_id`]: row(204, admins, "federation.revoke", ownFederation),
 
   "GET /api/orgs/:org_name/audit-logs": row(200, admins, "audit.read"),
+  "GET /api/orgs/:org_name/audit-logs/activity": row(200, admins, "audit.read"),
   "GET /api/orgs/:org_name/audit-logs/verify": row(200, admins, "audit.verify"),
   "GET /api/audit-logs": row(200, superadmins, "audit.read"),
   "GET /api/audit-logs/verify": row(200, superadmins, "audit.verify"),

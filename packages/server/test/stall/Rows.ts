@@ -280,6 +280,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["an unknown actor among 10,000 members", () => ({ query: "actor=nobody@example.com" })]
   ],
   "GET /api/orgs/:org_name/audit-logs/verify": [["20,120 entries", () => ({})]],
+  "GET /api/orgs/:org_name/audit-logs/activity": [["20,120 entries", () => ({ query: "spans=200" })]],
   "GET /api/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
     ["100", () => ({ query: "limit=100&action=secret.set" })],
@@ -295,6 +296,9 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "GET /api/backups": [plain],
   "POST /api/backups/:backup_id/restore": [["", async ({ backup }) => ({ place: { backup_id: await backup() } })]],
   "POST /api/backups/drill": [["", async ({ backup }) => ({ body: { backup_id: await backup() } })]],
+
+  "GET /api/server": [plain],
+  "GET /api/server/settings": [plain],
 
   "GET /health": [plain],
   "GET /health/ready": [plain],

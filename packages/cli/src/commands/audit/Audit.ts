@@ -21,6 +21,7 @@ import { CannotDo, type Failure } from "../../Failures.js"
 import { atServer, group, org } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { note, printJson, printLine, renderTable, toJson, toTerminal, write } from "../../terminal/Print.js"
+import { activity } from "./Activity.js"
 import { follow } from "./Follow.js"
 
 /** The subject of an entry: its resource type and metadata. */
@@ -192,4 +193,4 @@ const verify = atServer("verify", {
     })
 })
 
-export const auditCommand = group("audit", "What was done, by whom and when", [list, verify])
+export const auditCommand = group("audit", "What was done, by whom and when", [list, activity, verify])

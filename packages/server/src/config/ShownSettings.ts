@@ -1,24 +1,22 @@
-import { Record } from "effect"
-import { described } from "../config/Descriptions.js"
-import type { ConfigProblem } from "../config/Problems.js"
-import { superadminVariable } from "../config/Unknown.js"
-import type { Environment } from "../config/Variables.js"
-
-/** A setting as `coffer-server check` prints it. Secrets and invalid values are not shown. */
-export interface ShownSetting {
-  readonly variable: string
-  readonly value: string | null
-  /** The variable with the value, or with the name of its file; `default`, or `unset`. */
-  readonly source: string
-}
+import type { ServerSetting } from "@coffer/domain/ServerFacts"
+import { Context, Record } from "effect"
+import { described } from "./Descriptions.js"
+import type { ConfigProblem } from "./Problems.js"
+import { superadminVariable } from "./Unknown.js"
+import type { Environment } from "./Variables.js"
 
 const masterKey = "SERVICE_MASTER_KEY"
 
-/** All settings, in the order of the documentation. */
+/** The settings that this process was started with. */
+export class GivenSettings extends Context.Reference<GivenSettings>()("@coffer/server/GivenSettings", {
+  defaultValue: (): ReadonlyArray<ServerSetting> => []
+}) {}
+
+/** All settings in the order of the documentation, without secrets and invalid values. */
 export const shownSettings = (
   environment: Environment,
   problems: ReadonlyArray<ConfigProblem>
-): ReadonlyArray<ShownSetting> => {
+): ReadonlyArray<ServerSetting> => {
   const isWrong = (variable: string) => problems.some((problem) => problem.variable === variable)
   const numbered = Record.keys(environment)
     .filter((variable) => superadminVariable.test(variable) && variable !== "SUPERADMIN_EMAIL_0")

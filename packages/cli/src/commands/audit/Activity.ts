@@ -1,0 +1,48 @@
+import { type ActivityKind, SpansParameter, spanText } from "@coffer/domain/AuditActivity"
+import { AuditSince, AuditUntil } from "@coffer/domain/AuditFilters"
+import { Effect, Schema } from "effect"
+import { defined } from "../../Defined.js"
+import { atOrg } from "../../grammar/Command.js"
+import { option } from "../../grammar/Fields.js"
+import { note } from "../../terminal/Print.js"
+import { listView } from "../../terminal/View.js"
+
+const By = Schema.Literal("action", "actor").annotations({
+  description: "count by action or by actor; default: action"
+})
+
+const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+
+/** A line of bars, as high as the counts; a space stands for none. */
+export const barsOf = (counts: ReadonlyArray<number>): string => {
+  const most = Math.max(1, ...counts)
+  return counts.map((count) => (count === 0 ? " " : (bars[Math.ceil((count / most) * bars.length) - 1] ?? ""))).join("")
+}
+
+const columns = {
+  name: ({ name }: ActivityKind) => name,
+  entries: ({ entries }: ActivityKind) => entries,
+  activity: ({ counts }: ActivityKind) => barsOf(counts)
+}
+
+export const activity = atOrg("activity", {
+  description: "Show how much happened when, by action or by actor",
+  examples: ["coffer audit activity --since 2026-01-31", "coffer audit activity --by actor --spans 24"],
+  options: {
+    by: option("by", By),
+    since: option("since", AuditSince),
+    until: option("until", AuditUntil),
+    spans: option("spans", SpansParameter)
+  },
+  run: ({ call, options: { by, since, spans, until }, path }) =>
+    Effect.map(
+      call("audit", (api) => api.activity({ path, urlParams: defined({ since, until, spans }) })),
+      (found) => {
+        const data = by === "actor" ? found.actors : found.actions
+        const { text } = listView({ data }, columns, "nothing happened in this time")
+        const left = found.complete ? "" : "; earlier entries are left out"
+        const legend = `each bar is ${spanText(found.seconds)}, the first from ${found.since}${left}`
+        return { json: found, text: data.length === 0 ? text : Effect.zipLeft(text, note(legend)) }
+      }
+    )
+})

@@ -1,0 +1,31 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Authentication } from "../Actor.js"
+import { Forbidden } from "../Errors.js"
+import { list } from "../Schemas.js"
+import { ServerFacts, ServerSetting } from "../ServerFacts.js"
+import { answer } from "./Answer.js"
+import { Admission, Requires } from "./Requirement.js"
+
+export class ServerApi extends HttpApiGroup.make("server")
+  .add(
+    HttpApiEndpoint.get("show", "/api/server")
+      .addSuccess(answer(ServerFacts, "What the server offers"))
+      .annotate(Requires, "credential")
+      .annotate(OpenApi.Summary, "Show what this server offers")
+      .annotate(OpenApi.Description, "For clients that offer only what the server's settings switch on.")
+  )
+  .add(
+    HttpApiEndpoint.get("settings", "/api/server/settings")
+      .addSuccess(answer(list(ServerSetting), "The settings"))
+      .addError(Forbidden)
+      .annotate(Requires, "superadmin")
+      .annotate(OpenApi.Summary, "List the server's settings and where they come from")
+      .annotate(
+        OpenApi.Description,
+        "For superadmins. As `coffer-server check` prints them: of a secret only whether it is set. Settings change with a restart alone."
+      )
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Server")
+  .annotate(OpenApi.Description, "What the server's settings switch on") {}
