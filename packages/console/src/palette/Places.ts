@@ -1,11 +1,10 @@
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { call } from "../client/Calls.js"
-import { pages } from "../pages/Pages.js"
+import { shownPages } from "../pages/Shown.js"
 import { orgAddress, type Place, projectAddress, secretAddress, serverAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
 import { organizations } from "../state/Organizations.js"
-import { me } from "../state/Session.js"
 import type { Command } from "./Commands.js"
 
 const to = (title: string, hint: string, address: string): Command => ({
@@ -19,17 +18,15 @@ const to = (title: string, hint: string, address: string): Command => ({
 /** Everything that is known without a call: organizations, and the pages of the open place. */
 export const knownPlaces = (place: Place | null): ReadonlyArray<Command> => [
   ...(place?.at === "project" || place?.at === "secret"
-    ? pages.project.map(({ page, title }) =>
+    ? shownPages("project").map(({ page, title }) =>
         to(title, `${place.org}/${place.project}`, projectAddress(place.org, place.project, page))
       )
     : []),
   ...(place !== null && place.at !== "server"
-    ? pages.org.map(({ page, title }) => to(title, place.org, orgAddress(place.org, page)))
+    ? shownPages("org").map(({ page, title }) => to(title, place.org, orgAddress(place.org, page)))
     : []),
   ...organizations.value.map(({ name }) => to(name, "organization", orgAddress(name))),
-  ...pages.server
-    .filter(({ need }) => need !== "superadmin" || me.value?.is_superadmin === true)
-    .map(({ page, title }) => to(title, "server", serverAddress(page)))
+  ...shownPages("server").map(({ page, title }) => to(title, "server", serverAddress(page)))
 ]
 
 const projectsOf = (org: OrgName) =>

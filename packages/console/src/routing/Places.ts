@@ -15,7 +15,7 @@ export type Place =
     }
 
 /** Paths of the server, which an organization may be named as well. Those have addresses below `/-/org/`. */
-const serverPaths = new Set(["api", "device", "docs", "health", "login", "metrics"])
+const serverPaths = new Set(["api", "device", "docs", "health", "login", "metrics", "v1"])
 
 const orgPlace = ([org = "", project, ...rest]: ReadonlyArray<string>): Place | null => {
   if (!orgNameForm.is(org)) return null

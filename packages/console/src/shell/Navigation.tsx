@@ -1,10 +1,10 @@
 import type { OrgName } from "@coffer/domain/Names"
 import type { Action } from "@coffer/domain/Permissions"
-import { type PageRow, pages } from "../pages/Pages.js"
+import type { PageRow } from "../pages/Pages.js"
+import { shownPages } from "../pages/Shown.js"
 import { Link } from "../routing/Link.js"
 import { orgAddress, type Place, projectAddress, serverAddress } from "../routing/Places.js"
 import { missingInOrg } from "../state/Organizations.js"
-import { me } from "../state/Session.js"
 
 /** The right that is missing for a page, in words; null if none is. */
 const missing = (need: Action | "superadmin" | undefined, org: OrgName | null): string | null => {
@@ -36,20 +36,18 @@ const Tab = ({ org, place, row, to }: TabProps) => {
 /** The pages of the place that is open. */
 export const Tabs = ({ place }: { readonly place: Place }) => {
   switch (place.at) {
-    case "server": {
-      const rows = pages.server.filter(({ need }) => need !== "superadmin" || me.value?.is_superadmin === true)
+    case "server":
       return (
         <nav class="tabs" aria-label="Server">
-          {rows.map((row) => (
+          {shownPages("server").map((row) => (
             <Tab key={row.page} row={row} to={serverAddress(row.page)} place={place} org={null} />
           ))}
         </nav>
       )
-    }
     case "org":
       return (
         <nav class="tabs" aria-label="Organization">
-          {pages.org.map((row) => (
+          {shownPages("org").map((row) => (
             <Tab key={row.page} row={row} to={orgAddress(place.org, row.page)} place={place} org={place.org} />
           ))}
         </nav>
@@ -58,7 +56,7 @@ export const Tabs = ({ place }: { readonly place: Place }) => {
     case "secret":
       return (
         <nav class="tabs" aria-label="Project">
-          {pages.project.map((row) => (
+          {shownPages("project").map((row) => (
             <Tab
               key={row.page}
               row={row}

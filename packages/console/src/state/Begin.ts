@@ -2,13 +2,18 @@ import { Unauthorized } from "@coffer/domain/Errors"
 import { Effect } from "effect"
 import { call } from "../client/Calls.js"
 import { readOrganizations } from "./Organizations.js"
+import { facts } from "./Server.js"
 import { me } from "./Session.js"
 
 /** What every page needs: who is logged in, and the organizations. Without a session, the browser goes to the login. */
 export const begin = Effect.gen(function* () {
-  const [identity] = yield* Effect.all([call("auth", (api) => api.me()), readOrganizations], { concurrency: 2 })
+  const [identity, found] = yield* Effect.all(
+    [call("auth", (api) => api.me()), call("server", (api) => api.show()), readOrganizations],
+    { concurrency: 3 }
+  )
   // The cookie of a browser is never a service account's.
   if (identity.type !== "user") return yield* new Unauthorized({ message: "this is not a person's session" })
+  facts.value = found
   me.value = identity
   return identity
 })

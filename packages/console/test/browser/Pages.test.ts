@@ -90,6 +90,12 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
   it("audit: filters, verifies and shows the head", async () => {
     await visit.page.getByRole("link", { name: "Audit" }).click()
     await visit.page.locator(".audit-entries").getByText("service_account.rotate").waitFor()
+    await visit.page
+      .locator(".audit-activity")
+      .getByText(/entries since/)
+      .waitFor()
+    await visit.page.locator(".audit-activity").getByLabel("by").selectOption("actor")
+    await visit.page.locator(".audit-activity").getByRole("button", { name: "ada@example.com" }).waitFor()
     await visit.press("Verify the log")
     await visit.sees("No entry was changed, removed or inserted")
     await visit.isAccessible("audit")

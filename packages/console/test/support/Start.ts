@@ -44,6 +44,7 @@ export const startServer = async (folder: string, variables: NodeJS.ProcessEnv =
       SMTP_HOST: "log",
       SUPERADMIN_EMAIL_0: "root@example.com",
       BACKUP_DIR: folder,
+      SERVICE_BROKER: "1",
       ...variables
     },
     stdio: ["ignore", "ignore", file]

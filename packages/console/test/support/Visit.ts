@@ -13,11 +13,16 @@ export const hasBrowser = (): boolean => inject("browser") !== undefined
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-export const looks = [
+const looks = [
   { width: 390, scheme: "light" },
-  { width: 390, scheme: "dark" },
-  { width: 1280, scheme: "light" },
-  { width: 1280, scheme: "dark" }
+  { width: 1280, scheme: "dark" },
+  // Colours do not depend on the width: the other pairs are for the long form.
+  ...(process.env["COFFER_LONG"] === "1"
+    ? ([
+        { width: 390, scheme: "dark" },
+        { width: 1280, scheme: "light" }
+      ] as const)
+    : [])
 ] as const
 
 /** A page in a context of its own, which notes whatever must not happen. */

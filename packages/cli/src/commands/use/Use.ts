@@ -1,6 +1,7 @@
 import { UseRuleId } from "@coffer/domain/Ids"
 import { SecretKey } from "@coffer/domain/Names"
-import { type Placement, type Use, UseMethod, type UseRule } from "@coffer/domain/UseRule"
+import { placementText } from "@coffer/domain/PlacementText"
+import { type Use, UseMethod, type UseRule } from "@coffer/domain/UseRule"
 import type { UseResponse } from "@coffer/domain/UseRequest"
 import { Effect, Schema } from "effect"
 import { defined } from "../../Defined.js"
@@ -12,21 +13,6 @@ import { doneView, listView } from "../../terminal/View.js"
 import { key } from "../secrets/Keys.js"
 import { allowFields, allowProblem, headers, placeOf, secrets } from "./Options.js"
 
-const placeText = (place: Placement): string => {
-  switch (place.in) {
-    case "header":
-      return `header ${place.name}`
-    case "query":
-      return `parameter ${place.name}`
-    case "basic":
-      return `password of ${place.user}`
-    case "hmac-sha256":
-      return `HMAC in ${place.header}`
-    case "aws-sigv4":
-      return `signature for ${place.service}`
-  }
-}
-
 const shared = {
   hosts: ({ hosts }: Pick<UseRule, "hosts">) => hosts.join(" "),
   methods: ({ methods }: Pick<UseRule, "methods">) => methods.join(" "),
@@ -36,7 +22,7 @@ const shared = {
 const ruleColumns = {
   id: ({ id }: UseRule) => id,
   ...shared,
-  place: ({ place }: UseRule) => placeText(place),
+  place: ({ place }: UseRule) => placementText(place),
   accounts: ({ accounts }: UseRule) => accounts.join(", "),
   approval: ({ approval }: UseRule) => approval
 }

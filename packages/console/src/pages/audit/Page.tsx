@@ -55,7 +55,6 @@ const Log = ({ org, typed }: LogProps) => {
         const next = Option.getOrNull(decodeCursor(cursor.value === undefined ? pagination.next_cursor : cursor.value))
         return (
           <>
-            <Activity entries={entries} />
             <p class="audit-count">
               <span role="status">
                 {pagination.total}
@@ -108,6 +107,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
     <section class="wide-page">
       <h1>Audit log</h1>
       <Verify org={org} />
+      <Activity key={org} org={org} choose={set} />
       <form
         class="fields"
         role="search"

@@ -7,9 +7,11 @@ import { Reading } from "../../kit/Reading.js"
 import { Link } from "../../routing/Link.js"
 import { envOf, projectAddress, secretAddress } from "../../routing/Places.js"
 import { query } from "../../routing/Router.js"
+import { hasUses } from "../../state/Server.js"
 import type { PageProps, PlaceAt } from "../Pages.js"
 import { CopyTo } from "./CopyTo.js"
 import "./Page.css"
+import { UseRules } from "./UseRules.js"
 import { Versions } from "./Versions.js"
 
 /** The matrix says where the key is, and what the caller may do there. */
@@ -84,6 +86,9 @@ export const Page = ({ place }: PageProps<"secret">) => {
                   )}
                   done={everywhere.reload}
                 />
+              )}
+              {current.cell !== null && hasUses() && (
+                <UseRules key={`uses ${current.env.name}`} path={pathOf(place, current.env.name)} env={current.env} />
               )}
             </>
           )

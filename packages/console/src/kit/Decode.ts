@@ -1,0 +1,11 @@
+import { Either, ParseResult, Schema } from "effect"
+
+/** What a form makes of a text: a value of the contract, or what is wrong with it. */
+export const decodeForm = <A, I>(schema: Schema.Schema<A, I>, input: unknown): Either.Either<A, string> =>
+  Either.mapLeft(Schema.decodeUnknownEither(schema)(input), (error) => {
+    const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+    return issue === undefined ? "this is not complete" : `${issue.path.join(".")}: ${issue.message}`
+  })
+
+/** The words of a list that people separate by commas, spaces or lines. */
+export const wordsOf = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/).filter((word) => word !== "")

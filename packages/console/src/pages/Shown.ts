@@ -1,0 +1,12 @@
+import type { Place } from "../routing/Places.js"
+import { hasUses } from "../state/Server.js"
+import { me } from "../state/Session.js"
+import { type PageRow, pages } from "./Pages.js"
+
+/** The pages of a place that are shown here: of the others, the person or the server has no use. */
+export const shownPages = <At extends Place["at"]>(at: At): ReadonlyArray<PageRow<At>> => {
+  const rows: ReadonlyArray<PageRow<At>> = pages[at]
+  return rows.filter(
+    ({ need, uses }) => (need !== "superadmin" || me.value?.is_superadmin === true) && (uses !== true || hasUses())
+  )
+}

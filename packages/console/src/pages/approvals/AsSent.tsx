@@ -1,0 +1,29 @@
+import type { Approval } from "@coffer/domain/Approval"
+
+/** A request as it would be sent, without the values that the server puts in. */
+export const AsSent = ({ request }: { readonly request: Approval }) => {
+  const { body, body_base64, headers, method, url } = request
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return (
+    <div class="approvals-sent">
+      <p>
+        <span class="badge">{method}</span> <code>{url}</code>
+      </p>
+      {lines.length > 0 && (
+        <pre class="code-lines" tabIndex={0} aria-label="Headers">
+          {lines.join("\n")}
+        </pre>
+      )}
+      {body !== undefined && (
+        <pre class="code-lines" tabIndex={0} aria-label="Body">
+          {body}
+        </pre>
+      )}
+      {body_base64 !== undefined && (
+        <pre class="code-lines" tabIndex={0} aria-label="Body in base64, because it is not text">
+          {body_base64}
+        </pre>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,129 @@
+import type { SecretPath } from "@coffer/domain/api/Paths"
+import { body } from "@coffer/domain/Schemas"
+import { approvalKinds, newUseRule, responseKinds, type UseMethod, useMethods } from "@coffer/domain/UseRule"
+import { useSignal } from "@preact/signals"
+import { Either } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { decodeForm, wordsOf } from "../../kit/Decode.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { Problem } from "../../kit/Problem.js"
+import { TextField } from "../../kit/TextField.js"
+import { PlacementFields, placementInput, usePlacement } from "./Placement.js"
+
+const NewUseRule = body(newUseRule)
+
+interface AllowProps {
+  readonly path: SecretPath
+  readonly close: () => void
+  readonly done: () => void
+}
+
+/** A form for a use rule. What the server would refuse is said while one types. */
+export const AllowUse = ({ close, done, path }: AllowProps) => {
+  const accounts = useSignal("")
+  const hosts = useSignal("")
+  const paths = useSignal("")
+  const methods = useSignal<ReadonlyArray<UseMethod>>(["GET"])
+  const placement = usePlacement()
+  const perMinute = useSignal("30")
+  const perDay = useSignal("1000")
+  const response = useSignal<(typeof responseKinds)[number]>("text")
+  const approval = useSignal<(typeof approvalKinds)[number]>("none")
+  const act = useAct()
+  const rule = decodeForm(NewUseRule, {
+    accounts: wordsOf(accounts.value),
+    hosts: wordsOf(hosts.value),
+    paths: wordsOf(paths.value),
+    methods: methods.value,
+    place: placementInput(placement),
+    per_minute: Number(perMinute.value),
+    per_day: Number(perDay.value),
+    response: response.value,
+    approval: approval.value
+  })
+  const isBegun = accounts.value !== "" && hosts.value !== "" && paths.value !== ""
+  return (
+    <Dialog title={`Allow a use of ${path.key}`} class="wide" close={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (Either.isLeft(rule)) return
+          const payload = rule.right
+          act.run(
+            call("useRules", (api) => api.create({ path, payload })),
+            done
+          )
+        }}
+      >
+        <TextField
+          label="Who"
+          text={accounts}
+          placeholder="agent, grace@example.com"
+          hint="names of service accounts, or e-mail addresses; they also need a rule with the permission use"
+        />
+        <TextField label="Hosts" text={hosts} placeholder="api.stripe.com" hint="exact names, with a port if not 443" />
+        <TextField
+          label="Paths"
+          text={paths}
+          placeholder="/v1/refunds /v1/refunds/*"
+          hint="exact, or with one * at the end"
+        />
+        <fieldset class="secret-methods">
+          <legend>Methods</legend>
+          {useMethods.map((method) => (
+            <label key={method}>
+              <input
+                type="checkbox"
+                checked={methods.value.includes(method)}
+                onChange={({ currentTarget }) => {
+                  methods.value = useMethods.filter((one) =>
+                    one === method ? currentTarget.checked : methods.value.includes(one)
+                  )
+                }}
+              />{" "}
+              {method}
+            </label>
+          ))}
+        </fieldset>
+        <PlacementFields placement={placement} />
+        <div class="fields">
+          <TextField label="Requests a minute" text={perMinute} maxLength={5} />
+          <TextField label="Requests a day" text={perDay} maxLength={8} />
+          <Choose
+            label="Returns"
+            value={response.value}
+            words={responseKinds}
+            choose={(word) => (response.value = word)}
+          />
+          <Choose
+            label="Approval"
+            value={approval.value}
+            words={approvalKinds}
+            choose={(word) => (approval.value = word)}
+          />
+        </div>
+        <p class="hint">
+          {approval.value === "each"
+            ? "A person with admin sees each request as it would be sent, and approves it."
+            : "Requests within the rule are sent at once."}
+        </p>
+        {isBegun && Either.isLeft(rule) && (
+          <p class="hint bad" role="status">
+            {rule.left}
+          </p>
+        )}
+        <Problem failure={act.failure.value} />
+        <footer>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button class="primary" disabled={act.isBusy.value || Either.isLeft(rule)}>
+            Allow
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
