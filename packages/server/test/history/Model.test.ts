@@ -361,6 +361,6 @@ describe("the history of secrets", () => {
         }).pipe(Effect.provide(historyIn(place)))
         yield* invariantsIn(place)
       }).pipe(Effect.scoped),
-    { timeout: 1_200_000, fastCheck: { numRuns: long ? 500 : isOnPostgres() ? 5 : 25 } }
+    { timeout: 1_200_000, fastCheck: { numRuns: isOnPostgres() ? (long ? 100 : 5) : long ? 500 : 25 } }
   )
 })
