@@ -73,6 +73,7 @@ const start = async () => {
   const query = { in: "query", name: "key" }
   await make("POST", `${prod}/secrets/API_KEY/use-rules`, { ...rule, paths: ["/q/*"], place: query })
   await make("POST", `${prod}/secrets/API_KEY/use-rules`, { ...rule, paths: ["/e/*"], place: header, approval: "each" })
+  await make("POST", `${prod}/secrets/API_KEY/use-rules`, { ...rule, paths: ["/once"], place: header, per_day: 1 })
   const use = (path: string, more: object = {}) =>
     program.call("POST", `${prod}/use`, {
       headers: { "x-api-key": api_key },
@@ -185,6 +186,10 @@ describe("a server that makes requests with secrets", () => {
     assert.strictEqual((await use("/v1/a")).body.error.code, "FORBIDDEN")
     assert.strictEqual(upstream.arrived.length, before)
     await allow()
+    assert.strictEqual((await use("/once")).status, 200)
+    const spent = await use("/once")
+    assert.strictEqual(spent.body.error.code, "USE_BUDGET")
+    assert.isAtLeast(Number(spent.headers.get("retry-after")), 1)
 
     const arrived = new Promise<void>((resolve) => {
       upstream.answer = () => {
@@ -201,7 +206,14 @@ describe("a server that makes requests with secrets", () => {
       .pluck()
       .all()
     database.close()
-    assert.deepStrictEqual(actions, ["secret.set", "secret.use", "secret.answer", "secret.use"])
+    assert.deepStrictEqual(actions, [
+      "secret.set",
+      "secret.use",
+      "secret.answer",
+      "secret.use",
+      "secret.answer",
+      "secret.use"
+    ])
   })
 })
 

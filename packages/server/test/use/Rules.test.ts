@@ -1,0 +1,129 @@
+import type { UseRuleId } from "@coffer/domain/Ids"
+import type { UseTerms } from "@coffer/domain/UseRule"
+import { Access } from "@coffer/server/access/Access"
+import { makeSlots } from "@coffer/server/use/Slots"
+import { UseRules } from "@coffer/server/use/UseRules"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Either, TestClock } from "effect"
+import { asActor, entries, envPath, key, person, raw, setSecret, transaction } from "../support/Services.js"
+import { allow, ask, canary, refusal, withUpstream, world } from "./World.js"
+
+const stripe = key("STRIPE_KEY")
+
+const changing = <A extends "use_rule.update" | "use_rule.delete">(action: A) =>
+  Effect.gen(function* () {
+    const ada = yield* person("ada@example.com")
+    const access = yield* Access
+    return yield* access.env(envPath(), action).pipe(asActor(ada))
+  })
+
+const update = (id: UseRuleId, terms: Partial<UseTerms>) =>
+  Effect.gen(function* () {
+    const place = yield* changing("use_rule.update")
+    const rules = yield* UseRules
+    return yield* transaction(rules.update(place, stripe, id, terms))
+  })
+
+const remove = (id: UseRuleId) =>
+  Effect.gen(function* () {
+    const place = yield* changing("use_rule.delete")
+    const rules = yield* UseRules
+    return yield* transaction(rules.remove(place, stripe, id))
+  })
+
+describe("a use rule", () => {
+  it.effect("is in the audit log as a whole, each time that it is written", () =>
+    Effect.gen(function* () {
+      const { rule } = yield* world()
+      const { created_at: _at, created_by: _by, updated_at: _on, ...before } = rule
+      yield* update(rule.id, { per_day: 5, paths: ["/v2"] })
+      yield* remove(rule.id)
+      const written = (yield* entries()).filter(({ action }) => action.startsWith("use_rule."))
+      const after = { ...before, per_day: 5, paths: ["/v2"] }
+      const { id: _id, key: _key, ...terms } = before
+      assert.deepStrictEqual(
+        written.map(({ action, metadata }) => [action, metadata]),
+        [
+          ["use_rule.create", { project: "webshop", env: "prod", key: "STRIPE_KEY", rule: before }],
+          ["use_rule.update", { project: "webshop", env: "prod", key: "STRIPE_KEY", rule: after, before: terms }],
+          ["use_rule.delete", { project: "webshop", env: "prod", key: "STRIPE_KEY", rule: after }]
+        ]
+      )
+    }).pipe(withUpstream())
+  )
+
+  it.effect("counts as it is now, until it ends", () =>
+    Effect.gen(function* () {
+      const { bot, rule } = yield* world()
+      yield* ask(bot)
+      yield* update(rule.id, { methods: ["POST"] })
+      assert.match(yield* refusal(bot), /^USE_REFUSED method GET is in no rule/)
+      yield* update(rule.id, { methods: ["GET"], expires_at: "2026-01-31T12:10:00Z" })
+      yield* ask(bot)
+      yield* TestClock.adjust("10 minutes")
+      assert.match(yield* refusal(bot), /^USE_REFUSED account agent is in no rule/)
+    }).pipe(withUpstream())
+  )
+
+  it.effect("of each secret fits a request, and the strictest of them decides what comes back", () =>
+    Effect.gen(function* () {
+      const { ada, bot, other } = yield* world()
+      yield* setSecret(ada, "SECOND_KEY", `${canary}-second`)
+      const both = { secrets: [stripe, key("SECOND_KEY")] }
+      assert.match(yield* refusal(bot, both), /^USE_REFUSED account agent is in no rule of SECOND_KEY/)
+      const place = { in: "header", name: "x-second", format: "{}" } as const
+      yield* allow({ place, response: "status" }, "SECOND_KEY")
+      assert.deepStrictEqual(yield* ask(bot, both), { status: 200, headers: {}, truncated: false, scrubbed: 0 })
+      const { authorization, "x-second": second } = other.arrived[0]?.headers ?? {}
+      assert.deepStrictEqual([authorization, second], [`Bearer ${canary}`, `${canary}-second`])
+    }).pipe(withUpstream())
+  )
+
+  it.effect("that is the oldest of those that fit applies", () =>
+    Effect.gen(function* () {
+      const { bot, rule } = yield* world()
+      yield* TestClock.adjust("1 second")
+      yield* allow({ response: "status" })
+      assert.include((yield* ask(bot)).body, "[scrubbed]")
+      yield* remove(rule.id)
+      assert.isUndefined((yield* ask(bot)).body)
+    }).pipe(withUpstream())
+  )
+})
+
+describe("a request with a secret", () => {
+  it.effect("does not leave without its entry in the audit log", () =>
+    Effect.gen(function* () {
+      const { bot, other } = yield* world()
+      const database = yield* raw
+      database.exec("CREATE TRIGGER broken BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'broken'); END")
+      assert.strictEqual((yield* Effect.exit(ask(bot)))._tag, "Failure")
+      assert.deepStrictEqual(other.arrived, [])
+      database.exec("DROP TRIGGER broken")
+      yield* ask(bot)
+      assert.strictEqual(other.arrived.length, 1)
+    }).pipe(withUpstream())
+  )
+
+  it.effect("finds a slot: 4 of an account and 16 of the server", () =>
+    Effect.gen(function* () {
+      const inSlot = yield* makeSlots
+      const end = yield* Deferred.make<void>()
+      const run = (account: string) => inSlot(account, Deferred.await(end))
+      const waiting = yield* Effect.forEach(["a", "b", "c", "d"], (account) =>
+        Effect.forEach([1, 2, 3, 4], () => Effect.fork(run(account)))
+      )
+      yield* Effect.yieldNow()
+      assert.match((yield* Effect.flip(run("e"))).message, /^16 requests are on their way/)
+      yield* Effect.forEach(waiting[3] ?? [], (fiber) => fiber.interruptAsFork(fiber.id()))
+      yield* Effect.yieldNow()
+      const again = yield* Effect.fork(run("e"))
+      const fifth = yield* Effect.flip(run("a"))
+      assert.match(fifth.message, /^4 of your requests are on their way already: try again in 1 second/)
+      assert.strictEqual(fifth.retryAfter, 1)
+      yield* Deferred.succeed(end, undefined)
+      yield* again.await
+      assert.isTrue(Either.isRight(yield* Effect.either(inSlot("a", Effect.void))))
+    })
+  )
+})
