@@ -26,9 +26,12 @@ export interface ServiceAccountActor {
   readonly credential: AccountCredential
 }
 
-/** How a service account signed in: by a key, of which it has two during a rotation, or by a token of a federation's issuer. */
+/**
+ * How a service account signed in: by a key, of which it has two during a rotation, or by a token of a federation's issuer. A
+ * key with a session is that of a login through the Vault API.
+ */
 export type AccountCredential =
-  | { readonly type: "key"; readonly id: ApiKeyId }
+  | { readonly type: "key"; readonly id: ApiKeyId; readonly sessionId: SessionId | null }
   | {
       readonly type: "federation"
       readonly federation: FederationId

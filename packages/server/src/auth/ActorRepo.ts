@@ -32,6 +32,9 @@ const accountFields = {
 const KeyActorRow = Schema.Struct({ key_id: ApiKeyId, ...accountFields })
 export type KeyActorRow = typeof KeyActorRow.Type
 
+const KeySessionActorRow = Schema.Struct({ session_id: SessionId, ...KeyActorRow.fields })
+export type KeySessionActorRow = typeof KeySessionActorRow.Type
+
 const FederatedActorRow = Schema.Struct({
   session_id: SessionId,
   federation_id: FederationId,
@@ -64,12 +67,20 @@ const accountPlaces = sql`
   LEFT JOIN projects op ON op.id = a.project_id
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`a.id`)}`
 
+const accountOfKey = sql`JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL`
+
+const liveKey = sql`k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${"now"})`
+
 const keyActor = sql`
   SELECT k.id AS key_id, ${accountColumns}
-  FROM api_keys k
-  JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
-  ${accountPlaces}
-  WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${"now"})`
+  FROM api_keys k ${accountOfKey} ${accountPlaces}
+  WHERE ${liveKey}`
+
+// Ends with its key, because the key is read with it.
+const keySessionActor = sql`
+  SELECT s.id AS session_id, k.id AS key_id, ${accountColumns}
+  FROM key_sessions s JOIN api_keys k ON k.id = s.key_id ${accountOfKey} ${accountPlaces}
+  WHERE s.expires_at > ${"now"} AND ${liveKey}`
 
 // A session never outlasts its federation, so the time when that expires need not be read.
 const federatedActor = sql`
@@ -90,6 +101,8 @@ export class ActorRepo extends Effect.Service<ActorRepo>()("@coffer/server/Actor
     sessionById: all(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
     findKey: all(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
     keyById: all(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
+    findKeySession: all(KeySessionActorRow)`${keySessionActor} AND s.token_hash = ${"hash"}`,
+    keySessionById: all(KeySessionActorRow)`${keySessionActor} AND s.id = ${"id"}`,
     findFederated: all(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
     federatedById: all(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`
   }))

@@ -20,6 +20,7 @@ import {
   ActorRepo,
   type FederatedActorRow,
   type KeyActorRow,
+  type KeySessionActorRow,
   type SessionActorRow
 } from "./ActorRepo.js"
 import { type PlaceNames, type PlaceRow, placesIn, type RowWithPlace } from "./PlaceRow.js"
@@ -112,7 +113,10 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       credential
     })
 
-    const accountByKey = (row: KeyActorRow) => accountOf(row, { type: "key", id: row.key_id })
+    const accountByKey = (row: KeyActorRow) => accountOf(row, { type: "key", id: row.key_id, sessionId: null })
+
+    const accountByKeySession = (row: KeySessionActorRow) =>
+      accountOf(row, { type: "key", id: row.key_id, sessionId: row.session_id })
 
     const accountByFederation = (row: FederatedActorRow) =>
       accountOf(row, {
@@ -178,7 +182,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           )
         : refusal
 
-    const byKey = (key: string, millis: number): Effect.Effect<Actor, Unauthorized> =>
+    const byKey = (key: string, millis: number): Effect.Effect<ServiceAccountActor, Unauthorized> =>
       isWellFormed("apiKey", key)
         ? found(
             (names) => actors.findKey({ hash: hashToken(key), now: timestamp(millis), ...names }),
@@ -187,7 +191,16 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           )
         : refusal
 
-    const byFederation = (token: string, millis: number): Effect.Effect<Actor, Unauthorized> =>
+    const byKeySession = (token: string, millis: number): Effect.Effect<ServiceAccountActor, Unauthorized> =>
+      isWellFormed("keySession", token)
+        ? found(
+            (names) => actors.findKeySession({ hash: hashToken(token), now: timestamp(millis), ...names }),
+            accountByKeySession,
+            (row) => touchAccount(row, millis)
+          )
+        : refusal
+
+    const byFederation = (token: string, millis: number): Effect.Effect<ServiceAccountActor, Unauthorized> =>
       isWellFormed("federated", token)
         ? found(
             (names) => actors.findFederated({ hash: hashToken(token), now: timestamp(millis), ...names }),
@@ -218,16 +231,31 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         )
       }
       const { credential } = actor
-      return credential.type === "key"
-        ? found((names) => actors.keyById({ id: credential.id, now, ...names }), accountByKey)
-        : found((names) => actors.federatedById({ id: credential.sessionId, now, ...names }), accountByFederation)
+      if (credential.type === "federation") {
+        return found((names) => actors.federatedById({ id: credential.sessionId, now, ...names }), accountByFederation)
+      }
+      const { id, sessionId } = credential
+      return sessionId === null
+        ? found((names) => actors.keyById({ id, now, ...names }), accountByKey)
+        : found((names) => actors.keySessionById({ id: sessionId, now, ...names }), accountByKeySession)
     }
 
     /** Reads the actor of a credential again, in the open transaction. Fails when the credential is no longer valid. */
     const revalidate = (actor: Actor): Effect.Effect<Actor, Unauthorized> =>
       Effect.flatMap(Clock.currentTimeMillis, (millis) => again(actor, millis))
 
-    return { identify, revalidate, takePlace } as const
+    /** Resolves a service account's key. */
+    const identifyKey = (key: string): Effect.Effect<ServiceAccountActor, Unauthorized> =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis) => byKey(key, millis))
+
+    /** Resolves what the Vault API takes as a token: the key of a service account, or the token of one of its sessions. */
+    const identifyAccount = (credential: string): Effect.Effect<ServiceAccountActor, Unauthorized> =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis) => {
+        if (hasPrefix("keySession", credential)) return byKeySession(credential, millis)
+        return hasPrefix("federated", credential) ? byFederation(credential, millis) : byKey(credential, millis)
+      })
+
+    return { identify, identifyAccount, identifyKey, revalidate, takePlace } as const
   }),
   dependencies: [ActorRepo.Default, AuthRepo.Default]
 }) {}

@@ -82,6 +82,8 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
 
       deleteFederated: returning(IdRow)`DELETE FROM federated_sessions WHERE id = ${"id"} RETURNING id`,
 
+      deleteKeySession: returning(IdRow)`DELETE FROM key_sessions WHERE id = ${"id"} RETURNING id`,
+
       /** The upper bound ignores rows from a clock that was ahead: they would lock the address for too long. */
       requestsBetween: all(MomentRow)`
         SELECT created_at FROM login_codes

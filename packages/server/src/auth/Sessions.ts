@@ -89,9 +89,10 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       })
     )
 
-    const endFederated = Effect.fnUntraced(function* (actor: ServiceAccountActor) {
-      if (actor.credential.type === "key") return
-      const [ended] = yield* repo.deleteFederated({ id: actor.credential.sessionId })
+    const endOfAccount = Effect.fnUntraced(function* (actor: ServiceAccountActor) {
+      const { sessionId: id, type } = actor.credential
+      if (id === null) return
+      const [ended] = yield* type === "key" ? repo.deleteKeySession({ id }) : repo.deleteFederated({ id })
       if (ended === undefined) return
       yield* audit.write(
         { ...actorSource(actor), orgId: actor.orgId },
@@ -102,7 +103,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     /** Ends the session of the request. Does nothing for an API key. */
     const logout = traced("Sessions.logout")(
       Effect.fnUntraced(function* (actor: Actor) {
-        if (actor.type === "service_account") return yield* endFederated(actor)
+        if (actor.type === "service_account") return yield* endOfAccount(actor)
         yield* Effect.catchTag(end(actor, actor.sessionId), "NotFound", () => Effect.void)
       })
     )

@@ -4,7 +4,7 @@ import { Database } from "../database/Database.js"
 import { Erasures } from "../database/Erasures.js"
 import { query, type Sql, sql } from "../database/Query.js"
 import { Jobs } from "../jobs/Jobs.js"
-import { ago } from "../database/Time.js"
+import { ago, now } from "../database/Time.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
 import { forEachInSlices, nextTick } from "../EventLoop.js"
 
@@ -19,7 +19,7 @@ const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: S
 
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
- * and logins of programs older than an hour: no such session and no window of a rate limit is longer. So do requests that wait for a
+ * and logins of programs older than an hour, and sessions of keys that have expired: no such session and no window of a rate limit is longer. So do requests that wait for a
  * person. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
@@ -45,6 +45,10 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
           SELECT id FROM sessions WHERE kind = 'cookie' AND last_used_at <= ${"until"} LIMIT ${"limit"})
         RETURNING id`,
       federated: deleteBatch(sql`federated_sessions`),
+      keySessions: returning(IdRow)`
+        DELETE FROM key_sessions WHERE id IN (
+          SELECT id FROM key_sessions WHERE expires_at <= ${"until"} LIMIT ${"limit"})
+        RETURNING id`,
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
       events: deleteBatch(sql`rate_events`),
@@ -63,6 +67,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("sessions", yield* ago(sessionMillis))
       yield* remove("idle", yield* ago(idleMillis))
       yield* remove("federated", anHourAgo)
+      yield* remove("keySessions", yield* now)
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)

@@ -9,7 +9,9 @@ const mint = (kind: TokenKind) => Effect.map(mintToken(kind), Redacted.value)
 
 for (const [kind, prefix, other] of [
   ["session", "svc_st_", "apiKey"],
-  ["apiKey", "svc_sa_", "session"]
+  ["apiKey", "svc_sa_", "session"],
+  ["federated", "svc_ft_", "keySession"],
+  ["keySession", "svc_kt_", "federated"]
 ] as const) {
   describe(`a token of the kind ${kind}`, () => {
     it.effect(`is ${prefix} and 49 base62 characters, and is recognised as nothing else`, () =>

@@ -1,11 +1,27 @@
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
+import { ServiceAccountName } from "@coffer/domain/Names"
+import { Access } from "@coffer/server/access/Access"
+import { Authenticator } from "@coffer/server/auth/Authenticator"
 import { Login } from "@coffer/server/auth/Login"
 import { Sessions } from "@coffer/server/auth/Sessions"
+import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
+import { KeySessions } from "@coffer/server/vault/KeySessions"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Redacted, TestClock } from "effect"
+import { Duration, Effect, Layer, Redacted, TestClock } from "effect"
 import { exchange, withIssuer, world } from "../federations/World.js"
-import { email, onDatabase, Outbox, person, transaction } from "../support/Services.js"
+import {
+  asActor,
+  email,
+  onDatabase,
+  organization,
+  orgPath,
+  outcome,
+  Outbox,
+  person,
+  transaction,
+  withKey
+} from "../support/Services.js"
 
 const count = (table: string) =>
   Effect.gen(function* () {
@@ -69,6 +85,39 @@ describe("the hourly maintenance", () => {
       yield* sweep
       assert.strictEqual(yield* count("federated_sessions"), 0)
     }).pipe(withIssuer)
+  )
+
+  it.effect("deletes sessions of keys after their end, which a renewal moves, and not before", () =>
+    Effect.gen(function* () {
+      const ada = yield* person("ada@example.com")
+      yield* organization()
+      const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "service_account.create")).pipe(
+        asActor(ada)
+      )
+      const accounts = yield* ServiceAccounts
+      const { api_key } = yield* Effect.flatMap(
+        transaction(accounts.create(place, { name: ServiceAccountName.make("deploy") })),
+        withKey
+      )
+      const { identifyAccount, identifyKey } = yield* Authenticator
+      const sessions = yield* KeySessions
+      const { token } = yield* Effect.flatMap(identifyKey(Redacted.value(api_key)), (actor) =>
+        transaction(sessions.start(actor))
+      )
+      yield* TestClock.adjust("30 minutes")
+      yield* Effect.flatMap(identifyAccount(Redacted.value(token)), (actor) => transaction(sessions.renew(actor)))
+      yield* TestClock.adjust("3599999 millis")
+      yield* sweep
+      assert.strictEqual(yield* count("key_sessions"), 1)
+      assert.strictEqual((yield* identifyAccount(Redacted.value(token))).name, "deploy")
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* outcome(identifyAccount(Redacted.value(token))), "Unauthorized")
+      yield* sweep
+      assert.strictEqual(yield* count("key_sessions"), 0)
+    }).pipe(
+      Effect.provide(Layer.mergeAll(KeySessions.Default, ServiceAccounts.Default, Authenticator.Default)),
+      onDatabase()
+    )
   )
 
   it.effect("deletes login codes and failures after the hour that the limits look at, and not before", () =>

@@ -129,6 +129,10 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       `SELECT id FROM federated_sessions WHERE trim(token_hash, '0123456789abcdef') <> '' OR length(token_hash) <> 64`
     )
     yield* none(
+      "a session of a key whose token is not a hash",
+      `SELECT id FROM key_sessions WHERE trim(token_hash, '0123456789abcdef') <> '' OR length(token_hash) <> 64`
+    )
+    yield* none(
       "a session of another service account than its federation's, or one that outlasts its federation",
       `SELECT s.id FROM federated_sessions s JOIN federations f ON f.id = s.federation_id
         WHERE s.service_account_id <> f.service_account_id OR s.created_at < f.created_at

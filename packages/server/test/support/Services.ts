@@ -488,7 +488,7 @@ export const account = (
           ? null
           : { id: ProjectId.make(projectId), name: ProjectName.make(options.project) },
       reveal,
-      credential: { type: "key", id: ApiKeyId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000") }
+      credential: { type: "key", id: ApiKeyId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000"), sessionId: null }
     }
     return actor
   })

@@ -9,6 +9,7 @@ import { clientLogins } from "./migrations/0003_client_logins.js"
 import { federations } from "./migrations/0004_federations.js"
 import { endedLogins } from "./migrations/0005_ended_logins.js"
 import { use } from "./migrations/0006_use.js"
+import { keySessions } from "./migrations/0007_key_sessions.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -18,7 +19,8 @@ export const migrations: Migrations = {
   "0003_client_logins": clientLogins,
   "0004_federations": federations,
   "0005_ended_logins": endedLogins,
-  "0006_use": use
+  "0006_use": use,
+  "0007_key_sessions": keySessions
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -21,6 +21,7 @@ import { clientLogins } from "./migrations/0012_client_logins.js"
 import { federations } from "./migrations/0013_federations.js"
 import { endedLogins } from "./migrations/0014_ended_logins.js"
 import { use } from "./migrations/0015_use.js"
+import { keySessions } from "./migrations/0016_key_sessions.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -38,7 +39,8 @@ export const migrations = {
   "0012_client_logins": clientLogins,
   "0013_federations": federations,
   "0014_ended_logins": endedLogins,
-  "0015_use": use
+  "0015_use": use,
+  "0016_key_sessions": keySessions
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -2,6 +2,7 @@
 export const shrinkingTables: ReadonlySet<string> = new Set([
   "sessions",
   "federated_sessions",
+  "key_sessions",
   "login_codes",
   "login_failures",
   "rate_events",
