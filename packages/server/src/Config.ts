@@ -35,6 +35,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly port: number
   /** Whether the server serves the web console. */
   readonly webConsole: boolean
+  /** Whether the server serves the view of Vault's API under /v1. */
+  readonly vaultApi: boolean
   readonly corsAllowedOrigins: ReadonlyArray<string>
   readonly backups: BackupSettings | null
   readonly logLevel: LogLevel.LogLevel
@@ -108,6 +110,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         host: settings.withDefault("SERVICE_HOST", host, "127.0.0.1"),
         port: settings.withDefault("SERVICE_PORT", listeningPort, defaultPort),
         webConsole: settings.withDefault("SERVICE_CONSOLE", word({ 0: false, 1: true }), true),
+        vaultApi: settings.withDefault("SERVICE_VAULT_API", word({ 0: false, 1: true }), false),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
         backups: backups(settings),
         logLevel: settings.withDefault("SERVICE_LOG_LEVEL", word<LogLevel.LogLevel>(logLevels), LogLevel.Info),

@@ -43,6 +43,8 @@ import { SystemHttp } from "./system/Http.js"
 import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./use/Http.js"
 import { UsersHttp } from "./users/Http.js"
 import { TracingLive } from "./tracing/Tracing.js"
+import { VaultApi } from "./vault/Contract.js"
+import { VaultLive } from "./vault/Http.js"
 
 const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
@@ -81,7 +83,7 @@ const announce = Layer.effectDiscard(
 
 const AdmissionLive = Layer.effect(
   Admission,
-  Effect.flatMap(ServerConfig, ({ isBrokerAlone }) => makeAdmission(Api, isBrokerAlone))
+  Effect.flatMap(ServerConfig, ({ isBrokerAlone }) => makeAdmission(Api.addHttpApi(VaultApi), isBrokerAlone))
 )
 
 /** Serves the contract; `around` is what surrounds its calls. */
@@ -109,7 +111,7 @@ const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
   )
 
 const ServicesLive = supported(
-  served(Layer.mergeAll(BoundaryLive, ConsoleLive, PagesLive)).pipe(
+  served(Layer.mergeAll(BoundaryLive, ConsoleLive, PagesLive, VaultLive)).pipe(
     // Before the first request, because requests must not see the superadmins of the previous configuration.
     Layer.provide(SuperadminsLive),
     Layer.merge(MaintenanceLive),

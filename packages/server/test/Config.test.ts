@@ -81,6 +81,7 @@ describe("the settings", () => {
         host: "127.0.0.1",
         port: 7100,
         webConsole: true,
+        vaultApi: false,
         corsAllowedOrigins: [],
         backups: null,
         logLevel: LogLevel.Info,
@@ -129,6 +130,7 @@ describe("the settings", () => {
         SERVICE_HOST: "0.0.0.0",
         SERVICE_PORT: "8080",
         SERVICE_CONSOLE: "0",
+        SERVICE_VAULT_API: "1",
         CORS_ALLOWED_ORIGINS: "https://app.example.com, http://localhost:5173",
         BACKUP_S3_ENDPOINT: "https://s3.example.com/storage",
         BACKUP_S3_REGION: "eu-west-1",
@@ -190,6 +192,7 @@ describe("the settings", () => {
         host: "0.0.0.0",
         port: 8080,
         webConsole: false,
+        vaultApi: true,
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],
         backups: {
           store: {
@@ -496,6 +499,7 @@ describe("a setting that breaks its rule", () => {
     SERVICE_AUDIT_REQUIRED: ["true", "2"],
     SERVICE_INVITATION_MAIL: ["no", "2"],
     SERVICE_CONSOLE: ["off", "2"],
+    SERVICE_VAULT_API: ["on", "2"],
     OTEL_EXPORTER_OTLP_ENDPOINT: ["collector:4318"],
     OTEL_SERVICE_NAME: ["a\tb"],
     OTEL_EXPORTER_OTLP_HEADERS: ["Bearer abc"]

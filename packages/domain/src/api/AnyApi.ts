@@ -11,14 +11,18 @@ import {
   ValidationError
 } from "../Errors.js"
 
-/** What every endpoint has, whatever its group: the errors that any call can fail with. */
-export const AnyApi = HttpApi.make("coffer")
-  .addError(ValidationError)
-  .addError(NotFound)
-  .addError(MethodNotAllowed)
-  .addError(PayloadTooLarge)
-  .addError(UnsupportedMediaType)
-  .addError(InternalError)
-  .addError(Overloaded)
-  .addError(DatabaseUnavailable)
-  .addError(OutcomeUnknown)
+/** A contract with the errors that any call can fail with. */
+export const anyApi = <const Id extends string>(id: Id) =>
+  HttpApi.make(id)
+    .addError(ValidationError)
+    .addError(NotFound)
+    .addError(MethodNotAllowed)
+    .addError(PayloadTooLarge)
+    .addError(UnsupportedMediaType)
+    .addError(InternalError)
+    .addError(Overloaded)
+    .addError(DatabaseUnavailable)
+    .addError(OutcomeUnknown)
+
+/** What every endpoint of the API has, whatever its group. */
+export const AnyApi = anyApi("coffer")

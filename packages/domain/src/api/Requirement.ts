@@ -27,6 +27,9 @@ export class BodyLimit extends Context.Tag("@coffer/domain/BodyLimit")<BodyLimit
 
 export const defaultBodyLimit = 1024 * 1024
 
+/** Whether an endpoint takes its JSON under any `Content-Type`, for clients that send none. */
+export class AnyContentType extends Context.Tag("@coffer/domain/AnyContentType")<AnyContentType, boolean>() {}
+
 /** The typical size of an endpoint's large responses in bytes. Set it if responses reach megabytes. */
 export class LargeAnswer extends Context.Tag("@coffer/domain/LargeAnswer")<LargeAnswer, number>() {}
 

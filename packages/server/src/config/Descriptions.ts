@@ -77,6 +77,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         default: "1"
       },
       {
+        variable: "SERVICE_VAULT_API",
+        meaning: "`1`: serves a read-only view of Vault's KV v2 API under /v1, for programs that speak it",
+        default: "0"
+      },
+      {
         variable: "CORS_ALLOWED_ORIGINS",
         meaning: "The origins of web pages that may call the API from browsers (CORS). Empty: none"
       },

@@ -72,6 +72,9 @@ const browsers = ({ publicUrl }: Settings): string =>
 
 const webConsole = ({ webConsole }: Settings): string => (webConsole ? on("web console", "at /") : off("web console"))
 
+const vaultApi = ({ vaultApi }: Settings): string =>
+  vaultApi ? on("view of Vault's API", "at /v1") : off("view of Vault's API")
+
 const machineIssuers = ({ machineIssuers }: Settings): string =>
   machineIssuers.length === 0
     ? off("more issuers of machines' tokens", "those of GitHub and GitLab alone")
@@ -92,7 +95,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   return [
     ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
-    line(emailLogin, singleSignOn, browsers, webConsole),
+    line(emailLogin, singleSignOn, browsers, webConsole, vaultApi),
     line(machineIssuers, networks),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)

@@ -2,7 +2,7 @@
 export const assets = "-/assets/"
 
 /** First segments that belong to the API and to the server's own pages, of which an unknown path is not found. */
-const taken: ReadonlySet<string> = new Set(["api", "device", "docs", "health", "login", "metrics"])
+const taken: ReadonlySet<string> = new Set(["api", "device", "docs", "health", "login", "metrics", "v1"])
 
 /** A segment of an address of the console: a name, a key or one of its pages. */
 const segment = /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]*|-)$/

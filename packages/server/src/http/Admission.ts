@@ -1,6 +1,7 @@
-import { type Actor, Authentication, CurrentActor } from "@coffer/domain/Actor"
+import { type Actor, CurrentActor } from "@coffer/domain/Actor"
 import {
   Admission,
+  AnyContentType,
   BodyLimit,
   defaultBodyLimit,
   LargeAnswer,
@@ -9,11 +10,11 @@ import {
   Requires
 } from "@coffer/domain/api/Requirement"
 import { type Forbidden, NotFound, Overloaded, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
-import { HttpApi, type HttpApiGroup, HttpRouter, HttpServerRequest } from "@effect/platform"
+import { HttpApi, type HttpApiGroup, HttpApiMiddleware, HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Context, Effect, Option, Predicate, SchemaAST } from "effect"
 import { Access } from "../access/Access.js"
 import { entry } from "../access/Entry.js"
-import { readBody } from "./Body.js"
+import { isAnything, readBody } from "./Body.js"
 import { makeMemoryBudget } from "./MemoryBudget.js"
 import { NodeRequest } from "./NodeRequest.js"
 
@@ -23,6 +24,7 @@ interface EndpointLimits {
   readonly parameters: ReadonlySet<string> | null
   /** The largest body in bytes; null if there is none. */
   readonly bodyLimit: number | null
+  readonly takesAnyContentType: boolean
   /** The memory in bytes of a response that may be large; null if responses are small. */
   readonly largeResponse: number | null
   readonly recentLogin: RecentLoginRule
@@ -52,7 +54,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
       const requires = Option.getOrElse(Context.getOption(mergedAnnotations, Requires), () => "superadmin" as const)
       const hasBody = Option.isSome(endpoint.payloadSchema)
       // Health checkers and links to the documents may add parameters.
-      const isStrict = hasBody || [...middleware].some(({ key }) => key === Authentication.key)
+      const isStrict = hasBody || [...middleware].some((tag) => HttpApiMiddleware.SecurityTypeId in tag)
       const parameters = Option.match(endpoint.urlParamsSchema, {
         onNone: () => [],
         onSome: ({ ast }) => SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
@@ -62,6 +64,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         bodyLimit: hasBody
           ? Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
           : null,
+        takesAnyContentType: Option.getOrElse(Context.getOption(mergedAnnotations, AnyContentType), () => false),
         recentLogin: Option.getOrElse(Context.getOption(mergedAnnotations, RecentLogin), () =>
           endpoint.method === "GET" ? "never" : "always"
         ),
@@ -142,7 +145,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         info.route = route.path
         info.actor = actor?.id ?? null
         request.responseMemory = responses(actor?.id ?? "")
-        const { bodyLimit, check, largeResponse, parameters, recentLogin } = limits
+        const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits
         if (parameters !== null) {
           for (const name of Object.keys(Context.get(context, HttpServerRequest.ParsedSearchParams))) {
             if (!parameters.has(name)) return Effect.fail(unknownParameter(name))
@@ -151,7 +154,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         if (isLoginTooOld(recentLogin, actor)) return Effect.fail(loginTooOld)
         if (bodyLimit !== null) {
           const memory = actor === null ? anonymousBodies(info.ip ?? "") : bodies(actor.id)
-          const body = readBody(request.source, bodyLimit, memory)
+          const body = readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined)
           request.bodyMemory = memory
           request.body =
             actor === null

@@ -16,8 +16,12 @@ const lingerMillis = 2_000
 const tooLarge = (limit: number) =>
   new PayloadTooLarge({ message: `the body is larger than the ${limit} bytes that this call takes` })
 
-const isJson = (contentType: string): boolean =>
+type Accepts = (contentType: string | undefined) => boolean
+
+const isJson: Accepts = (contentType = "") =>
   /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
+
+export const isAnything: Accepts = () => true
 
 const refuse = (why: string) => new ValidationError({ message: `the body: ${why}` })
 
@@ -115,14 +119,14 @@ export const readBytes = (
   source: IncomingMessage,
   limit: number,
   memory: Reservation,
-  accepts: (contentType: string) => boolean,
+  accepts: Accepts,
   unacceptable: UnsupportedMediaType
 ): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
   Effect.suspend(() => {
     const { "content-encoding": encoding, "content-type": contentType } = source.headers
     if (!hasBody(source)) return Effect.succeed(Buffer.alloc(0))
     if ((contentLength(source) ?? 0) > limit) return tooLarge(limit)
-    if (contentType === undefined || !accepts(contentType) || (encoding !== undefined && encoding !== "identity")) {
+    if (!accepts(contentType) || (encoding !== undefined && encoding !== "identity")) {
       return unacceptable
     }
     return collect(source, limit, memory)
@@ -136,8 +140,9 @@ export const readBytes = (
 export const readBody = (
   source: IncomingMessage,
   limit: number,
-  memory: Reservation
+  memory: Reservation,
+  accepts = isJson
 ): Effect.Effect<unknown, AnyApiError | TooSlow> =>
   Effect.suspend(() =>
-    hasBody(source) ? Effect.flatMap(readBytes(source, limit, memory, isJson, notJson), parseBody) : Effect.succeed({})
+    hasBody(source) ? Effect.flatMap(readBytes(source, limit, memory, accepts, notJson), parseBody) : Effect.succeed({})
   )

@@ -4,7 +4,9 @@ import { Cause, Effect, Fiber, Option } from "effect"
 import { ServerConfig } from "../Config.js"
 import { AccessLog } from "./AccessLog.js"
 import { tooManyResponses } from "./Admission.js"
-import { errorResponse, toResponse, unrouted } from "./Failure.js"
+import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.js"
+import { isVaultPath } from "../vault/Target.js"
+import { vaultError } from "../vault/Errors.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { refusal } from "./Refusal.js"
 import { RequestObserver } from "./RequestObserver.js"
@@ -29,31 +31,36 @@ const smallResponse = 64 * 1024
 /** Reserves memory for a large response until it was sent. Static documents are exempt: all responses share their bytes. */
 const withReservation = (
   { info, method, responseMemory }: NodeRequest,
-  response: HttpServerResponse.HttpServerResponse
+  response: HttpServerResponse.HttpServerResponse,
+  form: ErrorForm
 ): HttpServerResponse.HttpServerResponse => {
   responseMemory?.release()
   const size = response.body._tag === "Uint8Array" && info.actor !== null ? response.body.contentLength : 0
   // A committed change must not be reported as failed, so only reads are refused.
   return size <= smallResponse || responseMemory?.reserve(size) !== false || method !== "GET"
     ? response
-    : toResponse(tooManyResponses)
+    : form(tooManyResponses)
 }
 
 /** Runs the handlers that were registered for the response, such as the one that sets an ETag. */
-const withPreResponseHandlers = (request: NodeRequest, response: HttpServerResponse.HttpServerResponse) => {
+const withPreResponseHandlers = (
+  request: NodeRequest,
+  response: HttpServerResponse.HttpServerResponse,
+  form: ErrorForm
+) => {
   const handlers = Option.flatMap(Fiber.getCurrentFiber(), (fiber) =>
     fiber.getFiberRef(HttpApp.currentPreResponseHandlers)
   )
   return Option.isNone(handlers)
     ? Effect.succeed(response)
-    : Effect.catchAllCause(handlers.value(request, response), (cause) => errorResponse(cause, request.info.id))
+    : Effect.catchAllCause(handlers.value(request, response), (cause) => errorResponse(cause, request.info.id, form))
 }
 
 /** The outermost middleware: turns every failure into the error envelope and writes the access log. */
 export const BoundaryLive = HttpApiBuilder.middleware(
   Effect.gen(function* () {
     const settings = yield* ServerConfig
-    const { corsAllowedOrigins, tracing } = settings
+    const { corsAllowedOrigins, tracing, vaultApi } = settings
     const observe = yield* RequestObserver
     const log = yield* AccessLog
     const hasCors = corsAllowedOrigins.length > 0
@@ -62,6 +69,7 @@ export const BoundaryLive = HttpApiBuilder.middleware(
       return Effect.flatMap(NodeRequest.current, (request) => {
         const { headers, info, sentMethod } = request
         const started = performance.now()
+        const form = vaultApi && isVaultPath(request.url) ? vaultError : toResponse
         const refused = refusal(request, settings)
         // The toolkit's type of methods has no others, so they cannot be left to its router.
         const routed: HttpApp.Default<MethodNotAllowed | NotFound> = HttpMethod.isHttpMethod(sentMethod)
@@ -70,17 +78,17 @@ export const BoundaryLive = HttpApiBuilder.middleware(
         const answered =
           refused === null
             ? Effect.catchAllCause(hasCors && headers.origin !== undefined ? cors(routed) : routed, (cause) =>
-                Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : errorResponse(cause, info.id)
+                Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : errorResponse(cause, info.id, form)
               )
-            : Effect.succeed(toResponse(refused))
+            : Effect.succeed(form(refused))
         const handled = Effect.flatMap(answered, (answer) => {
-          const response = withReservation(request, answer)
+          const response = withReservation(request, answer, form)
           request.bodyMemory?.release()
           info.route ??= routePatternOf(sentMethod, request.url)
           const millis = performance.now() - started
           observe?.(sentMethod, info.route, response.status, millis)
           log(sentMethod, info, response.status, millis)
-          const finish = withPreResponseHandlers(request, response)
+          const finish = withPreResponseHandlers(request, response, form)
           return request.endLargeResponse === null ? finish : Effect.zipRight(request.endLargeResponse, finish)
         })
         return tracing === null ? handled : withRequestSpan(request, handled)

@@ -123,6 +123,9 @@ export const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effe
   )
 }
 
+/** How an error is written. */
+export type ErrorForm = (error: AnyApiError) => HttpServerResponse.HttpServerResponse
+
 /** The error envelope, with its headers. */
 export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.unsafeJson(
@@ -137,14 +140,14 @@ export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerRes
     }
   )
 
-const tooSlow = HttpServerResponse.setStatus(
-  toResponse(new ValidationError({ message: "the request took too long to arrive" })),
-  408
-)
+const tooSlow = new ValidationError({ message: "the request took too long to arrive" })
 
 /** The response to a request that failed. */
 export const errorResponse = (
   cause: Cause.Cause<unknown>,
-  id: string
+  id: string,
+  form: ErrorForm = toResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-  Cause.squash(cause) instanceof TooSlow ? Effect.succeed(tooSlow) : Effect.map(toApiError(cause, id), toResponse)
+  Cause.squash(cause) instanceof TooSlow
+    ? Effect.succeed(HttpServerResponse.setStatus(form(tooSlow), 408))
+    : Effect.map(toApiError(cause, id), form)

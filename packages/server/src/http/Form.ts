@@ -8,7 +8,7 @@ const limit = 8 * 1024
 const mebibyte = 1024 * 1024
 const budget = makeMemoryBudget({ total: mebibyte, each: 128 * 1024 })
 
-const isForm = (contentType: string): boolean =>
+const isForm = (contentType = ""): boolean =>
   /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
 
 const notForm = new UnsupportedMediaType({ message: "this page takes only its own form" })

@@ -45,9 +45,10 @@ export const longList = <Fields extends Schema.Struct.Fields>(record: Schema.Str
     })
 }
 
-/** Encodes a response of names and redacted texts in slices, as `longList` does with records. */
+/** Encodes a response of names and redacted texts in slices, as `longList` does with records, between two texts. */
 export const longObject = (
   entries: ReadonlyArray<readonly [string, Redacted.Redacted]>,
+  [before, after]: readonly [string, string] = ["", ""],
   entriesAtOnce = 25
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.map(
@@ -58,5 +59,5 @@ export const longObject = (
         )
       )
     ),
-    (chunks) => response("{", chunks, "}")
+    (chunks) => response(`${before}{`, chunks, `}${after}`)
   )

@@ -6,6 +6,7 @@ import type { TooSlow } from "./Body.js"
 import type { Reservation } from "./MemoryBudget.js"
 import { infoOf } from "./RequestFacts.js"
 import type { RequestInfoShape } from "../RequestInfo.js"
+import { routedMethod, routedUrl } from "../vault/Target.js"
 
 /**
  * Drops `Set-Cookie`, which belongs to responses, and other content types than JSON: the toolkit would choose a decoder by
@@ -23,7 +24,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   readonly [HttpServerRequest.TypeId]: HttpServerRequest.TypeId = HttpServerRequest.TypeId
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
   readonly headers: Headers.Headers
-  /** GET for a method that the toolkit does not know; the boundary refuses those. */
+  /** The method for the router: GET for one that the toolkit does not know, which the boundary refuses. */
   readonly method: HttpMethod.HttpMethod
   readonly sentMethod: string
   readonly url: string
@@ -39,9 +40,11 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
 
   constructor(readonly source: IncomingMessage) {
     super()
+    const url = source.url ?? "/"
     this.sentMethod = source.method ?? ""
-    this.method = HttpMethod.isHttpMethod(this.sentMethod) ? this.sentMethod : "GET"
-    this.url = source.url ?? "/"
+    const method = routedMethod(this.sentMethod, url)
+    this.method = HttpMethod.isHttpMethod(method) ? method : "GET"
+    this.url = routedUrl(url)
     this.headers = headersOf(source.headers)
     this.info = infoOf(this)
   }

@@ -5,7 +5,7 @@ import { sessionCookie } from "./Browser.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 /** Headers that may occur once only. Of several, Node would keep the first or join them. */
-const once: ReadonlySet<string> = new Set(["host", "authorization", "x-api-key"])
+const once: ReadonlySet<string> = new Set(["host", "authorization", "x-api-key", "x-vault-token"])
 
 const repeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined => {
   const seen = new Set<string>()

@@ -3,6 +3,7 @@ import { Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { isIP } from "node:net"
 import type { RequestInfoShape } from "../RequestInfo.js"
+import { isVaultPath } from "../vault/Target.js"
 
 const validId = /^[A-Za-z0-9._-]{1,128}$/
 
@@ -27,6 +28,7 @@ const addressOf = (request: HttpServerRequest): string | null =>
   Option.getOrNull(Option.map(request.remoteAddress, normalized))
 
 const clientOf = (request: HttpServerRequest): string | null => {
+  if (isVaultPath(request.url)) return "vault"
   const client = request.headers["x-coffer-client"]
   return client !== undefined && /^[a-z0-9-]{1,32}$/.test(client) ? client : null
 }

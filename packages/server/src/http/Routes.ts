@@ -1,6 +1,7 @@
 import { Api } from "@coffer/domain/Api"
-import { HttpApi, HttpMethod } from "@effect/platform"
+import { HttpApi, type HttpApiGroup, HttpMethod } from "@effect/platform"
 import * as FindMyWay from "find-my-way-ts"
+import { VaultApi } from "../vault/Contract.js"
 
 export const routerConfig = {
   maxParamLength: 1000,
@@ -9,19 +10,44 @@ export const routerConfig = {
   ignoreDuplicateSlashes: false
 }
 
-const router = FindMyWay.make<string>(routerConfig)
-const methods = new Set<HttpMethod.HttpMethod>()
+type Page = readonly [method: HttpMethod.HttpMethod, path: `/${string}`]
 
-HttpApi.reflect(Api, {
-  onGroup: () => undefined,
-  onEndpoint: ({ endpoint: { method, path } }) => {
-    methods.add(method)
-    router.on(method, path, path)
+const endsInParameter = (path: string): boolean => path.slice(path.lastIndexOf("/")).includes(":")
+
+/** The routes of a contract and of pages beside it. */
+export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>,
+  pages: ReadonlyArray<Page> = []
+) => {
+  const router = FindMyWay.make<string>(routerConfig)
+  const methods = new Set<HttpMethod.HttpMethod>()
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint: { method, path } }) => {
+      methods.add(method)
+      router.on(method, path, path)
+    }
+  })
+  for (const [method, path] of pages) router.on(method, path, path)
+
+  const patternOf = (method: string, url: string): string | null =>
+    HttpMethod.isHttpMethod(method) ? (router.find(method, url)?.handler ?? null) : null
+
+  const allowed = (url: string): ReadonlyArray<string> => {
+    const found = [...methods].flatMap((method) => {
+      const path = patternOf(method, url)
+      return path === null ? [] : [{ method, path }]
+    })
+    // A static segment wins over a parameter: `acl/explain` is not the rule with that id.
+    const named = found.filter(({ path }) => !endsInParameter(path))
+    const meant = (named.length === 0 ? found : named).map(({ method }) => method)
+    return [...meant, ...(meant.includes("GET") ? ["HEAD"] : [])].sort()
   }
-})
+  return { allowed, patternOf } as const
+}
 
 /** The pages for browsers, which are not part of the contract. */
-const pages: ReadonlyArray<readonly [method: HttpMethod.HttpMethod, path: `/${string}`]> = [
+const routes = routesOf(Api, [
   ["GET", "/"],
   ["GET", "/login"],
   ["POST", "/login"],
@@ -30,24 +56,14 @@ const pages: ReadonlyArray<readonly [method: HttpMethod.HttpMethod, path: `/${st
   ["POST", "/device"],
   ["GET", "/login/provider"],
   ["GET", "/api/auth/oidc/callback"]
-]
+])
 
-for (const [method, path] of pages) router.on(method, path, path)
-
-const endsInParameter = (path: string): boolean => path.slice(path.lastIndexOf("/")).includes(":")
+/** The routes of the Vault API. */
+export const vaultRoutes = routesOf(VaultApi)
 
 /** The pattern of the endpoint of a request, or null. */
 export const routePatternOf = (method: string, url: string): string | null =>
-  HttpMethod.isHttpMethod(method) ? (router.find(method, url)?.handler ?? null) : null
+  routes.patternOf(method, url) ?? vaultRoutes.patternOf(method, url)
 
 /** The methods that the contract or a page declares for a path, sorted; empty if there is no such path. */
-export const allowedMethods = (url: string): ReadonlyArray<string> => {
-  const found = [...methods].flatMap((method) => {
-    const path = routePatternOf(method, url)
-    return path === null ? [] : [{ method, path }]
-  })
-  // A static segment wins over a parameter: `acl/explain` is not the rule with that id.
-  const named = found.filter(({ path }) => !endsInParameter(path))
-  const meant = (named.length === 0 ? found : named).map(({ method }) => method)
-  return [...meant, ...(meant.includes("GET") ? ["HEAD"] : [])].sort()
-}
+export const allowedMethods = routes.allowed

@@ -129,6 +129,18 @@ describe("the console", () => {
     }
   })
 
+  it("has no address under /v1, where nothing is while the view of Vault's API is off", async () => {
+    for (const [method, path] of [
+      ["GET", "/v1"],
+      ["GET", "/v1/sys/health"],
+      ["POST", "/v1/auth/approle/login"],
+      ["PUT", "/v1/webshop/data/prod"]
+    ] as const) {
+      const { body, status } = await program.call(method, path, { headers: { accept: "text/html" } })
+      assert.deepStrictEqual([status, body.error.code], [404, "NOT_FOUND"], path)
+    }
+  })
+
   it("is off with SERVICE_CONSOLE=0, and the login page stays", async () => {
     const without = await Program.start({ SERVICE_CONSOLE: "0" })
     const at = (path: string) => fetch(without.url + path, { headers: { accept: "text/html" } })

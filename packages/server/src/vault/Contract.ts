@@ -1,0 +1,204 @@
+import { CurrentActor } from "@coffer/domain/Actor"
+import { answer } from "@coffer/domain/api/Answer"
+import { anyApi } from "@coffer/domain/api/AnyApi"
+import {
+  Admission,
+  AnyContentType,
+  BodyLimit,
+  LargeAnswer,
+  RecentLogin,
+  Requires
+} from "@coffer/domain/api/Requirement"
+import { DecryptionFailed, Forbidden, IssuerUnavailable, RateLimited, Unauthorized } from "@coffer/domain/Errors"
+import { EnvName, ProjectName } from "@coffer/domain/Names"
+import { optional } from "@coffer/domain/Schemas"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "@effect/platform"
+import { Schema } from "effect"
+
+/** Authenticates a service account by its key or by the token of one of its sessions. */
+export class VaultAuthentication extends HttpApiMiddleware.Tag<VaultAuthentication>()(
+  "@coffer/server/VaultAuthentication",
+  {
+    provides: CurrentActor,
+    failure: Unauthorized,
+    security: { token: HttpApiSecurity.apiKey({ in: "header", key: "X-Vault-Token" }) }
+  }
+) {}
+
+const smallBody = 8 * 1024
+
+/** The organization; without it, the account's own. */
+const Namespace = Schema.Struct({ "x-vault-namespace": optional(Schema.String) })
+export type Namespace = typeof Namespace.Type
+
+const ProjectPath = Schema.Struct({ project_name: ProjectName })
+const EnvPath = Schema.Struct({ project_name: ProjectName, env_name: EnvName })
+
+const AuthBlock = Schema.Struct({
+  client_token: Schema.Redacted(Schema.String),
+  accessor: Schema.Literal(""),
+  policies: Schema.Array(Schema.String),
+  token_policies: Schema.Array(Schema.String),
+  metadata: Schema.Record({ key: Schema.String, value: Schema.String }),
+  lease_duration: Schema.Number,
+  renewable: Schema.Boolean,
+  entity_id: Schema.Literal(""),
+  token_type: Schema.Literal("service"),
+  orphan: Schema.Boolean,
+  mfa_requirement: Schema.Null,
+  num_uses: Schema.Number
+})
+export type AuthBlock = typeof AuthBlock.Type
+
+/** The frame that Vault puts around its responses. */
+const framed = <Data extends Schema.Schema.Any, Auth extends Schema.Schema.Any>(data: Data, auth: Auth) =>
+  Schema.Struct({
+    request_id: Schema.String,
+    lease_id: Schema.Literal(""),
+    renewable: Schema.Boolean,
+    lease_duration: Schema.Number,
+    data,
+    wrap_info: Schema.Null,
+    warnings: Schema.Null,
+    auth
+  })
+
+const Login = answer(framed(Schema.Null, AuthBlock), "A token")
+const withData = <Data extends Schema.Schema.Any>(data: Data) => framed(data, Schema.Null)
+
+/** A token as its holder sees it. */
+const Token = Schema.Struct({
+  accessor: Schema.Literal(""),
+  creation_time: Schema.Number,
+  creation_ttl: Schema.Number,
+  display_name: Schema.String,
+  entity_id: Schema.Literal(""),
+  expire_time: Schema.NullOr(Schema.String),
+  explicit_max_ttl: Schema.Number,
+  id: Schema.Redacted(Schema.String),
+  issue_time: Schema.String,
+  meta: Schema.Record({ key: Schema.String, value: Schema.String }),
+  num_uses: Schema.Number,
+  orphan: Schema.Boolean,
+  path: Schema.String,
+  policies: Schema.Array(Schema.String),
+  renewable: Schema.Boolean,
+  ttl: Schema.Number,
+  type: Schema.Literal("service")
+})
+export type Token = typeof Token.Type
+
+const tokenLogin = Schema.Struct({ role: Schema.String, jwt: Schema.Redacted(Schema.String) })
+
+class LoginGroup extends HttpApiGroup.make("vaultLogin")
+  .add(
+    HttpApiEndpoint.post("approle", "/v1/auth/approle/login")
+      .setHeaders(Namespace)
+      .setPayload(Schema.Struct({ role_id: Schema.String, secret_id: Schema.Redacted(Schema.String) }))
+      .addSuccess(Login)
+  )
+  .add(
+    HttpApiEndpoint.post("jwt", "/v1/auth/jwt/login")
+      .setHeaders(Namespace)
+      .setPayload(tokenLogin)
+      .addSuccess(Login)
+      .addError(RateLimited)
+      .addError(IssuerUnavailable)
+  )
+  .add(
+    HttpApiEndpoint.post("kubernetes", "/v1/auth/kubernetes/login")
+      .setHeaders(Namespace)
+      .setPayload(tokenLogin)
+      .addSuccess(Login)
+      .addError(RateLimited)
+      .addError(IssuerUnavailable)
+  )
+  .annotateEndpoints(Requires, "nothing")
+  .annotateEndpoints(RecentLogin, "never")
+  .annotateEndpoints(BodyLimit, smallBody)
+  .annotateEndpoints(AnyContentType, true)
+  .middleware(Admission) {}
+
+class TokenGroup extends HttpApiGroup.make("vaultToken")
+  .add(
+    HttpApiEndpoint.get("lookup", "/v1/auth/token/lookup-self").addSuccess(
+      answer(withData(Token), "The caller's token")
+    )
+  )
+  .add(HttpApiEndpoint.post("renew", "/v1/auth/token/renew-self").addSuccess(Login))
+  .add(
+    HttpApiEndpoint.post("revoke", "/v1/auth/token/revoke-self").addSuccess(
+      answer(HttpApiSchema.NoContent, "The token has ended")
+    )
+  )
+  .annotateEndpoints(Requires, "credential")
+  .annotateEndpoints(RecentLogin, "never")
+  .middleware(Admission)
+  .middleware(VaultAuthentication) {}
+
+const KeyValues = Schema.Record({ key: Schema.String, value: Schema.Redacted(Schema.String) })
+
+/** The version is the environment's revision. */
+const Metadata = Schema.Struct({
+  created_time: Schema.String,
+  custom_metadata: Schema.Null,
+  deletion_time: Schema.Literal(""),
+  destroyed: Schema.Literal(false),
+  version: Schema.Number
+})
+export type Metadata = typeof Metadata.Type
+
+const flag = Schema.String
+
+class KeyValueGroup extends HttpApiGroup.make("vaultKv")
+  .add(
+    HttpApiEndpoint.get("read", "/v1/:project_name/data/:env_name")
+      .setPath(EnvPath)
+      .setHeaders(Namespace)
+      .setUrlParams(Schema.Struct({ version: optional(flag) }))
+      .addSuccess(
+        answer(withData(Schema.Struct({ data: KeyValues, metadata: Metadata })), "The values of an environment")
+      )
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.read")
+      .annotate(LargeAnswer, 8 * 1024 * 1024)
+  )
+  .add(
+    HttpApiEndpoint.get("list", "/v1/:project_name/metadata")
+      .setPath(ProjectPath)
+      .setHeaders(Namespace)
+      .setUrlParams(Schema.Struct({ list: optional(flag) }))
+      .addSuccess(answer(withData(Schema.Struct({ keys: Schema.Array(EnvName) })), "The environments of a project"))
+      .annotate(Requires, "env.list")
+  )
+  .add(
+    HttpApiEndpoint.get("mount", "/v1/sys/internal/ui/mounts/:project_name")
+      .setPath(ProjectPath)
+      .setHeaders(Namespace)
+      .addSuccess(answer(withData(Schema.Unknown), "That the project is a mount of KV v2"))
+      .annotate(Requires, "env.list")
+  )
+  .add(
+    HttpApiEndpoint.get("mountOf", "/v1/sys/internal/ui/mounts/:project_name/*")
+      .setPath(ProjectPath)
+      .setHeaders(Namespace)
+      .addSuccess(answer(withData(Schema.Unknown), "That the project is a mount of KV v2"))
+      .annotate(Requires, "env.list")
+  )
+  .addError(Forbidden)
+  .middleware(Admission)
+  .middleware(VaultAuthentication) {}
+
+class StatusGroup extends HttpApiGroup.make("vaultStatus")
+  .add(HttpApiEndpoint.get("health", "/v1/sys/health").addSuccess(answer(Schema.Unknown, "The server is up")))
+  .add(HttpApiEndpoint.get("leader", "/v1/sys/leader").addSuccess(answer(Schema.Unknown, "There is no cluster")))
+  .add(HttpApiEndpoint.get("seal", "/v1/sys/seal-status").addSuccess(answer(Schema.Unknown, "Nothing is sealed")))
+  .annotateEndpoints(Requires, "nothing")
+  .middleware(Admission) {}
+
+/** What is served of Vault's API: a contract of its own, so that nothing of it is in the documents of Coffer's. */
+export class VaultApi extends anyApi("coffer-vault")
+  .add(LoginGroup)
+  .add(TokenGroup)
+  .add(KeyValueGroup)
+  .add(StatusGroup) {}

@@ -1,0 +1,24 @@
+import { CurrentActor } from "@coffer/domain/Actor"
+import { OrgName } from "@coffer/domain/Names"
+import { Effect, Option, Schema } from "effect"
+import { notVisible } from "../access/NotFound.js"
+import type { Namespace } from "./Contract.js"
+import { accountOf } from "./KeySessions.js"
+
+const decodeOrg = Schema.decodeOption(OrgName)
+
+/** Vault's clients may end a namespace with a slash. */
+export const namespaceOf = (headers: Namespace): string | null =>
+  headers["x-vault-namespace"]?.replace(/\/$/, "") ?? null
+
+/** The organization that a request names, or else that of its account. Whether it exists is not looked at. */
+export const orgOf = (headers: Namespace) =>
+  Effect.gen(function* () {
+    const account = yield* Effect.flatMap(CurrentActor, accountOf)
+    const namespace = namespaceOf(headers)
+    if (namespace === null || namespace === "") return account.orgName
+    return yield* Option.match(decodeOrg(namespace), {
+      onNone: () => notVisible("the namespace"),
+      onSome: Effect.succeed
+    })
+  })
