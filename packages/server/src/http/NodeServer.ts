@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream"
 import { ServerConfig } from "../Config.js"
 import { StartupError } from "../StartupError.js"
 import { bodyFails } from "./Body.js"
+import { answerList, isAnswered, OneRequest } from "./ListMethod.js"
 import { httpServerOn } from "./NodeHttpServer.js"
 import { requestId } from "./RequestFacts.js"
 
@@ -31,6 +32,15 @@ const refuse = (socket: Duplex, status: number, message: string, incomingId?: st
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields, "", text].join("\r\n"))
 }
 
+const isLate = ({ code }: NodeJS.ErrnoException): boolean => code === "ERR_HTTP_REQUEST_TIMEOUT"
+
+/** Refuses a request by the error of Node's parser. */
+const refuseFor = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (isLate(error)) refuse(socket, 408, "the request took too long to arrive")
+  else if (error.code === "HPE_HEADER_OVERFLOW") refuse(socket, 431, "the request's headers are larger than 16 KiB")
+  else refuse(socket, 400, "the request is not well-formed HTTP")
+}
+
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -52,22 +62,25 @@ type Connections = ReadonlyMap<Socket, Connection>
  * body responds. If a response is being sent, it is completed, and then the connection is closed.
  */
 const refuseUnparsed =
-  (connections: Connections) =>
+  (server: Server, connections: Connections) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    if (!(socket instanceof Socket)) return
+    if (!(socket instanceof Socket)) {
+      refuseFor(error, socket)
+      return
+    }
+    if (isAnswered(socket)) return
     const connection = connections.get(socket)
     const isIdle = socket.bytesRead === (connection?.idleAt ?? 0)
     if (error.code === "ECONNRESET" || !socket.writable || isIdle) {
       socket.destroy()
       return
     }
-    const late = error.code === "ERR_HTTP_REQUEST_TIMEOUT"
     const [first, ...others] = connection?.open ?? []
     if (first !== undefined) {
       const { request, response } = first
       response.shouldKeepAlive = false
       if (others.length > 0 || request.complete) response.once("close", () => socket.destroy())
-      else bodyFails(request, late ? "late" : "gone")
+      else bodyFails(request, isLate(error) ? "late" : "gone")
       return
     }
     // The error is in the rest of a body whose request was already answered.
@@ -75,9 +88,8 @@ const refuseUnparsed =
       socket.destroy()
       return
     }
-    if (late) refuse(socket, 408, "the request took too long to arrive")
-    else if (error.code === "HPE_HEADER_OVERFLOW") refuse(socket, 431, "the request's headers are larger than 16 KiB")
-    else refuse(socket, 400, "the request is not well-formed HTTP")
+    if (answerList(server, error, socket)) return
+    refuseFor(error, socket)
   }
 
 /** Without a listener for `connect`, Node closes the connection without a response. */
@@ -117,6 +129,7 @@ const trackConnections = (server: Server, silenceMillis: number): Connections =>
   })
   server.on("request", (request, response) => {
     const { socket } = request
+    if (socket instanceof OneRequest) response.shouldKeepAlive = false
     const connection = connections.get(socket)
     if (connection === undefined) return
     const exchange = { request, response }
@@ -210,7 +223,7 @@ export const makeServer = ({ arrival, silence }: Timeouts = { arrival: 30_000, s
   return server
     .on("request", toOriginForm)
     .on("checkContinue", continueWhenRead(server))
-    .on("clientError", refuseUnparsed(connections))
+    .on("clientError", refuseUnparsed(server, connections))
     .on("connect", refuseTunnel)
     .on("checkExpectation", refuseExpectation)
 }

@@ -231,6 +231,70 @@ describe("an environment", () => {
   })
 })
 
+describe("over the wire", () => {
+  const send = (...lines: ReadonlyArray<string>) =>
+    service.program.exchange([...lines, "Host: localhost", "", ""].join("\r\n"))
+
+  it("a login comes as the client in Go sends it: PUT, and no content type", async () => {
+    const body = JSON.stringify({ role_id: "deploy pipeline", secret_id: deploy.key })
+    const head = [
+      "PUT /v1/auth/approle/login HTTP/1.1",
+      "Host: 127.0.0.1:7100",
+      "User-Agent: Go-http-client/1.1",
+      `Content-Length: ${body.length}`,
+      "X-Vault-Request: true",
+      "Accept-Encoding: gzip",
+      "Connection: close"
+    ]
+    const { status, text } = await service.program.exchange(`${head.join("\r\n")}\r\n\r\n${body}`)
+    assert.strictEqual(status, 200, text)
+  })
+
+  it("LIST is answered as GET with list=true, which Node's parser does not know, and the connection is closed", async () => {
+    const token = `X-Vault-Token: ${await vault.token(deploy)}`
+    for (const target of ["/v1/webshop/metadata", "/v1/webshop/metadata/", "/v1/webshop/metadata?"]) {
+      const { headers, status, text } = await send(`LIST ${target} HTTP/1.1`, token, "Connection: keep-alive")
+      assert.strictEqual(status, 200, text)
+      assert.include(JSON.parse(text).data.keys, "prod")
+      assert.strictEqual(headers.get("connection")?.trim(), "close")
+    }
+    const second = await service.program.exchange(
+      [
+        `GET /v1/sys/health HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+        `LIST /v1/webshop/metadata HTTP/1.1\r\nHost: localhost\r\n${token}\r\n\r\n`
+      ].join("")
+    )
+    assert.strictEqual(second.status, 200)
+  })
+
+  it("LIST has the authentication, the rights and the limits of every request", async () => {
+    const head = "LIST /v1/webshop/metadata HTTP/1.1"
+    assert.strictEqual((await send(head)).status, 403)
+    const token = `X-Vault-Token: ${deploy.key}`
+    assert.strictEqual((await send(head, token, token)).status, 400)
+    assert.strictEqual((await send("LIST /v1/nope/metadata HTTP/1.1", token)).status, 404)
+    assert.strictEqual((await send("LIST /v1/webshop/data/prod HTTP/1.1", token)).status, 400)
+    assert.strictEqual((await send(head, token, "X-Vault-Namespace: other")).status, 404)
+    assert.strictEqual((await send(head, token, `X: ${"x".repeat(17_000)}`)).status, 431)
+    assert.strictEqual((await send(head, token, "no field")).status, 400)
+  })
+
+  it("LIST is refused elsewhere, with a body, and in other letters", async () => {
+    for (const head of [
+      "LIST /api/orgs HTTP/1.1",
+      "LIST /v1 HTTP/1.1",
+      "LISTS /v1/webshop/metadata HTTP/1.1",
+      "LIST /v1/a"
+    ]) {
+      const { status, text } = await send(head)
+      assert.strictEqual(status, 400, head)
+      assert.strictEqual(JSON.parse(text).error.message, "the request is not well-formed HTTP")
+    }
+    const body = "LIST /v1/webshop/metadata HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+    assert.strictEqual((await service.program.exchange(body)).status, 400)
+  })
+})
+
 describe("what is not served", () => {
   it("is 405 for writes, whoever asks", async () => {
     const writes = [
