@@ -26,6 +26,7 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
     { page: "", title: "Organizations", load: () => import("./organizations/Page.js") },
     { page: "account", title: "My account", load: () => import("./account/Page.js") },
     { page: "users", title: "People", need: "superadmin", load: () => import("./users/Page.js") },
+    { page: "server", title: "Server", need: "superadmin", load: () => import("./server/Page.js") },
     { page: "backups", title: "Backups", need: "superadmin", load: () => import("./backups/Page.js") }
   ],
   org: [
@@ -45,11 +46,13 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
       uses: true,
       load: () => import("./approvals/Page.js")
     },
-    { page: "audit", title: "Audit", need: "audit.read", load: () => import("./audit/Page.js") }
+    { page: "audit", title: "Audit", need: "audit.read", load: () => import("./audit/Page.js") },
+    { page: "settings", title: "Settings", load: () => import("./org-settings/Page.js") }
   ],
   project: [
     { page: "", title: "Matrix", load: () => import("./matrix/Page.js") },
-    { page: "promote", title: "Promote", load: () => import("./promote/Page.js") }
+    { page: "promote", title: "Promote", load: () => import("./promote/Page.js") },
+    { page: "settings", title: "Settings", load: () => import("./project-settings/Page.js") }
   ],
   secret: [{ page: "", title: "", load: () => import("./secret/Page.js") }]
 }

@@ -8,6 +8,7 @@ import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { organizations } from "../../state/Organizations.js"
 import { me } from "../../state/Session.js"
+import { Table } from "../../kit/Table.js"
 
 const read = Effect.map(
   Effect.suspend(() => call("auth", (api) => api.sessions())),
@@ -84,25 +85,11 @@ export const Page = () => {
       <p>Browsers and programs in which you are logged in. End those that you do not know.</p>
       <Reading of={sessions}>
         {(found) => (
-          <div class="scroll" tabIndex={0} role="region" aria-label="Sessions">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">Address</th>
-                  <th scope="col">Since</th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">
-                    <span class="hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.map((session) => (
-                  <Row key={session.id} session={session} changed={sessions.reload} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label="Sessions" heads={["Address", "Since", "Last used", ""]}>
+            {found.map((session) => (
+              <Row key={session.id} session={session} changed={sessions.reload} />
+            ))}
+          </Table>
         )}
       </Reading>
       <button

@@ -16,6 +16,7 @@ import { Expiry } from "./Expiry.js"
 import { Rotate } from "./Rotate.js"
 import { Wizard } from "./Wizard.js"
 import "./Page.css"
+import { Table } from "../../kit/Table.js"
 
 const read = (org: OrgName) =>
   Effect.map(
@@ -112,27 +113,11 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           found.length === 0 ? (
             <p class="quiet">There are no service accounts yet.</p>
           ) : (
-            <div class="scroll" tabIndex={0} role="region" aria-label="Service accounts">
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col">Name</th>
-                    <th scope="col">Bound to</th>
-                    <th scope="col">Key</th>
-                    <th scope="col">Expires</th>
-                    <th scope="col">Last use</th>
-                    <th scope="col">
-                      <span class="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.map((account) => (
-                    <Row key={account.id} org={org} account={account} changed={accounts.reload} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table label="Service accounts" heads={["Name", "Bound to", "Key", "Expires", "Last use", ""]}>
+              {found.map((account) => (
+                <Row key={account.id} org={org} account={account} changed={accounts.reload} />
+              ))}
+            </Table>
           )
         }
       </Reading>

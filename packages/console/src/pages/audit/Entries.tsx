@@ -1,6 +1,7 @@
 import type { AuditEntry } from "@coffer/domain/AuditEntry"
 import { When } from "../../kit/When.js"
 import { detailsOf, placeOf } from "./Filters.js"
+import { Table } from "../../kit/Table.js"
 
 const isRefusal = (action: string): boolean =>
   ["access.denied", "auth.verify_failed", "auth.lockout", "audit.break", "secret.decryption_failed"].includes(action)
@@ -33,23 +34,9 @@ export const Entries = ({ entries }: { readonly entries: ReadonlyArray<AuditEntr
   entries.length === 0 ? (
     <p class="quiet">No entry fits these filters.</p>
   ) : (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Entries">
-      <table class="list audit-entries">
-        <thead>
-          <tr>
-            <th scope="col">No.</th>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Did</th>
-            <th scope="col">Where</th>
-            <th scope="col">Details</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map((entry) => (
-            <Row key={entry.seq} entry={entry} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label="Entries" class="audit-entries" heads={["No.", "When", "Who", "Did", "Where", "Details"]}>
+      {entries.map((entry) => (
+        <Row key={entry.seq} entry={entry} />
+      ))}
+    </Table>
   )

@@ -10,6 +10,7 @@ import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { RestoreDialog } from "./RestoreDialog.js"
 import { sizeOf } from "./Size.js"
+import { Table } from "../../kit/Table.js"
 
 const read = Effect.suspend(() => call("backups", (api) => api.list()))
 
@@ -99,26 +100,11 @@ export const Page = () => {
           data.length === 0 ? (
             <p class="quiet">There are no backups yet.</p>
           ) : (
-            <div class="scroll" tabIndex={0} role="region" aria-label="Backups">
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col">Made</th>
-                    <th scope="col">Size</th>
-                    <th scope="col">By</th>
-                    <th scope="col">Key</th>
-                    <th scope="col">
-                      <span class="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((backup) => (
-                    <Row key={backup.id} backup={backup} isOwn={backup.instance === server.instance} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table label="Backups" heads={["Made", "Size", "By", "Key", ""]}>
+              {data.map((backup) => (
+                <Row key={backup.id} backup={backup} isOwn={backup.instance === server.instance} />
+              ))}
+            </Table>
           )
         }
       </Reading>

@@ -8,6 +8,7 @@ import { type Command, useCommands } from "../../palette/Commands.js"
 import { countOf } from "../../staging/Staged.js"
 import type { PageProps, PlaceAt } from "../Pages.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
+import { noFilter } from "./Grid.js"
 import { ImportDialog } from "./ImportDialog.js"
 import { makeModel, type Model } from "./Model.js"
 import { NewKeyDialog } from "./NewKeyDialog.js"
@@ -29,6 +30,15 @@ const read = ({ org, project }: PlaceAt<"project">) =>
   )
 
 const commandsOf = (model: Model): ReadonlyArray<Command> => [
+  ...[...model.staging.staged.peek()].flatMap(([env, { changes }]) =>
+    [...changes.keys()].map((key) => ({
+      title: key,
+      hint: `staged in ${env}`,
+      run: () => {
+        model.filter.value = { ...noFilter, text: key }
+      }
+    }))
+  ),
   {
     title: "New key",
     hint: "action",
@@ -128,7 +138,7 @@ export const Page = ({ place }: PageProps<"project">) => {
   }, [])
 
   const canWrite = model.grid.value.columns.some((column) => column.canWrite)
-  useCommands(canWrite ? commandsOf(model) : [], model, canWrite)
+  useCommands(canWrite ? commandsOf(model) : [], model, canWrite, model.staging.staged.value)
 
   const isEmpty = model.matrix.value !== null && model.grid.value.rows.length === 0
   return (

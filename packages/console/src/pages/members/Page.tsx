@@ -16,6 +16,7 @@ import { missingInOrg } from "../../state/Organizations.js"
 import { me } from "../../state/Session.js"
 import type { PageProps } from "../Pages.js"
 import { Invite } from "./Invite.js"
+import { Table } from "../../kit/Table.js"
 
 const read = (org: OrgName) =>
   Effect.map(
@@ -123,25 +124,11 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       {why === null ? <Invite org={org} done={members.reload} /> : <p class="quiet">To invite people, one {why}.</p>}
       <Reading of={members}>
         {(found) => (
-          <div class="scroll" tabIndex={0} role="region" aria-label="Members">
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">Person</th>
-                  <th scope="col">Role</th>
-                  <th scope="col">Since</th>
-                  <th scope="col">
-                    <span class="hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {found.map((member) => (
-                  <Row key={member.user_id} org={org} member={member} changed={members.reload} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label="Members" heads={["Person", "Role", "Since", ""]}>
+            {found.map((member) => (
+              <Row key={member.user_id} org={org} member={member} changed={members.reload} />
+            ))}
+          </Table>
         )}
       </Reading>
       <details class="more">

@@ -5,19 +5,24 @@ import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { organizations } from "../../state/Organizations.js"
+import { facts } from "../../state/Server.js"
+import { me } from "../../state/Session.js"
 
-const Create = () => (
-  <CreateForm
-    what="organization"
-    example="acme"
-    form={orgNameForm}
-    create={(name) => call("organizations", (api) => api.create({ payload: { name } }))}
-    done={(made) => {
-      organizations.value = [...organizations.value, made]
-      navigate(orgAddress(made.name))
-    }}
-  />
-)
+const Create = () =>
+  facts.value?.org_creation === "superadmin" && me.value?.is_superadmin !== true ? (
+    <p class="quiet">Only superadmins create organizations on this server: ask one of them.</p>
+  ) : (
+    <CreateForm
+      what="organization"
+      example="acme"
+      form={orgNameForm}
+      create={(name) => call("organizations", (api) => api.create({ payload: { name } }))}
+      done={(made) => {
+        organizations.value = [...organizations.value, made]
+        navigate(orgAddress(made.name))
+      }}
+    />
+  )
 
 /** The caller's organizations. The first page of a newcomer. */
 export const Page = () => {

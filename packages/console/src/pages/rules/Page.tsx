@@ -12,6 +12,7 @@ import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import type { PageProps } from "../Pages.js"
 import { Editor } from "./Editor.js"
+import { Table } from "../../kit/Table.js"
 
 const read = (org: OrgName) =>
   Effect.map(
@@ -118,26 +119,11 @@ const Rules = ({
         value={filter.value}
         onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
       />
-      <div class="scroll" tabIndex={0} role="region" aria-label="Rules">
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Who</th>
-              <th scope="col">Projects / environments</th>
-              <th scope="col">May</th>
-              <th scope="col">Granted</th>
-              <th scope="col">
-                <span class="hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.slice(0, 500).map((rule) => (
-              <Row key={rule.id} org={org} rule={rule} changed={changed} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Rules" heads={["Who", "Projects / environments", "May", "Granted", ""]}>
+        {found.slice(0, 500).map((rule) => (
+          <Row key={rule.id} org={org} rule={rule} changed={changed} />
+        ))}
+      </Table>
       {found.length > 500 && <p class="quiet">The first 500 of {found.length}: filter to see the others.</p>}
     </>
   )

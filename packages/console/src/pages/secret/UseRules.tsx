@@ -11,6 +11,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { AllowUse } from "./AllowUse.js"
+import { Table } from "../../kit/Table.js"
 
 interface RuleProps {
   readonly path: SecretPath
@@ -101,26 +102,11 @@ const Rules = ({ path }: { readonly path: SecretPath }) => {
           found.length === 0 ? (
             <p class="quiet">Nobody may use it without seeing it.</p>
           ) : (
-            <div class="scroll" tabIndex={0} role="region" aria-label="Use rules">
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col">Who</th>
-                    <th scope="col">Requests</th>
-                    <th scope="col">The value goes into</th>
-                    <th scope="col">Limits</th>
-                    <th scope="col">
-                      <span class="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {found.map((rule) => (
-                    <Row key={rule.id} path={path} rule={rule} changed={rules.reload} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table label="Use rules" heads={["Who", "Requests", "The value goes into", "Limits", ""]}>
+              {found.map((rule) => (
+                <Row key={rule.id} path={path} rule={rule} changed={rules.reload} />
+              ))}
+            </Table>
           )
         }
       </Reading>

@@ -10,6 +10,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
+import { Table } from "../../kit/Table.js"
 
 interface VersionsProps {
   readonly path: SecretPath
@@ -70,65 +71,53 @@ export const Versions = ({ cell, changed, env, path }: VersionsProps) => {
       {(found) => (
         <>
           <Problem failure={act.failure.value} />
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Version</th>
-                <th scope="col">Written</th>
-                <th scope="col">By</th>
-                <th scope="col">
-                  <span class="hidden">Actions</span>
-                </th>
+          <Table label="Versions" heads={["Version", "Written", "By", ""]}>
+            {found.map((one) => (
+              <tr key={one.version}>
+                <td>
+                  v{one.version} {badgeOf(one)}
+                </td>
+                <td>
+                  <When time={one.created_at} />
+                </td>
+                <td>{one.created_by}</td>
+                <td class="secret-actions">
+                  {!one.current && !one.destroyed && (
+                    <>
+                      <button
+                        type="button"
+                        disabled={!canWrite || act.isBusy.value}
+                        title={canWrite ? undefined : "needs a rule with the permission write"}
+                        onClick={() => {
+                          act.run(
+                            call("secrets", (api) =>
+                              api.rollback({
+                                path,
+                                payload: { version: one.version, expected_version: cell.version }
+                              })
+                            ),
+                            done
+                          )
+                        }}
+                      >
+                        Roll back to it
+                      </button>
+                      <button
+                        type="button"
+                        disabled={!canDestroy || act.isBusy.value}
+                        title={canDestroy ? undefined : "needs a rule with the permission admin"}
+                        onClick={() => {
+                          doomed.value = one.version
+                        }}
+                      >
+                        Destroy
+                      </button>
+                    </>
+                  )}
+                </td>
               </tr>
-            </thead>
-            <tbody>
-              {found.map((one) => (
-                <tr key={one.version}>
-                  <td>
-                    v{one.version} {badgeOf(one)}
-                  </td>
-                  <td>
-                    <When time={one.created_at} />
-                  </td>
-                  <td>{one.created_by}</td>
-                  <td class="secret-actions">
-                    {!one.current && !one.destroyed && (
-                      <>
-                        <button
-                          type="button"
-                          disabled={!canWrite || act.isBusy.value}
-                          title={canWrite ? undefined : "needs a rule with the permission write"}
-                          onClick={() => {
-                            act.run(
-                              call("secrets", (api) =>
-                                api.rollback({
-                                  path,
-                                  payload: { version: one.version, expected_version: cell.version }
-                                })
-                              ),
-                              done
-                            )
-                          }}
-                        >
-                          Roll back to it
-                        </button>
-                        <button
-                          type="button"
-                          disabled={!canDestroy || act.isBusy.value}
-                          title={canDestroy ? undefined : "needs a rule with the permission admin"}
-                          onClick={() => {
-                            doomed.value = one.version
-                          }}
-                        >
-                          Destroy
-                        </button>
-                      </>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </Table>
           {doomed.value !== null && (
             <ConfirmByName
               title={`Destroy version ${doomed.value}`}

@@ -1,7 +1,8 @@
 import type { UserRecord } from "@coffer/domain/UserRecord"
 import { EmailPrefix } from "@coffer/domain/UserRecord"
 import { useSignal } from "@preact/signals"
-import { Effect, Option, Schema } from "effect"
+import type { Effect} from "effect";
+import { Option, Schema } from "effect"
 import { call, type Failure } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
@@ -9,10 +10,9 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
+import { Table } from "../../kit/Table.js"
 
 const decode = Schema.decodeUnknownOption(EmailPrefix)
-
-const readHealth = Effect.suspend(() => call("system", (api) => api.ready()))
 
 const readPage = (prefix: string) => {
   const email = Option.getOrUndefined(decode(prefix))
@@ -88,27 +88,13 @@ const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: (
   )
 }
 
-const Health = () => {
-  const health = useLoad("health", () => readHealth)
-  return (
-    <Reading of={health}>
-      {() => (
-        <p>
-          <span class="badge good">healthy</span> The database answers, and the audit log can be written.
-        </p>
-      )}
-    </Reading>
-  )
-}
-
-/** The people of the server and its health, for superadmins. */
+/** The people of the server for superadmins. */
 export const Page = () => {
   const prefix = useSignal("")
   const users = useLoad(prefix.value, () => readPage(prefix.value))
   return (
     <section class="wide-page">
       <h1>People of this server</h1>
-      <Health />
       <input
         type="search"
         class="wide"
@@ -120,26 +106,11 @@ export const Page = () => {
       <Reading of={users}>
         {({ data, pagination }) => (
           <>
-            <div class="scroll" tabIndex={0} role="region" aria-label="People">
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col">Person</th>
-                    <th scope="col">Last seen</th>
-                    <th scope="col">Organizations</th>
-                    <th scope="col">Sessions</th>
-                    <th scope="col">
-                      <span class="hidden">Actions</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.map((user) => (
-                    <Row key={user.id} user={user} changed={users.reload} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table label="People" heads={["Person", "Last seen", "Organizations", "Sessions", ""]}>
+              {data.map((user) => (
+                <Row key={user.id} user={user} changed={users.reload} />
+              ))}
+            </Table>
             {pagination.has_next && <p class="quiet">The first 100: type the beginning of an address for others.</p>}
           </>
         )}

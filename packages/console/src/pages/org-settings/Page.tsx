@@ -1,0 +1,53 @@
+import { orgNameForm } from "@coffer/domain/NameForms"
+import { Effect } from "effect"
+import { call } from "../../client/Calls.js"
+import { Delete } from "../../kit/Delete.js"
+import { Rename } from "../../kit/Rename.js"
+import { orgAddress, serverAddress } from "../../routing/Places.js"
+import { navigate } from "../../routing/Router.js"
+import { missingInOrg, readOrganizations } from "../../state/Organizations.js"
+import type { PageProps } from "../Pages.js"
+
+/** The name of an organization, and its end. */
+export const Page = ({ place: { org } }: PageProps<"org">) => (
+  <section class="narrow">
+    <h1>Settings of {org}</h1>
+    <h2>Name</h2>
+    <Rename
+      key={org}
+      what="organization"
+      name={org}
+      form={orgNameForm}
+      hint="What is in it stays. Addresses and files such as service.yml with the old name stop working."
+      why={missingInOrg(org, "org.update")}
+      rename={(name) =>
+        Effect.zipLeft(
+          call("organizations", (api) => api.rename({ path: { org_name: org }, payload: { name } })),
+          readOrganizations
+        )
+      }
+      done={({ name }) => {
+        navigate(orgAddress(name, "settings"), { replace: true })
+      }}
+    />
+    <h2>Delete</h2>
+    <p>Everything in {org} becomes inaccessible: projects, secrets, members, rules, service accounts.</p>
+    <Delete
+      what="organization"
+      name={org}
+      why={missingInOrg(org, "org.delete")}
+      remove={Effect.zipRight(
+        call("organizations", (api) => api.delete({ path: { org_name: org } })),
+        readOrganizations
+      )}
+      done={() => {
+        navigate(serverAddress(), { replace: true })
+      }}
+    >
+      <p>
+        All projects, secrets, members, rules and service accounts of {org} are gone at once, and every key of it stops
+        working. Only a backup has them. Its audit log stays for superadmins.
+      </p>
+    </Delete>
+  </section>
+)
