@@ -1,7 +1,7 @@
 import type { UserRecord } from "@coffer/domain/UserRecord"
 import { EmailPrefix } from "@coffer/domain/UserRecord"
 import { useSignal } from "@preact/signals"
-import type { Effect} from "effect";
+import type { Effect } from "effect"
 import { Option, Schema } from "effect"
 import { call, type Failure } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
