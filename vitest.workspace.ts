@@ -29,7 +29,8 @@ const onBoth = [
   "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
   "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",
-  "users/Users"
+  "users/Users",
+  "vault/View"
 ]
 
 /** The others of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
@@ -44,7 +45,8 @@ const onBothInLongRuns = [
   "model/{Listing,Model}",
   "pages/*",
   "trail/Verify",
-  "use/{Approvals,Widening}"
+  "use/{Approvals,Widening}",
+  "vault/{Table,Tenants}"
 ]
 
 /** What all tests of a project share. */

@@ -1,0 +1,95 @@
+// Reads an environment by the Vault provider of External Secrets, unchanged. Build it beside this file:
+//
+//	go mod init external-secrets && go get github.com/external-secrets/external-secrets/pkg/provider/vault@v0.19.2
+//	go build -o ~/bin/external-secrets-client .
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	esv1 "github.com/external-secrets/external-secrets/apis/externalsecrets/v1"
+	esmeta "github.com/external-secrets/external-secrets/apis/meta/v1"
+	"github.com/external-secrets/external-secrets/pkg/provider/vault"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func main() {
+	ctx := context.Background()
+	env := os.Getenv
+	kube := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "coffer", Namespace: "shop"},
+		Data:       map[string][]byte{"key": []byte(env("KEY")), "jwt": []byte(env("JWT"))},
+	}).Build()
+	ref := esmeta.SecretKeySelector{Name: "coffer", Key: "key"}
+	jwt := esmeta.SecretKeySelector{Name: "coffer", Key: "jwt"}
+	auth := &esv1.VaultAuth{}
+	switch env("METHOD") {
+	case "token":
+		auth.TokenSecretRef = &ref
+	case "jwt":
+		auth.Jwt = &esv1.VaultJwtAuth{Path: "jwt", Role: env("ROLE"), SecretRef: &jwt}
+	case "kubernetes":
+		auth.Kubernetes = &esv1.VaultKubernetesAuth{Path: "kubernetes", Role: env("ROLE"), SecretRef: &jwt}
+	default:
+		auth.AppRole = &esv1.VaultAppRole{Path: "approle", RoleID: env("ROLE"), SecretRef: ref}
+	}
+	spec := &esv1.VaultProvider{Server: env("VAULT_ADDR"), Path: ptr("webshop"), Version: esv1.VaultKVStoreV2, Auth: auth}
+	if ns := env("NS"); ns != "" {
+		spec.Namespace = ptr(ns)
+	}
+	store := &esv1.SecretStore{
+		TypeMeta:   metav1.TypeMeta{Kind: "SecretStore"},
+		ObjectMeta: metav1.ObjectMeta{Name: "coffer", Namespace: "shop"},
+		Spec:       esv1.SecretStoreSpec{Provider: &esv1.SecretStoreProvider{Vault: spec}},
+	}
+	p := &vault.Provider{NewVaultClient: vault.NewVaultClient}
+	client, err := p.NewClient(ctx, store, kube, "shop")
+	if err != nil {
+		fmt.Println("client:", err)
+		os.Exit(1)
+	}
+	v, err := client.Validate()
+	fmt.Println("validate:", v, err)
+	key := env("ENVIRONMENT")
+	if key == "" {
+		key = "prod"
+	}
+	m, err := client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: key})
+	fmt.Printf("map: %q %v\n", m, err)
+	one, err := client.GetSecret(ctx, esv1.ExternalSecretDataRemoteRef{Key: key, Property: "DATABASE_URL"})
+	fmt.Printf("one: %q %v\n", one, err)
+	none, err := client.GetSecret(ctx, esv1.ExternalSecretDataRemoteRef{Key: key, Property: "NOPE"})
+	fmt.Printf("no such key: %q %v\n", none, err)
+	all, err := client.GetAllSecrets(ctx, esv1.ExternalSecretFind{Name: &esv1.FindName{RegExp: "^(prod|staging)$"}})
+	fmt.Printf("find: %q %v\n", all, err)
+	_, err = client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: "nope"})
+	fmt.Println("no such environment:", err, err == esv1.NoSecretErr)
+	_, err = client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: key, Version: "1"})
+	fmt.Println("version:", err)
+	if n, _ := strconv.Atoi(env("READS")); n > 0 {
+		start := time.Now()
+		for i := 0; i < n; i++ {
+			if _, err := client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: key}); err != nil {
+				fmt.Println("read", i, err)
+				os.Exit(1)
+			}
+		}
+		fmt.Println("reads:", n, time.Since(start).Round(time.Millisecond))
+	}
+	fmt.Println("push:", client.DeleteSecret(ctx, pushRef{}))
+	fmt.Println("close:", client.Close(ctx))
+}
+
+type pushRef struct{}
+
+func (pushRef) GetRemoteKey() string { return "prod" }
+func (pushRef) GetProperty() string  { return "" }
