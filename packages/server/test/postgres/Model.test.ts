@@ -13,9 +13,15 @@ import { copyOfTemplate, drop, invariantsOnServer, serverUrl } from "../support/
 import { freshFolder, masterKey, Program } from "../support/Program.js"
 import { Load, prepare } from "./faults/Load.js"
 
+/** The rules that explain a decision, in an order of their own: those of one millisecond have the order of their ids. */
+const sorted = (text: string): string => {
+  const { because, ...rest } = JSON.parse(text)
+  return JSON.stringify({ ...rest, because: because?.map((rule: unknown) => JSON.stringify(rule)).sort() })
+}
+
 /** What differs between any two databases: ids, times and keys. The order of refusals in the audit log differs too. */
 const shown = ({ method, path, status, text }: Exchange): string => {
-  const answer = path.includes("/audit-logs") ? "" : text
+  const answer = path.includes("/audit-logs") ? "" : path.includes("/acl/explain") ? sorted(text) : text
   return `${method} ${path} ${status} ${answer}`
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
@@ -95,7 +101,22 @@ const answersOf = async (service: Service, number: number, run: Run): Promise<Re
 }
 
 describe("three servers on one PostgreSQL, each call to the next of them", () => {
-  // Before the other: superadmins see its organization too.
+  it("are linearizable for each secret, and no ETag and no revision names two contents", async () => {
+    const { balancer, servers } = replicas
+    const [first] = servers
+    assert.isDefined(first)
+    const load = new Load([balancer], await prepare(first))
+    load.start(9)
+    await setTimeout(long ? 60_000 : 3_000)
+    await load.stop()
+    assert.isAbove(load.count("done"), 20)
+    assert.strictEqual(load.count("done"), load.operations.length)
+    assert.isAbove(load.bundles.length, 0)
+    await load.check(first, url())
+    // Superadmins would see it in the other test.
+    await first.call("DELETE", "/api/orgs/acme", { token: load.token })
+  })
+
   it("answer random calls as a plain model says, and word for word as one server with SQLite", async () => {
     let runs = 0
     await fc.assert(
@@ -111,18 +132,4 @@ describe("three servers on one PostgreSQL, each call to the next of them", () =>
       { numRuns: long ? 20 : 1, endOnFailure: true }
     )
   }, 1_200_000)
-
-  it("are linearizable for each secret, and no ETag and no revision names two contents", async () => {
-    const { balancer, servers } = replicas
-    const [first] = servers
-    assert.isDefined(first)
-    const load = new Load([balancer], await prepare(first))
-    load.start(9)
-    await setTimeout(long ? 60_000 : 3_000)
-    await load.stop()
-    assert.isAbove(load.count("done"), 20)
-    assert.strictEqual(load.count("done"), load.operations.length)
-    assert.isAbove(load.bundles.length, 0)
-    await load.check(first, url())
-  })
 })
