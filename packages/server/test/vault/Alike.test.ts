@@ -1,0 +1,35 @@
+import { Access } from "@coffer/server/access/Access"
+import { assert, describe, it } from "@effect/vitest"
+import { EnvName, ProjectName } from "@coffer/domain/Names"
+import { orgOf } from "@coffer/server/vault/Places"
+import { Effect } from "effect"
+import { countingStatements } from "../support/FailingDriver.js"
+import { account, asActor, grant, onDatabase, organization, outcome, person } from "../support/Services.js"
+
+const project_name = ProjectName.make("webshop")
+const env_name = EnvName.make("prod")
+
+describe("a namespace that is another tenant's", () => {
+  it.effect("takes the same statements as one that is not there", () =>
+    Effect.gen(function* () {
+      yield* person("ada@example.com")
+      yield* organization("acme")
+      yield* organization("other")
+      const bot = yield* account("deploy")
+      yield* grant(bot, "read")
+      const access = yield* Access
+      const read = (namespace: string) =>
+        Effect.flatMap(orgOf({ "x-vault-namespace": namespace }), (org_name) =>
+          access.env({ org_name, project_name, env_name }, "secret.read")
+        ).pipe(asActor(bot))
+      assert.strictEqual(yield* outcome(read("acme")), "success")
+      // The first statements of a connection are prepared.
+      yield* Effect.either(read("nobody"))
+      const foreign = yield* countingStatements(/./, Effect.either(read("other")))
+      const absent = yield* countingStatements(/./, Effect.either(read("nobody")))
+      assert.strictEqual(foreign.count, absent.count)
+      assert.isAbove(foreign.count, 0)
+      assert.strictEqual(yield* outcome(read("other")), "NotFound")
+    }).pipe(onDatabase())
+  )
+})
