@@ -92,7 +92,7 @@ describe.skipIf(!clients.bao)("bao", () => {
     const token = await login(deploy)
     const read = await bao(token, "kv", "get", "-format=json", "webshop/prod")
     assert.deepStrictEqual(JSON.parse(read.out).data.data, { DATABASE_URL: "postgres://acme", PEM: pem })
-    assert.strictEqual((await bao(token, "kv", "get", "-mount=webshop", "-field=PEM", "prod")).out, `${pem}\n`)
+    assert.strictEqual((await bao(token, "kv", "get", "-mount=webshop", "-field=PEM", "prod")).out, pem)
     assert.include((await bao(token, "kv", "list", "webshop")).out, "prod")
     assert.match((await bao(token, "token", "renew")).out, /token_duration\s+1h/)
     assert.match((await bao(token, "token", "lookup")).out, /type\s+service/)
@@ -125,7 +125,7 @@ describe.skipIf(!clients.bao)("bao", () => {
   it("takes an account's key as a token", async () => {
     assert.strictEqual(
       (await bao(deploy.key, "kv", "get", "-field=DATABASE_URL", "webshop/prod")).out,
-      "postgres://acme\n"
+      "postgres://acme"
     )
   })
 })
