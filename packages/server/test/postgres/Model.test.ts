@@ -22,11 +22,15 @@ const sorted = (text: string): string => {
 /** What differs between any two databases: ids, times and keys. The order of refusals in the audit log differs too. */
 const shown = ({ method, path, status, text }: Exchange): string => {
   const answer = path.includes("/audit-logs") ? "" : path.includes("/acl/explain") ? sorted(text) : text
-  return `${method} ${path} ${status} ${answer}`
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>")
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
-    .replace(/svc_sa_[\w-]+/g, "<key>")
-    .replace(/"key_hint":"[^"]+"/g, "<hint>")
+  return (
+    `${method} ${path} ${status} ${answer}`
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>")
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+      .replace(/svc_sa_[\w-]+/g, "<key>")
+      .replace(/"key_hint":"[^"]+"/g, "<hint>")
+      // Written soon after the use.
+      .replace(/"last_used_at":(null|"<time>")/g, "<use>")
+  )
 }
 
 /** Servers of one database behind a proxy. */
