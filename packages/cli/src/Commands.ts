@@ -14,7 +14,7 @@ import { projectCommand } from "./commands/Projects.js"
 import { runCommand } from "./commands/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
-import { serverCommand } from "./commands/Server.js"
+import { featuresCommand, settingsCommand } from "./commands/Server.js"
 import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
 import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/setup/Setup.js"
@@ -46,7 +46,8 @@ export const tree: Tree = {
     userCommand,
     auditCommand,
     backupCommand,
-    serverCommand,
+    featuresCommand,
+    settingsCommand,
     masterKeyCommand,
     completionsCommand(() => tree),
     ...helpCommands

@@ -1,11 +1,11 @@
 import type { ServerSetting } from "@coffer/domain/ServerFacts"
 import { Effect } from "effect"
-import { atServer, group } from "../grammar/Command.js"
+import { atServer } from "../grammar/Command.js"
 import { listView, recordView } from "../terminal/View.js"
 
-const show = atServer("show", {
+export const featuresCommand = atServer("features", {
   description: "Show what the server offers",
-  examples: ["coffer server show"],
+  examples: ["coffer features"],
   options: {},
   run: ({ call }) =>
     Effect.map(
@@ -23,9 +23,9 @@ const columns = {
   source: ({ source, variable }: ServerSetting) => (source === variable ? "" : source)
 }
 
-const settings = atServer("settings", {
+export const settingsCommand = atServer("settings", {
   description: "List the server's settings, for its superadmins: of a secret only whether it is set",
-  examples: ["coffer server settings --json"],
+  examples: ["coffer settings", "coffer settings --json"],
   options: {},
   run: ({ call }) =>
     Effect.map(
@@ -33,5 +33,3 @@ const settings = atServer("settings", {
       (found) => listView(found, columns, "there are no settings")
     )
 })
-
-export const serverCommand = group("server", "What the server offers, and its settings", [show, settings])

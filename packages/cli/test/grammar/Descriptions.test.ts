@@ -36,6 +36,8 @@ describe("the data of coffer", () => {
         "status json text",
         "none each",
         "action actor",
+        "up down metadata",
+        "false true",
         "bash zsh fish"
       ]
     )
