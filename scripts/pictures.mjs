@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { createServer } from "node:net"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,7 +13,15 @@ import { chromium } from "playwright-core"
 import { chromiumFlags, chromiumPath, noChromium } from "./chromium.mjs"
 
 const root = new URL("../", import.meta.url)
-const port = 7199
+const freePort = async () => {
+  const probe = createServer().listen(0, "127.0.0.1")
+  await once(probe, "listening")
+  const { port } = probe.address()
+  probe.close()
+  await once(probe, "close")
+  return port
+}
+const port = await freePort()
 const url = `http://127.0.0.1:${port}`
 
 const folder = await mkdtemp(join(tmpdir(), "coffer-pictures-"))
@@ -28,6 +37,7 @@ const startServer = async () => {
       SERVICE_PUBLIC_URL: url,
       SMTP_HOST: "log",
       SUPERADMIN_EMAIL_0: "ada@example.com",
+      SERVICE_BROKER: "1",
       BACKUP_DIR: folder
     },
     stdio: ["ignore", "ignore", "pipe"]
@@ -114,6 +124,11 @@ const pages = {
   rules: "/acme/-/rules",
   accounts: "/acme/-/accounts",
   audit: "/acme/-/audit",
+  secret: "/acme/webshop/STRIPE_API_KEY?env=prod",
+  approvals: "/acme/-/approvals",
+  settings: "/acme/-/settings",
+  environments: "/acme/webshop/-/settings",
+  server: "/-/server",
   account: "/-/account",
   people: "/-/users",
   backups: "/-/backups",

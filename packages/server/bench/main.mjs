@@ -17,6 +17,7 @@ import { print } from "./support/table.mjs"
 import { rows as audit } from "./rows/audit.mjs"
 import { rows as backup } from "./rows/backup.mjs"
 import { rows as broker } from "./rows/broker.mjs"
+import { rows as webConsole } from "./rows/console.mjs"
 import { rows as openbao } from "./rows/openbao.mjs"
 import { rows as memory } from "./rows/memory.mjs"
 import { rows as postgres } from "./rows/postgres.mjs"
@@ -47,6 +48,7 @@ const all = [
   ...startup,
   ...backup,
   ...broker,
+  ...webConsole,
   ...openbao,
   ...postgres,
   ...trips,

@@ -74,7 +74,7 @@ export const ask = async (server, method, path, { body, headers = {}, key, token
 }
 
 /** Returns the login code from the log of a server without mail. */
-const codeInLog = (server) => async (email) => {
+export const codeInLog = (server) => async (email) => {
   const [, code] = await server.said(
     new RegExp(`login code for ${email.replace(/\./g, "\\.")}: (\\d{6})(?![^]*login code for ${email})`)
   )
