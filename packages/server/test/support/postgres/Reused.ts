@@ -48,6 +48,8 @@ const stateOf = async (client: Client): Promise<State> => {
 
 /** Takes a database that an earlier test of any worker has left. */
 const take = onServer("postgres", async (client) => {
+  // Two workers that make the table at the same time would not both succeed. The end of the connection unlocks.
+  await client.query("SELECT pg_advisory_lock(2)")
   await client.query(
     "CREATE TABLE IF NOT EXISTS idle (name TEXT PRIMARY KEY, size BIGINT NOT NULL, schema TEXT NOT NULL)"
   )
