@@ -13,7 +13,7 @@ import {
 const home = new TestHome("http://127.0.0.1:9")
 
 const cases: ReadonlyArray<Case> = [
-  ["coffer serv", ["service-account", "server"]],
+  ["coffer serv", ["service-account"]],
   ["coffer service-account ro", ["rotate"]],
   ["coffer env ", ["list", "create", "delete", "diff", "copy", "revisions", "revert"]],
   ["coffer master-key ", ["rotate"]],
