@@ -3,7 +3,8 @@ import type { Effect } from "effect"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
 
-interface Action {
+/** What `useAct` gives. */
+export interface Action {
   readonly isBusy: ReadonlySignal<boolean>
   readonly failure: ReadonlySignal<Failure | null>
   /** Runs an effect, unless one runs. `done` is called with its value. */

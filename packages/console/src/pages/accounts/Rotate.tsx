@@ -5,8 +5,8 @@ import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
+import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { Problem } from "../../kit/Problem.js"
 import { NewKey } from "./NewKey.js"
 
 const graces = { "not at all": 0, "1 hour": 3_600, "1 day": 86_400, "7 days": 604_800 } as const
@@ -36,33 +36,26 @@ export const Rotate = ({ account, changed, close, org }: RotateProps) => {
             choose={(word) => (grace.value = word)}
           />
           <p class="hint">Time to bring the new key to where the account runs.</p>
-          <Problem failure={act.failure.value} />
-          <footer>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              class="primary"
-              disabled={act.isBusy.value}
-              onClick={() => {
-                act.run(
-                  call("serviceAccounts", (api) =>
-                    api.rotate({
-                      path: { org_name: org, sa_id: account.id },
-                      payload: { grace_seconds: Grace.make(graces[grace.value]) }
-                    })
-                  ),
-                  (next) => {
-                    made.value = next
-                    changed()
-                  }
-                )
-              }}
-            >
-              Rotate
-            </button>
-          </footer>
+          <DialogButtons
+            act={act}
+            close={close}
+            word="Rotate"
+            kind="primary"
+            decide={() => {
+              act.run(
+                call("serviceAccounts", (api) =>
+                  api.rotate({
+                    path: { org_name: org, sa_id: account.id },
+                    payload: { grace_seconds: Grace.make(graces[grace.value]) }
+                  })
+                ),
+                (next) => {
+                  made.value = next
+                  changed()
+                }
+              )
+            }}
+          />
         </>
       ) : (
         <NewKey account={made.value} />

@@ -2,8 +2,8 @@ import type { Backup, Restore } from "@coffer/domain/Backup"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { Problem } from "../../kit/Problem.js"
 import { sizeOf } from "./Size.js"
 
 /** What is left to do on the server's machine. */
@@ -36,25 +36,18 @@ export const RestoreDialog = ({ backup, close }: { readonly backup: Backup; read
             The backup of {backup.created_at} is decrypted into a file on the server's machine. The database that runs
             is not changed.
           </p>
-          <Problem failure={act.failure.value} />
-          <footer>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              class="primary"
-              disabled={act.isBusy.value}
-              onClick={() => {
-                act.run(
-                  call("backups", (api) => api.restore({ path: { backup_id: backup.id } })),
-                  (found) => (restored.value = found)
-                )
-              }}
-            >
-              Decrypt it
-            </button>
-          </footer>
+          <DialogButtons
+            act={act}
+            close={close}
+            word="Decrypt it"
+            kind="primary"
+            decide={() => {
+              act.run(
+                call("backups", (api) => api.restore({ path: { backup_id: backup.id } })),
+                (found) => (restored.value = found)
+              )
+            }}
+          />
         </>
       ) : (
         <Left {...restored.value} />

@@ -4,9 +4,9 @@ import { useSignal } from "@preact/signals"
 import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../state/Organizations.js"
@@ -61,25 +61,18 @@ const Row = ({ changed, org, rule }: RowProps) => {
               {subject} loses <strong>{permission}</strong> on <code>{`${project_pattern}/${env_pattern}`}</code> at
               once, unless a role or another rule gives it.
             </p>
-            <Problem failure={act.failure.value} />
-            <footer>
-              <button type="button" onClick={() => (isOpen.value = false)}>
-                Cancel
-              </button>
-              <button
-                type="button"
-                class="danger"
-                disabled={act.isBusy.value}
-                onClick={() => {
-                  act.run(
-                    call("acl", (api) => api.revoke({ path: { org_name: org, rule_id: id } })),
-                    changed
-                  )
-                }}
-              >
-                Revoke
-              </button>
-            </footer>
+            <DialogButtons
+              act={act}
+              close={() => (isOpen.value = false)}
+              word="Revoke"
+              kind="danger"
+              decide={() => {
+                act.run(
+                  call("acl", (api) => api.revoke({ path: { org_name: org, rule_id: id } })),
+                  changed
+                )
+              }}
+            />
           </Dialog>
         )}
       </td>

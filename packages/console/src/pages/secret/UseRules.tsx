@@ -6,9 +6,9 @@ import { useSignal } from "@preact/signals"
 import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { AllowUse } from "./AllowUse.js"
 import { Table } from "../../kit/Table.js"
@@ -30,25 +30,18 @@ const Revoke = ({ changed, close, path, rule }: RuleProps & { readonly close: ()
         {rule.accounts.join(", ")} can no longer use <strong>{path.key}</strong> at {rule.hosts.join(", ")}. Requests
         that are under way still end.
       </p>
-      <Problem failure={act.failure.value} />
-      <footer>
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="danger"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("useRules", (api) => api.delete({ path: { ...path, use_rule_id: rule.id } })),
-              changed
-            )
-          }}
-        >
-          Revoke
-        </button>
-      </footer>
+      <DialogButtons
+        act={act}
+        close={close}
+        word="Revoke"
+        kind="danger"
+        decide={() => {
+          act.run(
+            call("useRules", (api) => api.delete({ path: { ...path, use_rule_id: rule.id } })),
+            changed
+          )
+        }}
+      />
     </Dialog>
   )
 }
