@@ -37,6 +37,13 @@ export type WholeRow = typeof WholeRow.Type
 
 const WholeRowOfEnvironment = Schema.Struct({ ...WholeRow.fields, revision: Schema.Number })
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
+const EnvironmentState = Schema.Struct({
+  revision: Schema.Number,
+  created_at: Schema.String,
+  updated_at: Schema.NullOr(Schema.String)
+})
+export type EnvironmentState = typeof EnvironmentState.Type
+
 const EmptyRow = Schema.Struct({ revision: Schema.Number, secrets: Schema.Literal(0, 1) })
 
 /** A snapshot of an environment. */
@@ -140,6 +147,12 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
         ),
 
       revision,
+
+      /** The revision of an environment, when it was created, and when its newest secret was set, if it has one. */
+      state: first(EnvironmentState)`
+        SELECT e.revision AS revision, e.created_at AS created_at, (
+            SELECT max(s.updated_at) FROM secrets s WHERE s.env_id = e.id AND s.removed_at IS NULL) AS updated_at
+        FROM environments e WHERE e.id = ${"envId"} AND e.removed_at IS NULL`,
 
       /** Like `list`, with the encrypted columns. With `keys`, only the secrets of these keys. */
       select: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<ReadonlyArray<WholeRow>> =>

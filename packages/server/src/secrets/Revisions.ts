@@ -14,7 +14,7 @@ import { Changes, movesOf, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
 import type { Totals } from "./ChangesRepo.js"
 import { type ChangeRow, HistoryRepo } from "./HistoryRepo.js"
-import { SecretsRepo } from "./Repo.js"
+import { missingEnvironment, SecretsRepo } from "./Repo.js"
 import { type Value, Versions } from "./Versions.js"
 
 const defaultLimit = 100
@@ -65,6 +65,14 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         revisions.sort((a, b) => b.revision - a.revision)
         // The oldest revision on a full page may be incomplete.
         return revisions.slice(0, rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit)
+      })
+    )
+
+    /** Returns the current revision, when the environment was created, and when its newest secret was set. */
+    const current = traced("Revisions.current")(
+      Effect.fnUntraced(function* (place: Place<"secret.list">) {
+        const { id, name } = place.env
+        return (yield* repo.state({ envId: id })) ?? (yield* missingEnvironment(name))
       })
     )
 
@@ -162,7 +170,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       })
     )
 
-    return { list, revert } as const
+    return { current, list, revert } as const
   }),
   dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default, Widening.Default]
 }) {}

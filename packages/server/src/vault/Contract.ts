@@ -138,15 +138,30 @@ class TokenGroup extends HttpApiGroup.make("vaultToken")
 
 const KeyValues = Schema.Record({ key: Schema.String, value: Schema.Redacted(Schema.String) })
 
-/** The version is the environment's revision. */
-const Metadata = Schema.Struct({
+const Version = Schema.Struct({
   created_time: Schema.String,
-  custom_metadata: Schema.Null,
   deletion_time: Schema.Literal(""),
-  destroyed: Schema.Literal(false),
-  version: Schema.Number
+  destroyed: Schema.Literal(false)
 })
+export type Version = typeof Version.Type
+
+/** The version is the environment's revision. */
+const Metadata = Schema.Struct({ ...Version.fields, custom_metadata: Schema.Null, version: Schema.Number })
 export type Metadata = typeof Metadata.Type
+
+/** An environment without its values. Only the current version is served. */
+const Description = Schema.Struct({
+  cas_required: Schema.Literal(false),
+  created_time: Schema.String,
+  current_version: Schema.Number,
+  custom_metadata: Schema.Null,
+  delete_version_after: Schema.Literal("0s"),
+  max_versions: Schema.Literal(0),
+  oldest_version: Schema.Number,
+  updated_time: Schema.String,
+  versions: Schema.Record({ key: Schema.String, value: Version })
+})
+export type Description = typeof Description.Type
 
 const flag = Schema.String
 
@@ -170,6 +185,14 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setUrlParams(Schema.Struct({ list: optional(flag) }))
       .addSuccess(answer(withData(Schema.Struct({ keys: Schema.Array(EnvName) })), "The environments of a project"))
       .annotate(Requires, "env.list")
+  )
+  .add(
+    HttpApiEndpoint.get("describe", "/v1/:project_name/metadata/:env_name")
+      .setPath(EnvPath)
+      .setHeaders(Namespace)
+      .setUrlParams(Schema.Struct({ list: optional(flag) }))
+      .addSuccess(answer(withData(Description), "The version of an environment"))
+      .annotate(Requires, "secret.list")
   )
   .add(
     HttpApiEndpoint.get("mount", "/v1/sys/internal/ui/mounts/:project_name")

@@ -11,11 +11,21 @@ import { Environments } from "../environments/Environments.js"
 import { NodeRequest } from "../http/NodeRequest.js"
 import { vaultRoutes } from "../http/Routes.js"
 import { Bundles } from "../secrets/Bundles.js"
+import { Revisions } from "../secrets/Revisions.js"
 import { type Namespace, VaultApi, VaultAuthentication } from "./Contract.js"
 import { accountOf, KeySessions } from "./KeySessions.js"
 import { Logins } from "./Logins.js"
 import { namespaceOf, orgOf } from "./Places.js"
-import { metadataOf, tokenOf, withData, withToken, withValues } from "./Responses.js"
+import {
+  descriptionOf,
+  metadataOf,
+  noTime,
+  tokenOf,
+  versionSince,
+  withData,
+  withToken,
+  withValues
+} from "./Responses.js"
 import * as Status from "./Status.js"
 
 const LoginHttp = HttpApiBuilder.group(VaultApi, "vaultLogin", (handlers) =>
@@ -58,11 +68,14 @@ const oneVersion = new ValidationError({
 
 const listAlone = new ValidationError({ message: "list: send ?list=true, which lists the environments of the project" })
 
+const noFolder = new NotFound({ message: "an environment holds no paths: list the project" })
+
 const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const bundles = yield* Bundles
     const environments = yield* Environments
+    const revisions = yield* Revisions
 
     const inProject = (project_name: ProjectName, headers: Namespace) =>
       Effect.flatMap(orgOf(headers), (org_name) => access.project({ org_name, project_name }, "env.list"))
@@ -82,10 +95,10 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
           return yield* withValues(
             data.map(({ key, value }) => [key, value] as const),
             {
-              created_time: data.reduce((newest, { updated_at }) => (updated_at > newest ? updated_at : newest), ""),
+              ...versionSince(
+                data.reduce((newest, { updated_at }) => (updated_at > newest ? updated_at : newest), noTime)
+              ),
               custom_metadata: null,
-              deletion_time: "",
-              destroyed: false,
               version: revision
             }
           )
@@ -98,10 +111,18 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
           return yield* withData({ keys: (yield* environments.list(place)).map(({ name }) => name) })
         })
       )
+      .handle("describe", ({ headers, path, urlParams }) =>
+        Effect.gen(function* () {
+          if (urlParams.list !== undefined) return yield* noFolder
+          const org_name = yield* orgOf(headers)
+          const place = yield* access.env({ org_name, ...path }, "secret.list")
+          return yield* withData(descriptionOf(yield* revisions.current(place)))
+        })
+      )
       .handle("mount", ({ headers, path }) => mount(path.project_name, headers))
       .handle("mountOf", ({ headers, path }) => mount(path.project_name, headers))
   })
-).pipe(Layer.provide([Bundles.Default, Environments.Default]))
+).pipe(Layer.provide([Bundles.Default, Environments.Default, Revisions.Default]))
 
 const StatusHttp = HttpApiBuilder.group(VaultApi, "vaultStatus", (handlers) =>
   handlers

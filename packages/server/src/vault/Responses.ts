@@ -2,7 +2,8 @@ import type { ServiceAccountActor } from "@coffer/domain/Actor"
 import { Effect, type Redacted } from "effect"
 import { longObject } from "../http/LongList.js"
 import { RequestInfo } from "../RequestInfo.js"
-import type { AuthBlock, Metadata, Token } from "./Contract.js"
+import type { EnvironmentState } from "../secrets/Repo.js"
+import type { AuthBlock, Description, Metadata, Token, Version } from "./Contract.js"
 import type { Lifetime } from "./KeySessions.js"
 
 const policies = ["default"]
@@ -73,6 +74,27 @@ export const tokenOf = (actor: ServiceAccountActor, id: Redacted.Redacted, lifet
   ttl: lifetime.ttl,
   type: "service"
 })
+
+/** Programs in Go take no other text for the absence of a time. */
+export const noTime = "0001-01-01T00:00:00Z"
+
+export const versionSince = (created_time: string): Version => ({ created_time, deletion_time: "", destroyed: false })
+
+/** An environment's current version; the earlier ones are not served. */
+export const descriptionOf = ({ created_at, revision, updated_at }: EnvironmentState): Description => {
+  const updated_time = updated_at ?? noTime
+  return {
+    cas_required: false,
+    created_time: created_at,
+    current_version: revision,
+    custom_metadata: null,
+    delete_version_after: "0s",
+    max_versions: 0,
+    oldest_version: revision,
+    updated_time,
+    versions: { [revision]: versionSince(updated_time) }
+  }
+}
 
 const noValues = '"data":{}'
 

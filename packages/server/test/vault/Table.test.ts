@@ -16,6 +16,9 @@ const reads: Readonly<Record<Kind, ReadonlyArray<Outcome>>> = {
   blind: [403, 403, 403, 403, 403, 403]
 }
 
+/** What an account may know of an environment without its values. */
+const described = { ...reads, blind: reads.account }
+
 /** What an account may list: the environments of a project that it may know of. */
 const lists: Readonly<Record<Kind, Outcome>> = {
   account: "ok",
@@ -96,6 +99,11 @@ describe("the rights of accounts under /v1", () => {
     await walk("webshop/data/prod", `${acme}/projects/webshop/envs/prod/bundle`, readOf)
   })
 
+  it("to the description of an environment are those to its revisions", async () => {
+    const path = `${acme}/projects/webshop/envs/prod/revisions`
+    await walk("webshop/metadata/prod", path, (cell) => described[cell.kind][rules.indexOf(cell.rule)]!)
+  })
+
   it("to a list and to a mount are those to the list of environments", async () => {
     const twin = `${acme}/projects/webshop/envs`
     await walk("webshop/metadata?list=true", twin, ({ kind }) => lists[kind])
@@ -118,6 +126,7 @@ describe("the rights of accounts under /v1", () => {
     for (const path of [
       "webshop/data/prod",
       "webshop/metadata?list=true",
+      "webshop/metadata/prod",
       "sys/internal/ui/mounts/webshop",
       "auth/token/lookup-self"
     ]) {

@@ -52,6 +52,7 @@ afterAll(async () => {
 const paths = (project: string, env: string) => [
   `${project}/data/${env}`,
   `${project}/metadata?list=true`,
+  `${project}/metadata/${env}`,
   `sys/internal/ui/mounts/${project}`,
   `sys/internal/ui/mounts/${project}/${env}`
 ]

@@ -209,8 +209,34 @@ describe("an environment", () => {
 
   it("without secrets has no data", async () => {
     await service.do(ada, "POST", `${acme}/projects/webshop/envs`, { name: "empty" })
-    const { body } = await vault.get((await another()).key, "webshop/data/empty")
-    assert.deepStrictEqual([body.data.data, body.data.metadata.version], [{}, 0])
+    const { key } = await another()
+    const { body } = await vault.get(key, "webshop/data/empty")
+    const { created_time, version } = body.data.metadata
+    assert.deepStrictEqual([body.data.data, version, created_time], [{}, 0, "0001-01-01T00:00:00Z"])
+    const { data } = (await vault.get(key, "webshop/metadata/empty")).body
+    assert.deepStrictEqual([data.current_version, data.updated_time], [0, "0001-01-01T00:00:00Z"])
+  })
+
+  it("is described by its version, without an entry of a read", async () => {
+    const reads = await service.entries(ada, `${acme}/audit-logs`, "secret.read")
+    const token = await vault.token(deploy)
+    const described = (await vault.get(token, "webshop/metadata/prod")).body.data
+    assert.lengthOf(await service.entries(ada, `${acme}/audit-logs`, "secret.read"), reads.length)
+    const { created_time, version } = (await vault.get(token, "webshop/data/prod")).body.data.metadata
+    const environments = (await service.do(ada, "GET", `${acme}/projects/webshop/envs`)).data
+    assert.deepStrictEqual(described, {
+      cas_required: false,
+      created_time: environments.find(({ name }: Json) => name === "prod").created_at,
+      current_version: version,
+      custom_metadata: null,
+      delete_version_after: "0s",
+      max_versions: 0,
+      oldest_version: version,
+      updated_time: created_time,
+      versions: { [version]: { created_time, deletion_time: "", destroyed: false } }
+    })
+    refused(await vault.get(token, "webshop/metadata/nope"), 404, /^environment nope is not there, or not yours/)
+    refused(await vault.get(token, "webshop/metadata/prod?list=true"), 404, /^an environment holds no paths/)
   })
 
   it("is listed, with and without the slash that some clients send", async () => {
@@ -319,7 +345,7 @@ describe("what is not served", () => {
   })
 
   it("is 404 for paths, projects and environments that are not there", async () => {
-    for (const path of ["", "webshop", "webshop/data", "webshop/data/a/b", "sys/mounts", "webshop/metadata/prod"]) {
+    for (const path of ["", "webshop", "webshop/data", "webshop/data/a/b", "sys/mounts", "webshop/metadata/a/b"]) {
       refused(await vault.get(deploy.key, path), 404, /no such path/)
     }
     refused(
