@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	esmeta "github.com/external-secrets/external-secrets/apis/meta/v1"
 	"github.com/external-secrets/external-secrets/pkg/provider/vault"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -65,6 +67,9 @@ func main() {
 	}
 	m, err := client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: key})
 	fmt.Printf("map: %q %v\n", m, err)
+	if env("ONLY") != "" {
+		return
+	}
 	one, err := client.GetSecret(ctx, esv1.ExternalSecretDataRemoteRef{Key: key, Property: "DATABASE_URL"})
 	fmt.Printf("one: %q %v\n", one, err)
 	none, err := client.GetSecret(ctx, esv1.ExternalSecretDataRemoteRef{Key: key, Property: "NOPE"})
@@ -75,6 +80,14 @@ func main() {
 	fmt.Println("no such environment:", err, err == esv1.NoSecretErr)
 	_, err = client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: key, Version: "1"})
 	fmt.Println("version:", err)
+	tagged, err := client.GetAllSecrets(ctx, esv1.ExternalSecretFind{Tags: map[string]string{"team": "shop"}})
+	fmt.Println("by tag:", tagged, err)
+	if env("BETWEEN") != "" {
+		fmt.Println("waiting")
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		m, err := client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: key})
+		fmt.Printf("again: %q %v\n", m, err)
+	}
 	if n, _ := strconv.Atoi(env("READS")); n > 0 {
 		start := time.Now()
 		for i := 0; i < n; i++ {
@@ -85,11 +98,17 @@ func main() {
 		}
 		fmt.Println("reads:", n, time.Since(start).Round(time.Millisecond))
 	}
-	fmt.Println("push:", client.DeleteSecret(ctx, pushRef{}))
+	written := &corev1.Secret{Data: map[string][]byte{"A": []byte("b")}}
+	for _, name := range []string{key, "nope"} {
+		fmt.Println("push "+name+":", client.PushSecret(ctx, written, push{name}))
+	}
+	fmt.Println("delete:", client.DeleteSecret(ctx, push{key}))
 	fmt.Println("close:", client.Close(ctx))
 }
 
-type pushRef struct{}
+type push struct{ name string }
 
-func (pushRef) GetRemoteKey() string { return "prod" }
-func (pushRef) GetProperty() string  { return "" }
+func (p push) GetRemoteKey() string             { return p.name }
+func (push) GetProperty() string                { return "" }
+func (push) GetSecretKey() string               { return "" }
+func (push) GetMetadata() *apiextensionsv1.JSON { return nil }
