@@ -90,6 +90,15 @@ export class UseWidens extends ApiError<UseWidens>()("UseWidens", {
   example: "secret STRIPE_KEY has wider use rules than the value's own: ask somebody who may read the value"
 }) {}
 
+/** A reference cannot be written, or a value that passes it cannot be read. The message names keys and places. */
+export class ReferenceRefused extends ApiError<ReferenceRefused>()("ReferenceRefused", {
+  code: "REFERENCE_REFUSED",
+  status: 409,
+  description:
+    "A reference names what is not there or what the caller may not read, refers to itself, or passes too many others; the message names keys and places, never values",
+  example: "DATABASE_URL refers to shared:DB_PASSWORD, and this needs read on environment shared"
+}) {}
+
 /** A person has to approve the request. The message has the id of the approval. */
 export class ApprovalNeeded extends ApiError<ApprovalNeeded>()("ApprovalNeeded", {
   code: "APPROVAL_NEEDED",
@@ -252,6 +261,7 @@ export const errors = [
   Conflict,
   LastOwner,
   UseWidens,
+  ReferenceRefused,
   ApprovalNeeded,
   LimitExceeded,
   PayloadTooLarge,

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { OpenPermission } from "./AclRule.js"
 import { EnvName, SecretKey } from "./Names.js"
 import { Count, field, updatedAt } from "./Schemas.js"
+import { secretKind } from "./Secret.js"
 
 /** The maximum number of environments in a matrix. */
 export const maxMatrixEnvironments = 24
@@ -36,7 +37,8 @@ export const MatrixCell = Schema.Struct({
     Schema.NullOr(Count),
     "cells of a row with equal numbers have equal values; null: the value does not decrypt",
     1
-  )
+  ),
+  kind: secretKind
 }).annotations({ identifier: "MatrixCell", description: "a secret in one environment, without its value" })
 export type MatrixCell = typeof MatrixCell.Type
 

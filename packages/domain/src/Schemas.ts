@@ -50,6 +50,19 @@ export const integerParameter = (minimum: number, maximum: number) => {
   ).annotations({ jsonSchema: { type: "integer", minimum, maximum } })
 }
 
+/** A switch in a query string: `1`, or absent. */
+export const flagParameter = (description: string) => {
+  const text = "must be 1, or left out"
+  return Schema.transform(Schema.Literal("1").annotations(withMessage(text)), Schema.Literal(true), {
+    decode: () => true as const,
+    encode: () => "1" as const
+  }).annotations({
+    jsonSchema: { type: "string", enum: ["1"] },
+    description,
+    examples: [true]
+  })
+}
+
 /** The number of a version or a revision, in a query string. */
 export const VersionParameter = integerParameter(1, 2_147_483_647)
 

@@ -1,11 +1,12 @@
 import { Schema } from "effect"
-import { SecretKey } from "./Names.js"
+import { EnvName, SecretKey } from "./Names.js"
 import {
   boundedArray,
   Count,
   createdAt,
   extensibleEnum,
   field,
+  flagParameter,
   list,
   optional,
   updatedAt,
@@ -23,6 +24,27 @@ const key = field(SecretKey, "the secret's key")
 const value = field(RedactedSecretValue, "the value, exactly as stored")
 const version = field(Count, "the number of the version, from 1")
 const revision = field(Count, "grows with every write or removal of a secret in the environment", 42)
+
+export const secretKinds = ["text", "reference"] as const
+
+/** How a value is stored: as it is, or as a text that refers to other secrets. */
+export type SecretKind = (typeof secretKinds)[number]
+
+const Kind = extensibleEnum("SecretKind", "how the value is stored", secretKinds)
+
+/** The kind of a value that is written. */
+export const WrittenKind = Schema.Literal(...secretKinds).annotations({
+  description:
+    "`text` (the default) is stored as it is; in a `reference`, `${KEY}` stands for a secret of the same environment, `${env:KEY}` for one of another environment of the project, and `$${` for the characters `${`",
+  examples: ["text"]
+})
+
+export const secretKind = optional(
+  Kind,
+  "`reference` if the stored text refers to other secrets; absent otherwise",
+  "reference"
+)
+const kind = secretKind
 
 /** A write only over the version that the caller knows. */
 export const expectedVersion = optional(
@@ -42,7 +64,8 @@ export type SecretWritten = typeof SecretWritten.Type
 export const SecretRead = Schema.Struct({
   key,
   value,
-  version
+  version,
+  kind
 }).annotations({ identifier: "SecretRead", description: "a secret with its value, at one version" })
 export type SecretRead = typeof SecretRead.Type
 
@@ -58,7 +81,8 @@ export const SecretVersion = Schema.Struct({
   created_at: createdAt,
   created_by: field(Schema.String, "the e-mail or service account name of the writer"),
   current: field(Schema.Boolean, "whether this is the current version"),
-  destroyed: field(Schema.Boolean, "whether the value was permanently erased")
+  destroyed: field(Schema.Boolean, "whether the value was permanently erased"),
+  kind
 }).annotations({
   identifier: "SecretVersion",
   description: "one version of a secret, without its value",
@@ -101,14 +125,31 @@ export const BundledSecret = Schema.Struct({
   key,
   value,
   version,
-  updated_at: updatedAt
+  updated_at: updatedAt,
+  kind
 }).annotations({ identifier: "BundledSecret", description: "a secret with its value" })
 export type BundledSecret = typeof BundledSecret.Type
+
+/** A key of a bundle whose value could not be made. */
+export const BundleError = Schema.Struct({
+  key,
+  code: field(Schema.String, "the code of the error", "REFERENCE_REFUSED"),
+  message: field(
+    Schema.String,
+    "what is wrong, by keys and places",
+    "DATABASE_URL refers to shared:DB_PASSWORD, and this needs read on environment shared"
+  )
+}).annotations({ identifier: "BundleError", description: "a key whose references do not lead to a value" })
+export type BundleError = typeof BundleError.Type
 
 /** Keys are in byte order. */
 export const Bundle = Schema.Struct({
   revision,
-  data: field(Schema.Array(BundledSecret), "the records")
+  data: field(Schema.Array(BundledSecret), "the records"),
+  errors: optional(
+    Schema.Array(BundleError),
+    "the keys whose references do not lead to a value; absent if there are none"
+  )
 }).annotations({
   identifier: "Bundle",
   description: "a consistent snapshot of an environment's secrets that the caller may read"
@@ -241,3 +282,30 @@ export const ReadVersionParameter = VersionParameter.annotations({
   description: "the version to read; default: the current one",
   examples: [2]
 })
+
+/** Reads the text of a reference, not the value that it leads to. */
+export const RawParameter = flagParameter("`1`: the text of references as written, not the values that they lead to")
+
+/** Allows a change that leaves references without the secret that they name. */
+export const ForceParameter = flagParameter("`1`: also if other secrets refer to the key; reading those then fails")
+
+const SecretPlace = Schema.Struct({
+  env: field(EnvName, "the environment"),
+  key
+}).annotations({ identifier: "SecretPlace", description: "where a secret is in its project" })
+
+/** What a secret refers to, and what refers to it. */
+export const SecretReferences = Schema.Struct({
+  kind: field(Kind, "how the value is stored", "reference"),
+  refers_to: field(Schema.Array(SecretPlace), "the secrets that its current text names", [
+    { env: EnvName.make("shared"), key: SecretKey.make("DB_PASSWORD") }
+  ]),
+  referred_by: field(Schema.Array(SecretPlace), "the secrets that name it, in environments that the caller may read", [
+    { env: EnvName.make("prod"), key: databaseUrl }
+  ]),
+  hidden: field(Count, "how many more secrets name it, in environments that the caller may not read", 0)
+}).annotations({
+  identifier: "SecretReferences",
+  description: "what a secret refers to and what refers to it, without values"
+})
+export type SecretReferences = typeof SecretReferences.Type

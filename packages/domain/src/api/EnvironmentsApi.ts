@@ -2,12 +2,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, UseWidens } from "../Errors.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, ReferenceRefused, UseWidens } from "../Errors.js"
 import { Matrix, maxMatrixEnvironments } from "../Matrix.js"
 import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
-import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../Schemas.js"
-import { Bundle, bundleFormats, BundleObject, BundleWritten, Diff, Revision } from "../Secret.js"
+import { BeforeParameter, body, Count, field, flagParameter, LimitParameter, list, optional } from "../Schemas.js"
+import { Bundle, bundleFormats, BundleObject, BundleWritten, Diff, RawParameter, Revision } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { answer, SendsETag } from "./Answer.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
@@ -65,12 +65,20 @@ const IfNoneMatch = Schema.String.annotations({
 
 const dryRun = (example: boolean) => optional(Schema.Boolean, "true: returns the changes without making them", example)
 
+const force = optional(
+  Schema.Boolean,
+  "true: also removes keys that other secrets refer to; reading those then fails",
+  false
+)
+
 const written = "The change of each key, made or (with `dry_run`) planned"
 
 const OtherEnv = EnvName.annotations({
   description: "the environment to compare with",
   examples: [EnvName.make("staging")]
 })
+
+const ResolvedParameter = flagParameter("`1`: compares the values that references lead to, not their texts")
 
 const BundleFormat = Schema.Literal(...bundleFormats).annotations({
   description: "`object`: one flat JSON object of keys and values",
@@ -133,12 +141,15 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.get("bundle", `${paths.env}/bundle`)
       .setPath(EnvPath)
-      .setUrlParams(Schema.Struct({ keys: optional(KeysParameter), format: optional(BundleFormat) }))
+      .setUrlParams(
+        Schema.Struct({ keys: optional(KeysParameter), format: optional(BundleFormat), raw: optional(RawParameter) })
+      )
       .setHeaders(Schema.Struct({ "if-none-match": optional(IfNoneMatch) }))
       .addSuccess(answer(Bundle, "The secrets with their values, keys in byte order"))
       .addSuccess(answer(BundleObject, "With `format=object`: the values by their keys"))
       .addSuccess(answer(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
       .addError(Forbidden)
+      .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
       .annotate(LargeAnswer, 8 * 1024 * 1024)
@@ -146,7 +157,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(
         OpenApi.Description,
-        "A read makes one audit entry. Send the `ETag` of a response as `If-None-Match` to get 304 while nothing has changed. With `format=object`, the answer is one flat JSON object, with an `ETag` of its own: for programs that read JSON and know nothing of Coffer. If one value cannot be read, the whole read fails."
+        "A read makes one audit entry. Send the `ETag` of a response as `If-None-Match` to get 304 while nothing has changed. With `format=object`, the answer is one flat JSON object, with an `ETag` of its own: for programs that read JSON and know nothing of Coffer. If one value cannot be read, the whole read fails. References are returned as the values that they lead to; `errors` names the keys where that fails, and the others are returned. The `ETag` covers every environment that they pass."
       )
   )
   .add(
@@ -156,15 +167,23 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPayload(
         body({
           set: optional(SecretValues, "values by key"),
+          references: optional(
+            SecretValues,
+            'texts of references by key, written as `kind: "reference"` is',
+            new Map()
+          ),
           delete: optional(SecretKeys, "keys to remove; missing keys are reported as unchanged", [
             SecretKey.make("OLD_TOKEN")
           ]),
+          force,
           dry_run: dryRun(false)
         })
       )
       .addSuccess(answer(BundleWritten, written))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
+      .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
@@ -175,7 +194,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
       .annotate(
         OpenApi.Description,
-        "At most 2,000 keys. An unchanged value gets no new version. With `If-Match`, nothing is written if the environment has changed since that ETag."
+        "At most 2,000 keys. An unchanged value gets no new version. With `If-Match`, nothing is written if the environment has changed since that ETag. CONFLICT if other secrets refer to a key in `delete`."
       )
   )
   .add(
@@ -202,6 +221,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
@@ -218,15 +238,16 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.get("diff", `${paths.env}/diff`)
       .setPath(EnvPath)
-      .setUrlParams(Schema.Struct({ with: OtherEnv }))
+      .setUrlParams(Schema.Struct({ with: OtherEnv, resolved: optional(ResolvedParameter) }))
       .addSuccess(answer(Diff, "The keys of both environments"))
       .addError(Forbidden)
+      .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
       .annotate(OpenApi.Summary, "Compare the keys of two environments, without returning values")
       .annotate(
         OpenApi.Description,
-        "`with` names the other environment of the same project. The caller needs `read` on both."
+        "`with` names the other environment of the same project. The caller needs `read` on both. References are compared by their text, or with `resolved=1` by the values that they lead to, for which the caller needs `read` on every environment that they pass."
       )
   )
   .add(
@@ -252,7 +273,11 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPath(EnvPath)
       .setHeaders(Schema.Struct({ "if-match": optional(IfMatch) }))
       .setPayload(
-        body({ to: field(Count, "the revision to revert to; 0: the empty environment", 41), dry_run: dryRun(false) })
+        body({
+          to: field(Count, "the revision to revert to; 0: the empty environment", 41),
+          force,
+          dry_run: dryRun(false)
+        })
       )
       .addSuccess(
         answer(BundleWritten, written, {
@@ -265,6 +290,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)

@@ -1,7 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate, UseWidens } from "../Errors.js"
+import {
+  Conflict,
+  DecryptionFailed,
+  Forbidden,
+  LimitExceeded,
+  Reauthenticate,
+  ReferenceRefused,
+  UseWidens
+} from "../Errors.js"
 import {
   BeforeParameter,
   body,
@@ -14,13 +22,17 @@ import {
 } from "../Schemas.js"
 import {
   expectedVersion,
+  ForceParameter,
+  RawParameter,
   ReadVersionParameter,
   SecretDestroyed,
   SecretListed,
   SecretRead,
+  SecretReferences,
   SecretVersion,
   SecretWritten,
-  VersionNumbers
+  VersionNumbers,
+  WrittenKind
 } from "../Secret.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { answer } from "./Answer.js"
@@ -45,12 +57,15 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPayload(
         body({
           value: field(RedactedSecretValue, "the value, exactly as stored"),
+          kind: optional(WrittenKind),
           expected_version: expectedVersion
         })
       )
       .addSuccess(answer(SecretWritten, "The secret's new version, without the value"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
+      .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
@@ -59,19 +74,23 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .annotate(OpenApi.Summary, "Write a new version of a secret")
       .annotate(
         OpenApi.Description,
-        "With `expected_version`, writes only if the key is at that version; 0 means that it must not exist."
+        'With `expected_version`, writes only if the key is at that version; 0 means that it must not exist. With `kind: "reference"`, the value may name other secrets of the project, which the caller must be allowed to read; it leads to their values whenever it is read.'
       )
   )
   .add(
     HttpApiEndpoint.get("get", secret)
       .setPath(SecretPath)
-      .setUrlParams(Schema.Struct({ version: optional(ReadVersionParameter) }))
+      .setUrlParams(Schema.Struct({ version: optional(ReadVersionParameter), raw: optional(RawParameter) }))
       .addSuccess(answer(SecretRead, "The secret with its value"))
       .addError(Forbidden)
+      .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
       .annotate(OpenApi.Summary, "Read the current or an earlier version of a secret")
-      .annotate(OpenApi.Description, "With `version`, returns that version. Every read is recorded in the audit log.")
+      .annotate(
+        OpenApi.Description,
+        "With `version`, returns that version. A reference is returned as the value that it leads to: the caller needs `read` on every environment that it passes, and REFERENCE_REFUSED names what is missing. Every read is recorded in the audit log."
+      )
   )
   .add(
     HttpApiEndpoint.get("list", secrets)
@@ -88,7 +107,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .setUrlParams(
         Schema.Struct({
-          expected_version: optional(ExpectedVersionParameter)
+          expected_version: optional(ExpectedVersionParameter),
+          force: optional(ForceParameter)
         })
       )
       .addSuccess(answer(HttpApiSchema.NoContent, "The secret is removed"))
@@ -99,7 +119,23 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a secret")
-      .annotate(OpenApi.Description, "Its versions are kept: `undelete` restores it, unless a new secret has the key.")
+      .annotate(
+        OpenApi.Description,
+        "Its versions are kept: `undelete` restores it, unless a new secret has the key. CONFLICT if other secrets refer to it."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("references", `${secret}/references`)
+      .setPath(SecretPath)
+      .addSuccess(answer(SecretReferences, "What it refers to, and what refers to it"))
+      .addError(Forbidden)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.list")
+      .annotate(OpenApi.Summary, "List what a secret refers to and what refers to it, without values")
+      .annotate(
+        OpenApi.Description,
+        "References that stand in environments which the caller may not read are counted in `hidden`."
+      )
   )
   .add(
     HttpApiEndpoint.get("versions", `${secret}/versions`)
@@ -126,6 +162,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addSuccess(answer(SecretWritten, "The secret's new version"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
@@ -141,6 +178,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addSuccess(answer(SecretWritten, "The restored secret, without the value"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)

@@ -1,6 +1,6 @@
 import { Duration, Effect, Option, Predicate, Redacted } from "effect"
 import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
-import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
+import { type ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
 import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential, SignInError } from "./Credentials.js"
 import { makeSend } from "./NodeRequest.js"
@@ -50,12 +50,18 @@ const decodeSecret = (item: unknown): Option.Option<BundleSecret> =>
     ? Option.some({ key: item.key, value: Redacted.make(item.value) })
     : Option.none()
 
-const decodeSecrets = (body: string): Option.Option<ReadonlyArray<BundleSecret>> =>
-  Option.flatMap(parseJson(body), (found) =>
-    Predicate.hasProperty(found, "data") && Array.isArray(found.data)
-      ? Option.all(found.data.map(decodeSecret))
-      : Option.none()
-  )
+const decodeSecrets = (found: unknown): Option.Option<ReadonlyArray<BundleSecret>> =>
+  Predicate.hasProperty(found, "data") && Array.isArray(found.data)
+    ? Option.all(found.data.map(decodeSecret))
+    : Option.none()
+
+/** The sentences about keys whose references lead to no value. */
+const decodeErrors = (found: unknown): ReadonlyArray<string> =>
+  Predicate.hasProperty(found, "errors") && Array.isArray(found.errors)
+    ? found.errors.flatMap((item: unknown) =>
+        Predicate.hasProperty(item, "message") && typeof item.message === "string" ? [item.message] : []
+      )
+    : []
 
 const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string | undefined) {
   const { credential, keys, path, server, version } = request
@@ -80,7 +86,12 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
   const body = answer.body.toString("utf8")
   if (status === 304 && etag !== undefined) return { type: "unchanged" } satisfies BundleAnswer
   if (status !== 200) return yield* classifyResponse({ url: base, status, location: headers.location, body })
-  return yield* Option.match(decodeSecrets(body), {
+  const found = Option.getOrUndefined(parseJson(body))
+  const failed = decodeErrors(found)
+  if (failed.length > 0) {
+    return yield* new UnknownApiError({ status, code: "REFERENCE_REFUSED", message: failed.join("; ") })
+  }
+  return yield* Option.match(decodeSecrets(found), {
     onNone: () => Effect.fail(new UnexpectedResponse({ url: base, status })),
     onSome: (secrets) => {
       const read: BundleAnswer = { type: "bundle", bundle: { etag: headers.etag, secrets } }

@@ -250,6 +250,19 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         )
       )
 
+    /** The proof for an action in another environment of the project; null without the right. Records no refusal. */
+    const alongside = <A extends ActionOn<"env">>(
+      { actor, grants, org, project, role }: ProjectPlace<Action>,
+      env: Named<EnvId, EnvName>,
+      action: A
+    ): EnvPlace<A> | null => {
+      const names = { org: org.name, project: project.name, env: env.name }
+      const decision = decide(action, subjectOf(actor, role, grants), names)
+      return decision.allowed
+        ? new EnvPlace(new ProjectPlace(new OrgPlace(action, actor, decision.via, role, grants, org), project), env)
+        : null
+    }
+
     /**
      * What the actor may do in an environment of a project, and the proof for comparing its secrets; null without that
      * right. This is no attempt to enter it, so it records no refusal.
@@ -258,17 +271,11 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       const { actor, grants, org, project, role } = place
       const subject = subjectOf(actor, role, grants)
       const names = { org: org.name, project: project.name, env: env.name }
-      const decision = decide("secret.compare", subject, names)
       const { allowed } = explain(subject, names)
       return {
         allowed,
         reveals: decide("secret.read", subject, names).allowed,
-        place: decision.allowed
-          ? new EnvPlace(
-              new ProjectPlace(new OrgPlace("secret.compare", actor, decision.via, role, grants, org), project),
-              env
-            )
-          : null
+        place: alongside(place, env, "secret.compare")
       }
     }
 
@@ -331,7 +338,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
       enter(path, action, () => Effect.void)
 
-    return { org, project, env, within, everywhere, founder, check, mayAlso, change } as const
+    return { org, project, env, within, alongside, everywhere, founder, check, mayAlso, change } as const
   }),
   dependencies: [AccessRepo.Default, Authenticator.Default]
 }) {}

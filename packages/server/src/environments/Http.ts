@@ -61,8 +61,8 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       .handle("bundle", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.read")
-          const { format, keys } = urlParams
-          const { bundle, etag } = yield* bundles.read(place, keys, headers["if-none-match"], format)
+          const { format } = urlParams
+          const { bundle, etag } = yield* bundles.read(place, { ...urlParams, ifNoneMatch: headers["if-none-match"] })
           yield* withETag(etag)
           if (bundle === undefined) return unchanged
           return yield* format === "object" ? byKey(bundle.data) : secrets(bundle)
@@ -88,7 +88,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         Effect.gen(function* () {
           const here = yield* access.env(path, "secret.compare")
           const there = yield* access.env({ ...path, env_name: urlParams.with }, "secret.compare")
-          return yield* differences(yield* promotion.diff(here, there))
+          return yield* differences(yield* promotion.diff(here, there, urlParams.resolved))
         })
       )
       .handle("revisions", ({ path, urlParams }) =>

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
+import type { SecretKind } from "@coffer/domain/Secret"
 import type { SecretValue } from "@coffer/domain/SecretValues"
 import { Brand, Effect, Either, Redacted } from "effect"
 import type { Subkeys } from "./Keyring.js"
@@ -17,6 +18,15 @@ export interface Binding {
   readonly version: number
 }
 
+/** The format of each kind of value. The format is authenticated, so that a text cannot pass for a reference. */
+const formats = { text: 1, reference: 2 } as const satisfies Record<SecretKind, number>
+
+const knownFormats: ReadonlySet<number> = new Set(Object.values(formats))
+
+/** The kind of the value in a row. A row of an unknown format does not decrypt, whatever it is taken for. */
+export const kindOf = ({ format }: { readonly format: number }): SecretKind =>
+  format === formats.reference ? "reference" : "text"
+
 /** The columns of a value encrypted under its data key, and of that key wrapped by the key-encryption key. */
 export interface Sealed {
   readonly format: number
@@ -27,17 +37,16 @@ export interface Sealed {
   readonly ciphertext: Uint8Array
 }
 
-const format = 1
 const dataKeyBytes = 32
 
 /** A wrapped data key without its nonce: the part that erasures search for. Earlier schemas stored it separately. */
 export const keyWithoutNonce = (wrapped_key: Uint8Array): Uint8Array => wrapped_key.subarray(nonceBytes)
 
 // Does not include the key-encryption key's id: a rotation rewraps data keys and does not touch values.
-const valueData = (binding: Binding) =>
+const valueData = (format: number, binding: Binding) =>
   lengthPrefixed(String(format), "coffer/value", binding.secretId, String(binding.version))
 
-const dataKeyData = (kekId: string, binding: Binding) =>
+const dataKeyData = (format: number, kekId: string, binding: Binding) =>
   lengthPrefixed(
     String(format),
     "coffer/data-key",
@@ -54,7 +63,13 @@ const dataKeyData = (kekId: string, binding: Binding) =>
 const secretValue = Brand.nominal<SecretValue>()
 
 /** Encrypts a value with AES-256-GCM (NIST SP 800-38D) under a new data key, with random nonces. */
-export const seal = (keyring: Subkeys, binding: Binding, value: Redacted.Redacted<SecretValue>): Sealed => {
+export const seal = (
+  keyring: Subkeys,
+  binding: Binding,
+  value: Redacted.Redacted<SecretValue>,
+  kind: SecretKind = "text"
+): Sealed => {
+  const format = formats[kind]
   // One call for all random bytes: the call costs far more than the bytes.
   const random = randomBytes(dataKeyBytes + 2 * nonceBytes)
   const dataKey = random.subarray(0, dataKeyBytes)
@@ -63,17 +78,17 @@ export const seal = (keyring: Subkeys, binding: Binding, value: Redacted.Redacte
   const sealed: Sealed = {
     format,
     kek_id: keyring.kekId,
-    wrapped_key: encrypt(keyring.kek, keyNonce, dataKeyData(keyring.kekId, binding), dataKey),
-    ciphertext: encrypt(dataKey, nonce, valueData(binding), Buffer.from(Redacted.value(value)))
+    wrapped_key: encrypt(keyring.kek, keyNonce, dataKeyData(format, keyring.kekId, binding), dataKey),
+    ciphertext: encrypt(dataKey, nonce, valueData(format, binding), Buffer.from(Redacted.value(value)))
   }
   dataKey.fill(0)
   return sealed
 }
 
 const unwrapDataKey = (keyring: Subkeys, binding: Binding, sealed: Sealed): Either.Either<Buffer, DecryptionFailed> =>
-  sealed.format !== format || sealed.kek_id !== keyring.kekId
+  !knownFormats.has(sealed.format) || sealed.kek_id !== keyring.kekId
     ? refused()
-    : decrypt(keyring.kek, dataKeyData(keyring.kekId, binding), sealed.wrapped_key)
+    : decrypt(keyring.kek, dataKeyData(sealed.format, keyring.kekId, binding), sealed.wrapped_key)
 
 /** Like `open`, without an effect, for the many secrets of a bundle. */
 export const openEither = (
@@ -82,7 +97,7 @@ export const openEither = (
   sealed: Sealed
 ): Either.Either<Redacted.Redacted<SecretValue>, DecryptionFailed> =>
   Either.flatMap(unwrapDataKey(keyring, binding, sealed), (dataKey) => {
-    const value = decrypt(dataKey, valueData(binding), sealed.ciphertext)
+    const value = decrypt(dataKey, valueData(sealed.format, binding), sealed.ciphertext)
     dataKey.fill(0)
     return Either.map(value, (bytes) => Redacted.make(secretValue(bytes.toString())))
   })
@@ -107,7 +122,12 @@ export const rewrap = (
 ): Effect.Effect<Sealed, DecryptionFailed> =>
   Effect.suspend(() =>
     Either.map(unwrapDataKey(from, binding, sealed), (dataKey): Sealed => {
-      const wrapped_key = encrypt(to.kek, randomBytes(nonceBytes), dataKeyData(to.kekId, binding), dataKey)
+      const wrapped_key = encrypt(
+        to.kek,
+        randomBytes(nonceBytes),
+        dataKeyData(sealed.format, to.kekId, binding),
+        dataKey
+      )
       dataKey.fill(0)
       return { ...sealed, kek_id: to.kekId, wrapped_key }
     })

@@ -1,26 +1,41 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
-import { type NotFound, ValidationError } from "@coffer/domain/Errors"
+import { type NotFound, ReferenceRefused, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
-import type { Bundle, BundledSecret, BundleFormat } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import type { Bundle, BundledSecret, BundleError, BundleFormat } from "@coffer/domain/Secret"
+import { Effect, Either } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
+import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { namesETag } from "../http/ETag.js"
+import { kindOf } from "../keys/Envelope.js"
 import { Instance } from "../keys/Instance.js"
+import { type Passage, passedHere, referenceRefused, Referring } from "../references/Referring.js"
 import { traced } from "../tracing/Traced.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { Changes, type Wanted } from "./Changes.js"
-import { checkMatch, etagOf } from "./ETag.js"
+import { checkMatch, etagOf, etagOfAll } from "./ETag.js"
 import { missingEnvironment, SecretsRepo, type WholeRow } from "./Repo.js"
-import { secretNotFound } from "./Secrets.js"
-import { type Value, Versions } from "./Versions.js"
+import { secretNotFound } from "./NotThere.js"
+import { type Content, type Value, Versions } from "./Versions.js"
+
+export interface BundleRead {
+  readonly keys?: ReadonlyArray<SecretKey> | undefined
+  readonly ifNoneMatch?: string | undefined
+  readonly format?: BundleFormat
+  /** References as their texts. */
+  readonly raw?: boolean
+}
 
 export interface BundleWrite {
   readonly set?: ReadonlyMap<SecretKey, Value>
+  /** The texts of references. */
+  readonly references?: ReadonlyMap<SecretKey, Value>
   readonly delete?: ReadonlyArray<SecretKey>
   readonly dry_run?: boolean
+  /** Whether keys may go that others refer to. */
+  readonly force?: boolean
 }
 
 /** Fails with NotFound for the first requested key without a secret. */
@@ -33,13 +48,40 @@ export const checkFound = (
   return absent === undefined ? Effect.void : secretNotFound(absent)
 }
 
-/** Returns the requested value or deletion of each key. Fails with ValidationError if a key is both set and deleted. */
-const wantedOf = ({ delete: keys = [], set = new Map() }: BundleWrite): Effect.Effect<Wanted, ValidationError> => {
+/** Returns what each key becomes. Fails with ValidationError if a key is in more than one of the parts of a write. */
+const wantedOf = ({
+  delete: keys = [],
+  references = new Map(),
+  set = new Map()
+}: BundleWrite): Effect.Effect<Wanted, ValidationError> => {
+  const wrong = (message: string) => new ValidationError({ message })
   const both = keys.find((key) => set.has(key))
-  if (both !== undefined) return new ValidationError({ message: `${both}: is both in set and in delete` })
-  return set.size + keys.length > maxBundleKeys
-    ? new ValidationError({ message: `the body: names more than ${maxBundleKeys} keys` })
-    : Effect.succeed(new Map([...set, ...keys.map((key) => [key, null] as const)]))
+  if (both !== undefined) return wrong(`${both}: is both in set and in delete`)
+  const again = [...references.keys()].find((key) => set.has(key) || keys.includes(key))
+  if (again !== undefined) return wrong(`${again}: is in references and also in ${set.has(again) ? "set" : "delete"}`)
+  return set.size + references.size + keys.length > maxBundleKeys
+    ? wrong(`the body: names more than ${maxBundleKeys} keys`)
+    : Effect.succeed(
+        new Map<SecretKey, Content | null>([
+          ...[...set].map(([key, value]) => [key, { kind: "text", value }] as const),
+          ...[...references].map(([key, value]) => [key, { kind: "reference", value }] as const),
+          ...keys.map((key) => [key, null] as const)
+        ])
+      )
+}
+
+/** What nothing was resolved of. */
+const asStored = { values: new Map<SecretKey, never>(), passed: [], passages: [] }
+
+/** How many keys a message explains. */
+const maxExplained = 20
+
+/** Fails unless every value could be made: an object of values cannot say which are missing. */
+const checkWhole = (errors: ReadonlyArray<BundleError>): Effect.Effect<void, ReferenceRefused> => {
+  if (errors.length === 0) return Effect.void
+  const some = errors.slice(0, maxExplained).map(({ message }) => message)
+  const more = errors.length > some.length ? [`and ${errors.length - some.length} more keys`] : []
+  return new ReferenceRefused({ message: [...some, ...more].join("; ") })
 }
 
 /** Reads many secrets of an environment in one response, and writes many atomically. */
@@ -49,49 +91,145 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const changes = yield* Changes
     const versions = yield* Versions
     const audit = yield* AuditLog
+    const referring = yield* Referring
+    const { snapshot } = yield* Database
     const { epoch } = yield* Instance
 
-    /** Each form of a bundle has a tag of its own; that of the list stands for the environment itself. */
-    const tagOf = (id: EnvId, revision: number, format: BundleFormat = "list"): string =>
-      etagOf(format === "list" ? epoch : `${epoch} ${format}`, { id, revision })
+    /**
+     * Each form of a bundle has a tag of its own; that of the list stands for the environment itself. With references to other
+     * environments, the tag also names these.
+     */
+    const tagOf = (id: EnvId, revision: number, form = "list", passages: ReadonlyArray<Passage> = []): string =>
+      passages.length === 0
+        ? etagOf(form === "list" ? epoch : `${epoch} ${form}`, { id, revision })
+        : etagOfAll(epoch, form, id, revision, passages)
+
+    /** The tag of the environment as it is now. Undefined if it is removed. */
+    const currentTag = Effect.fnUntraced(function* (place: Place<"secret.read">, form: string, raw: boolean) {
+      const { id } = place.env
+      const known = yield* repo.revision({ envId: id })
+      if (known === undefined || known.refers === 0 || raw) return known && tagOf(id, known.revision, form)
+      return yield* snapshot(
+        Effect.gen(function* () {
+          const now = yield* repo.revision({ envId: id })
+          return now && tagOf(id, now.revision, form, yield* referring.passages(place))
+        })
+      )
+    })
+
+    interface Read {
+      readonly revision: number
+      readonly rows: ReadonlyArray<WholeRow>
+      readonly texts: ReadonlyArray<Value>
+    }
+
+    /** Reads secrets as they are stored. */
+    const stored = Effect.fnUntraced(function* (
+      place: Place<"secret.read">,
+      keys: ReadonlyArray<SecretKey> | undefined
+    ) {
+      const contents = yield* repo.contents(place.env.id, keys)
+      if (contents === undefined) return yield* missingEnvironment(place.env.name)
+      const { revision, secrets: rows } = contents
+      yield* checkFound(rows, keys)
+      const texts = yield* forEachInSlices(rows, (row) => versions.open(place, row, row))
+      return { revision, rows, texts } satisfies Read
+    })
+
+    /** Resolves the references of what was read. Returns null if the environment has changed since. Call it in a snapshot. */
+    const resolved = Effect.fnUntraced(function* (place: Place<"secret.read">, { revision, rows, texts }: Read) {
+      const now = yield* repo.revision({ envId: place.env.id })
+      if (now?.revision !== revision) return null
+      const known = rows.flatMap((row, index) => {
+        const value = texts[index]
+        return value === undefined ? [] : [{ row, value }]
+      })
+      const sources = known.flatMap(({ row, value }) =>
+        kindOf(row) === "reference" ? [{ key: row.key, text: value }] : []
+      )
+      const found = yield* referring.resolve(place, sources, new Map(known.map((one) => [one.row.key, one])))
+      return { ...found, passages: yield* referring.passages(place) }
+    })
+
+    /** Reads secrets and resolves their references, all as of one moment. */
+    const whole = Effect.fnUntraced(function* (
+      place: Place<"secret.read">,
+      keys: ReadonlyArray<SecretKey> | undefined,
+      raw: boolean
+    ) {
+      const read = yield* stored(place, keys)
+      if (raw || read.rows.every((row) => kindOf(row) === "text")) return { ...read, ...asStored }
+      const found = yield* snapshot(resolved(place, read))
+      if (found !== null) return { ...read, ...found }
+      // The environment has changed in between: everything again, from one snapshot.
+      return yield* snapshot(
+        Effect.gen(function* () {
+          const again = yield* stored(place, keys)
+          return { ...again, ...((yield* resolved(place, again)) ?? asStored) }
+        })
+      )
+    })
 
     /**
      * Returns all secrets of an environment, or those of `keys`, with the ETag of their form. If `ifNoneMatch` names
-     * the current ETag, no bundle is returned, no value is decrypted and no audit entry is written.
+     * the current ETag, no bundle is returned, no value is decrypted and no audit entry is written. Keys whose references lead
+     * to no value are among the errors of a list, and fail an object with ReferenceRefused.
      */
     const read = traced("Bundles.read")(
       Effect.fnUntraced(function* (
         place: Place<"secret.read">,
-        keys: ReadonlyArray<SecretKey> | undefined,
-        ifNoneMatch: string | undefined,
-        format: BundleFormat = "list"
+        { format = "list", ifNoneMatch, keys, raw = false }: BundleRead = {}
       ) {
-        const { id, name } = place.env
+        const { id } = place.env
+        const form = raw ? `${format} raw` : format
         if (ifNoneMatch !== undefined) {
-          const known = yield* repo.revision({ envId: id })
-          const etag = known && tagOf(id, known.revision, format)
+          const etag = yield* currentTag(place, form, raw)
           if (etag !== undefined && namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
         }
-        const contents = yield* repo.contents(id, keys)
-        if (contents === undefined) return yield* missingEnvironment(name)
-        const { revision, secrets } = contents
-        yield* checkFound(secrets, keys)
-        const data = yield* forEachInSlices(secrets, (secret) =>
-          Effect.map(versions.open(place, secret, secret), (value): BundledSecret => {
-            const { key, updated_at, version } = secret
-            return { key, value, version, updated_at }
-          })
-        )
+        const { passages, passed, revision, rows, texts, values } = yield* whole(place, keys, raw)
+        const errors: Array<BundleError> = []
+        const data: Array<BundledSecret> = []
+        for (const [index, row] of rows.entries()) {
+          const { key, updated_at, version } = row
+          const kind = kindOf(row)
+          const value = values.get(key) ?? Either.fromNullable(texts[index], () => "was not read")
+          if (Either.isLeft(value)) {
+            const { code, message } = referenceRefused(key, value.left)
+            errors.push({ key, code, message })
+          } else data.push({ key, value: value.right, version, updated_at, ...(kind === "reference" && { kind }) })
+        }
+        if (format === "object") yield* checkWhole(errors)
         yield* audit.read(sourceOf(place), {
           action: "secret.read",
           resource_type: "env",
           resource_id: id,
-          metadata: { revision, keys: data.map(({ key, version }) => ({ key, version })) }
+          metadata: {
+            revision,
+            keys: data.map(({ key, version }) => ({ key, version })),
+            ...passedHere(
+              place,
+              passed,
+              data.map(({ key }) => key)
+            )
+          }
         })
-        const bundle: Bundle = { revision, data }
-        return { etag: tagOf(id, revision, format), bundle }
+        yield* referring.auditElsewhere(place, passed)
+        const bundle: Bundle = { revision, data, ...(errors.length > 0 && { errors }) }
+        return { etag: tagOf(id, revision, form, passages), bundle }
       })
     )
+
+    /** Fails with Conflict if `ifMatch` names neither the environment's ETag nor that of its bundle, as values or texts. */
+    const checkCurrent = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      ifMatch: string | undefined,
+      revision: number
+    ) {
+      const { id, name } = place.env
+      const tags = [tagOf(id, revision), tagOf(id, revision, "list raw")]
+      if (ifMatch === undefined || tags.some((etag) => namesETag(ifMatch, etag))) return
+      yield* checkMatch(name, ifMatch, tagOf(id, revision, "list", yield* referring.passages(place)))
+    })
 
     /**
      * Sets and deletes secrets atomically. An equal value gets no new version. Fails with Conflict if `ifMatch` does
@@ -102,11 +240,12 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const wanted = yield* wantedOf(request)
         const at = yield* now
         const totals = yield* changes.claim(place.env)
-        yield* checkMatch(place.env.name, ifMatch, tagOf(place.env.id, totals.revision))
+        yield* checkCurrent(place, ifMatch, totals.revision)
         const steps = yield* changes.plan(place, totals, wanted)
         const written = yield* changes.apply(place, totals, steps, {
           at,
           dryRun: request.dry_run === true,
+          references: { force: request.force === true },
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
         })
         return { etag: tagOf(place.env.id, written.revision), written }
@@ -115,5 +254,5 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
 
     return { read, write } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Referring.Default]
 }) {}

@@ -1,4 +1,5 @@
 import { actorName } from "@coffer/domain/Actor"
+import type { ValidationError } from "@coffer/domain/Errors"
 import { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
@@ -10,23 +11,26 @@ import { forEachInSlices } from "../EventLoop.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { ChangesRepo, type Totals } from "./ChangesRepo.js"
 import { checkLimits } from "./Limits.js"
+import type { Arrival } from "../references/Flows.js"
 import type { Move } from "../use/Widening.js"
 import { SecretsRepo, type WholeRow } from "./Repo.js"
-import { type NewValue, sizeOf, type Value, Versions, type WrittenAt } from "./Versions.js"
+import { kindOf } from "../keys/Envelope.js"
+import { type Admitted, type Change, type Options, referenceAt, References } from "../references/References.js"
+import { type Content, type NewValue, sizeOf, Versions, type WrittenAt } from "./Versions.js"
 
 /** How many steps are encrypted and written between two looks at the clock. */
 const stepsAtOnce = 16
 
-/** The requested changes by key: a value to set, or null to delete the secret. */
-export type Wanted = ReadonlyMap<SecretKey, Value | null>
+/** The requested changes by key: what to set, or null to delete the secret. */
+export type Wanted = ReadonlyMap<SecretKey, Content | null>
 
 /** The version of a secret that a step replaces or deletes. */
 type Replaced = Pick<WholeRow, "id" | "version" | "value_bytes">
 
 /** The planned change of one key. */
 export type Step =
-  | { readonly change: "created"; readonly key: SecretKey; readonly value: Value }
-  | { readonly change: "updated"; readonly key: SecretKey; readonly value: Value; readonly row: Replaced }
+  | { readonly change: "created"; readonly key: SecretKey; readonly content: Content }
+  | { readonly change: "updated"; readonly key: SecretKey; readonly content: Content; readonly row: Replaced }
   | { readonly change: "deleted"; readonly key: SecretKey; readonly row: Replaced }
   | { readonly change: "unchanged"; readonly key: SecretKey; readonly version: number }
 
@@ -48,9 +52,9 @@ const totalsAfter = (totals: Totals, steps: ReadonlyArray<Step>) =>
     ({ secret_count, value_bytes }, step) => {
       switch (step.change) {
         case "created":
-          return { secret_count: secret_count + 1, value_bytes: value_bytes + sizeOf(step.value) }
+          return { secret_count: secret_count + 1, value_bytes: value_bytes + sizeOf(step.content.value) }
         case "updated":
-          return { secret_count, value_bytes: value_bytes - step.row.value_bytes + sizeOf(step.value) }
+          return { secret_count, value_bytes: value_bytes - step.row.value_bytes + sizeOf(step.content.value) }
         case "deleted":
           return { secret_count: secret_count - 1, value_bytes: value_bytes - step.row.value_bytes }
         case "unchanged":
@@ -72,6 +76,18 @@ export const movesOf = (
   })
 }
 
+/** The values that steps move from secrets to keys. */
+export const arrivalsOf = (
+  steps: ReadonlyArray<Step>,
+  from: ReadonlyArray<{ readonly key: SecretKey; readonly id: SecretId; readonly version: number }>
+): ReadonlyArray<Arrival> => {
+  const sources = new Map(from.map((source) => [source.key, source]))
+  return steps.flatMap(({ change, key }) => {
+    const source = sources.get(key)
+    return change === "deleted" || change === "unchanged" || source === undefined ? [] : [{ key, from: source }]
+  })
+}
+
 const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): number =>
   a.key < b.key ? -1 : a.key > b.key ? 1 : 0
 
@@ -85,10 +101,11 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const { claim, remove, setTotals } = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
+    const references = yield* References
 
     /** Whether a version holds this value. One that does not decrypt counts as different, so a write replaces it. */
-    const isSame = (place: Place<"secret.write">, row: WholeRow, value: Value): Effect.Effect<boolean> =>
-      row.value_bytes !== sizeOf(value)
+    const isSame = (place: Place<"secret.write">, row: WholeRow, { kind, value }: Content): Effect.Effect<boolean> =>
+      row.value_bytes !== sizeOf(value) || kindOf(row) !== kind
         ? Effect.succeed(false)
         : Effect.match(versions.open(place, row, row), {
             onFailure: () => false,
@@ -99,21 +116,21 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       place: Place<"secret.write">,
       row: WholeRow | undefined,
       key: SecretKey,
-      value: Value | null
+      content: Content | null
     ) {
       if (row === undefined) {
         const absent: Step =
-          value === null ? { change: "unchanged", key, version: 0 } : { change: "created", key, value }
+          content === null ? { change: "unchanged", key, version: 0 } : { change: "created", key, content }
         return absent
       }
       yield* versions.checkNewest(place, row)
       const { id, value_bytes, version } = row
       const step: Step =
-        value === null
+        content === null
           ? { change: "deleted", key, row: { id, version, value_bytes } }
-          : (yield* isSame(place, row, value))
+          : (yield* isSame(place, row, content))
             ? { change: "unchanged", key, version }
-            : { change: "updated", key, value, row: { id, version, value_bytes } }
+            : { change: "updated", key, content, row: { id, version, value_bytes } }
       return step
     })
 
@@ -127,7 +144,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       // Pages of the whole environment take fewer statements than many keys.
       const keys = wanted.size > totals.secret_count / 20 ? undefined : [...wanted.keys()]
       const rows = new Map((yield* repo.select(place.env.id, keys)).map((row) => [row.key, row]))
-      const steps = yield* forEachInSlices([...wanted], ([key, value]) => stepOf(place, rows.get(key), key, value))
+      const steps = yield* forEachInSlices([...wanted], ([key, content]) => stepOf(place, rows.get(key), key, content))
       return [...settled, ...steps].sort(inByteOrder)
     })
 
@@ -145,7 +162,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         : Effect.void
 
     /** Applies the steps in as few statements as possible. Returns their audit entries, in the steps' order. */
-    const applySome = (place: Place<"secret.write">, at: WrittenAt, eventOfSet: EventOfSet) =>
+    const applySome = (place: Place<"secret.write">, at: WrittenAt, eventOfSet: EventOfSet, admitted: Admitted) =>
       Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         const written: Array<NewValue> = []
         const events: Array<AuditEvent> = []
@@ -154,17 +171,30 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
           const { key } = step
           const version = versionAfter(step)
           const id = step.change === "created" ? SecretId.make(yield* uuidV7) : step.row.id
-          if (step.change !== "deleted") written.push({ id, key, version, value: step.value })
+          if (step.change !== "deleted") written.push({ id, key, version, ...step.content })
           const { action, metadata } =
             step.change === "deleted"
               ? ({ action: "secret.delete", metadata: { key, version } } as const)
               : eventOfSet(key, version)
           events.push({ action, resource_type: "secret", resource_id: id, metadata: { ...metadata } })
         }
-        yield* versions.write(place, written, at)
+        yield* versions.write(place, written, at, admitted)
         yield* Effect.forEach(steps, removed(place, at), { discard: true })
         return events
       })
+
+    /** What the steps make of references. Fails with ValidationError for a malformed one. */
+    const referencesOf = (steps: ReadonlyArray<Step>) =>
+      Effect.map(
+        Effect.forEach(steps, (step): Effect.Effect<ReadonlyArray<readonly [SecretKey, Change]>, ValidationError> => {
+          if (step.change === "unchanged") return Effect.succeed([])
+          if (step.change === "deleted") return Effect.succeed([[step.key, { kind: "gone" }]])
+          return step.content.kind === "text"
+            ? Effect.succeed([[step.key, { kind: "text" }]])
+            : Effect.map(referenceAt(step.key, step.content.value), (change) => [[step.key, change]])
+        }),
+        (changes): ReadonlyMap<SecretKey, Change> => new Map(changes.flat())
+      )
 
     const bundleWritten = (revision: number, steps: ReadonlyArray<Step>): BundleWritten => ({
       revision,
@@ -185,17 +215,19 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         readonly eventOfSet: EventOfSet
         /** An audit entry to write before those of the changed keys. */
         readonly eventOfAll?: (revision: number) => AuditEvent
+        readonly references?: Options
       }
     ) {
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
+      const admitted = yield* references.admit(place, yield* referencesOf(steps), options.references)
       if (options.dryRun || steps.every(({ change }) => change === "unchanged"))
         return bundleWritten(totals.revision, steps)
       const revision = totals.revision + 1
       const at = { revision, at: options.at }
       const events = yield* forEachInSlices(
         Array.chunksOf(steps, stepsAtOnce),
-        applySome(place, at, options.eventOfSet)
+        applySome(place, at, options.eventOfSet, admitted)
       )
       yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
@@ -205,5 +237,5 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
 
     return { claim, plan, apply } as const
   }),
-  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default]
 }) {}

@@ -9,7 +9,8 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { afterCommit } from "../database/Database.js"
 import { type Erased, Erasures } from "../database/Erasures.js"
 import { now } from "../database/Time.js"
-import { keyWithoutNonce } from "../keys/Envelope.js"
+import { keyWithoutNonce, kindOf } from "../keys/Envelope.js"
+import { References } from "../references/References.js"
 import { traced } from "../tracing/Traced.js"
 import { Widening } from "../use/Widening.js"
 import { forEachInSlices } from "../EventLoop.js"
@@ -17,19 +18,21 @@ import { ChangesRepo } from "./ChangesRepo.js"
 import { HistoryRepo, type VersionRow } from "./HistoryRepo.js"
 import { checkLimits } from "./Limits.js"
 import { SecretsRepo } from "./Repo.js"
-import { checkExpected, secretNotFound, versionNotFound } from "./Secrets.js"
+import { secretNotFound, versionNotFound } from "./NotThere.js"
+import { checkExpected } from "./Secrets.js"
 import { Versions } from "./Versions.js"
 
 const defaultLimit = 100
 
 const secretVersion =
   (current: number) =>
-  ({ created_at, created_by, destroyed_at, version }: VersionRow): SecretVersion => ({
+  ({ created_at, created_by, destroyed_at, format, version }: VersionRow): SecretVersion => ({
     version,
     created_at,
     created_by,
     current: version === current,
-    destroyed: destroyed_at !== null
+    destroyed: destroyed_at !== null,
+    ...(kindOf({ format }) === "reference" && { kind: "reference" })
   })
 
 /** The versions of a secret: lists, rolls back, undeletes and destroys them. */
@@ -42,6 +45,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const audit = yield* AuditLog
     const erasures = yield* Erasures
     const widening = yield* Widening
+    const references = yield* References
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
     const versions = traced("History.versions")(
@@ -83,8 +87,14 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             message: `version ${request.version} of secret ${key} was destroyed: it has no value to roll back to`
           })
         }
-        yield* widening.check(place, [{ key, from: { id, version: request.version }, to: id }])
+        const from = { id, version: request.version }
+        yield* widening.check(place, [{ key, from, to: id }])
         const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
+        const change = yield* references.changeOf(id, request.version)
+        const admitted = yield* references.admit(place, new Map([[key, change]]), {
+          mayDangle: true,
+          arriving: [{ key, from }]
+        })
         const after = {
           secret_count: totals.secret_count,
           value_bytes: totals.value_bytes - current.value_bytes + earlier.value_bytes
@@ -92,7 +102,12 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         yield* checkLimits(totals, after)
         const version = current.version + 1
         const revision = totals.revision + 1
-        yield* sealed.write(place, [{ id, key, version, value }], { revision, at: written_at })
+        yield* sealed.write(
+          place,
+          [{ id, key, version, kind: kindOf(earlier), value }],
+          { revision, at: written_at },
+          admitted
+        )
         yield* changes.setTotals({ id: place.env.id, revision, ...after })
         yield* audit.write(sourceOf(place), {
           action: "secret.set",
@@ -123,6 +138,11 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           })
         }
         yield* widening.check(place, [{ key, from: removed, to: removed.id }])
+        const change = yield* references.changeOf(removed.id, removed.version)
+        yield* references.admit(place, new Map([[key, change]]), {
+          mayDangle: true,
+          arriving: [{ key, from: removed }]
+        })
         const after = {
           secret_count: totals.secret_count + 1,
           value_bytes: totals.value_bytes + removed.value_bytes
@@ -221,5 +241,12 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
 
     return { versions, rollback, undelete, destroy } as const
   }),
-  dependencies: [SecretsRepo.Default, HistoryRepo.Default, ChangesRepo.Default, Versions.Default, Widening.Default]
+  dependencies: [
+    SecretsRepo.Default,
+    HistoryRepo.Default,
+    ChangesRepo.Default,
+    Versions.Default,
+    Widening.Default,
+    References.Default
+  ]
 }) {}

@@ -17,7 +17,8 @@ const VersionRow = Schema.Struct({
   version: Schema.Number,
   created_at: Schema.String,
   created_by: Schema.String,
-  destroyed_at: Schema.NullOr(Schema.String)
+  destroyed_at: Schema.NullOr(Schema.String),
+  format: Schema.Number
 })
 export type VersionRow = typeof VersionRow.Type
 
@@ -79,7 +80,7 @@ export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/H
 
       /** The versions of a secret lower than `before`, newest first. */
       versions: all(VersionRow)`
-        SELECT version, created_at, created_by, destroyed_at FROM secret_versions
+        SELECT version, created_at, created_by, destroyed_at, format FROM secret_versions
         WHERE secret_id = ${"id"} AND version < ${"before"} ORDER BY version DESC LIMIT ${"limit"}`,
 
       findVersion: first(WholeVersionRow)`

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
 import { longList } from "../http/LongList.js"
+import { Referring } from "../references/Referring.js"
 import { History } from "./History.js"
 import { Secrets } from "./Secrets.js"
 
@@ -14,22 +15,28 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const access = yield* Access
     const secrets = yield* Secrets
     const history = yield* History
+    const referring = yield* Referring
     return handlers
       .handle("set", ({ path, payload }) =>
         access.change(access.env(path, "secret.write"), (place) =>
-          secrets.set(place, path.key, payload.value, payload.expected_version)
+          secrets.set(place, path.key, { kind: payload.kind ?? "text", value: payload.value }, payload.expected_version)
         )
       )
       .handle("get", ({ path, urlParams }) =>
-        Effect.flatMap(access.env(path, "secret.read"), (place) => secrets.read(place, path.key, urlParams.version))
+        Effect.flatMap(access.env(path, "secret.read"), (place) =>
+          secrets.read(place, path.key, urlParams.version, urlParams.raw)
+        )
       )
       .handle("list", ({ path }) =>
         Effect.flatMap(Effect.flatMap(access.env(path, "secret.list"), secrets.list), (data) => listed({ data }))
       )
       .handle("delete", ({ path, urlParams }) =>
         access.change(access.env(path, "secret.write"), (place) =>
-          secrets.remove(place, path.key, urlParams.expected_version)
+          secrets.remove(place, path.key, urlParams.expected_version, urlParams.force)
         )
+      )
+      .handle("references", ({ path }) =>
+        Effect.flatMap(access.env(path, "secret.list"), (place) => referring.around(place, path.key))
       )
       .handle("versions", ({ path, urlParams }) =>
         Effect.gen(function* () {
@@ -55,4 +62,4 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         })
       )
   })
-).pipe(Layer.provide([Secrets.Default, History.Default]))
+).pipe(Layer.provide([Secrets.Default, History.Default, Referring.Default]))

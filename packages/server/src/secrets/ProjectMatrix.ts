@@ -9,6 +9,7 @@ import { notVisible } from "../access/NotFound.js"
 import { EnvironmentsRepo } from "../environments/Repo.js"
 import { pacing } from "../EventLoop.js"
 import { namesETag } from "../http/ETag.js"
+import { kindOf } from "../keys/Envelope.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
 import { etagOf, etagOfAll } from "./ETag.js"
@@ -84,13 +85,16 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       const pace = pacing()
       for (const secret of secrets) {
         const { created_by, key, updated_at, version } = secret
+        const kind = kindOf(secret)
         const row: OpenRow = rows.get(key) ?? {
           cells: Array.from({ length: width }, (): null => null),
           numbers: new Map<string, number>()
         }
         rows.set(key, row)
         const same = yield* versions.open(place, secret, secret).pipe(
-          Effect.map((value) => createHmac("sha256", digestKey).update(Redacted.value(value)).digest("base64")),
+          Effect.map((value) =>
+            createHmac("sha256", digestKey).update(kind).update("\n").update(Redacted.value(value)).digest("base64")
+          ),
           Effect.map((digest) => {
             const number = row.numbers.get(digest) ?? row.numbers.size + 1
             row.numbers.set(digest, number)
@@ -99,7 +103,13 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
           // One altered value must not hide the others. The failure is reported where it is found.
           Effect.catchTag("DecryptionFailed", () => Effect.succeed(null))
         )
-        row.cells[index] = { version, updated_at, updated_by: created_by ?? "", same }
+        row.cells[index] = {
+          version,
+          updated_at,
+          updated_by: created_by ?? "",
+          same,
+          ...(kind === "reference" && { kind })
+        }
         yield* pace
       }
       const [first] = secrets

@@ -1,18 +1,21 @@
+import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Diff } from "@coffer/domain/Secret"
 import { Effect, Redacted } from "effect"
 import type { Place } from "../access/Access.js"
 import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
+import { kindOf } from "../keys/Envelope.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
 import { Widening } from "../use/Widening.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { checkFound } from "./Bundles.js"
-import { Changes, movesOf, type Wanted } from "./Changes.js"
+import { arrivalsOf, Changes, movesOf, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
 import { SecretsRepo, type WholeRow } from "./Repo.js"
-import { Versions } from "./Versions.js"
+import { Referring } from "../references/Referring.js"
+import { type Content, Versions } from "./Versions.js"
 
 type Status = "only_here" | "only_there" | "same" | "different"
 
@@ -25,6 +28,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const widening = yield* Widening
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
+    const referring = yield* Referring
 
     /**
      * Claims both environments in the order of their ids. Otherwise two copies in opposite directions could deadlock on
@@ -58,7 +62,10 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         const source = yield* repo.select(from.env.id, request.keys)
         yield* checkFound(source, request.keys)
         const values = yield* forEachInSlices(source, (secret) =>
-          Effect.map(versions.open(from, secret, secret), (value) => [secret.key, value] as const)
+          Effect.map(
+            versions.open(from, secret, secret),
+            (value) => [secret.key, { kind: kindOf(secret), value }] as const
+          )
         )
         const wanted: Wanted = new Map(values)
         const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
@@ -67,6 +74,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         const written = yield* changes.apply(to, target, steps, {
           at,
           dryRun: request.dry_run === true,
+          references: { mayDangle: true, arriving: arrivalsOf(steps, source) },
           eventOfSet: (key, version) => ({
             action: "secret.copy",
             metadata: { key, version, from: from.env.name, from_version: sourceVersions.get(key) }
@@ -76,20 +84,44 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       })
     )
 
-    /** Compares two environments by key. Returns no values: both sides are decrypted only to compare them. */
+    /** Opens the secrets of an environment: references as texts, or as the values that they lead to, which then count as texts. */
+    const opener = Effect.fnUntraced(function* (
+      place: Place<"secret.compare">,
+      secrets: ReadonlyArray<WholeRow>,
+      resolved: boolean
+    ) {
+      const texts = secrets.filter((secret) => kindOf(secret) === "reference")
+      const sources = yield* forEachInSlices(resolved ? texts : [], (secret) =>
+        Effect.map(versions.open(place, secret, secret), (text) => ({ key: secret.key, text }))
+      )
+      const values = yield* referring.valuesOf(place, sources)
+      return (secret: WholeRow): Effect.Effect<Content, DecryptionFailed> => {
+        const value = values.get(secret.key)
+        return value === undefined
+          ? Effect.map(versions.open(place, secret, secret), (text) => ({ kind: kindOf(secret), value: text }))
+          : Effect.succeed({ kind: "text", value })
+      }
+    })
+
+    /**
+     * Compares two environments by key. Returns no values: both sides are decrypted only to compare them. Fails with
+     * ReferenceRefused if `resolved` is set and a reference leads to no value.
+     */
     const diff = traced("Promotion.diff")(
-      Effect.fnUntraced(function* (here: Place<"secret.compare">, there: Place<"secret.compare">) {
-        const [mine, theirs] = yield* snapshot(
-          Effect.all([repo.select(here.env.id, undefined), repo.select(there.env.id, undefined)])
-        )
+      Effect.fnUntraced(function* (here: Place<"secret.compare">, there: Place<"secret.compare">, resolved?: boolean) {
+        const mine = yield* repo.select(here.env.id, undefined)
+        const theirs = yield* repo.select(there.env.id, undefined)
         const others = new Map(theirs.map((secret) => [secret.key, secret]))
         const keysHere = new Set(mine.map(({ key }) => key))
+        const openMine = yield* opener(here, mine, resolved === true)
+        const openTheirs = yield* opener(there, theirs, resolved === true)
         const statusOf = Effect.fnUntraced(function* (secret: WholeRow) {
           const other = others.get(secret.key)
           if (other === undefined) return { key: secret.key, status: "only_here" satisfies Status }
-          const a = yield* versions.open(here, secret, secret)
-          const b = yield* versions.open(there, other, other)
-          const status: Status = Redacted.value(a) === Redacted.value(b) ? "same" : "different"
+          const a = yield* openMine(secret)
+          const b = yield* openTheirs(other)
+          const isSame = a.kind === b.kind && Redacted.value(a.value) === Redacted.value(b.value)
+          const status: Status = isSame ? "same" : "different"
           return { key: secret.key, status }
         })
         const inBoth = yield* forEachInSlices(mine, statusOf)
@@ -98,10 +130,10 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           .map((key) => ({ key, status: "only_there" satisfies Status }))
         const answer: Diff = { data: [...inBoth, ...onlyThere].sort((a, b) => (a.key < b.key ? -1 : 1)) }
         return answer
-      })
+      }, snapshot)
     )
 
     return { copy, diff } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Widening.Default]
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Widening.Default, Referring.Default]
 }) {}

@@ -6,6 +6,7 @@ import { Database } from "../database/Database.js"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"
 import { forEachInSlices } from "../EventLoop.js"
+import { refersColumn } from "../references/Repo.js"
 import { Newest, newestColumn, newestVersion, sealedColumns, sealedFields, versionColumns } from "./Columns.js"
 
 const SealedRow = Schema.Struct({
@@ -36,14 +37,13 @@ const WholeRow = Schema.Struct({ ...ListedRow.fields, value_bytes: Schema.Number
 export type WholeRow = typeof WholeRow.Type
 
 const WholeRowOfEnvironment = Schema.Struct({ ...WholeRow.fields, revision: Schema.Number })
-const RevisionRow = Schema.Struct({ revision: Schema.Number })
+const RevisionRow = Schema.Struct({ revision: Schema.Number, refers: Schema.Literal(0, 1) })
 const EnvironmentState = Schema.Struct({
   revision: Schema.Number,
   created_at: Schema.String,
   updated_at: Schema.NullOr(Schema.String)
 })
 export type EnvironmentState = typeof EnvironmentState.Type
-
 const EmptyRow = Schema.Struct({ revision: Schema.Number, secrets: Schema.Literal(0, 1) })
 
 /** A snapshot of an environment. */
@@ -80,7 +80,8 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const find = first(WholeRow)`SELECT ${wholeColumns} FROM secrets s ${newestVersion} WHERE ${ofKey}`
 
     const revision = first(RevisionRow)`
-      SELECT revision FROM environments WHERE id = ${"envId"} AND removed_at IS NULL`
+      SELECT e.revision AS revision, ${refersColumn} FROM environments e
+      WHERE e.id = ${"envId"} AND e.removed_at IS NULL`
 
     const empty = first(EmptyRow)`
       SELECT e.revision AS revision, CASE WHEN EXISTS (
@@ -146,6 +147,7 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
           ({ key }): string => key
         ),
 
+      /** The revision of an environment, and whether its secrets refer to other environments. */
       revision,
 
       /** The revision of an environment, when it was created, and when its newest secret was set, if it has one. */

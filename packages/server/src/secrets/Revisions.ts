@@ -6,16 +6,17 @@ import type { Revision } from "@coffer/domain/Secret"
 import { Array, Effect } from "effect"
 import type { Place } from "../access/Access.js"
 import { now } from "../database/Time.js"
+import { kindOf } from "../keys/Envelope.js"
 import { Instance } from "../keys/Instance.js"
 import { traced } from "../tracing/Traced.js"
 import { Widening } from "../use/Widening.js"
 import { forEachInSlices } from "../EventLoop.js"
-import { Changes, movesOf, type Step, type Wanted } from "./Changes.js"
+import { arrivalsOf, Changes, movesOf, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "./ETag.js"
 import type { Totals } from "./ChangesRepo.js"
 import { type ChangeRow, HistoryRepo } from "./HistoryRepo.js"
 import { missingEnvironment, SecretsRepo } from "./Repo.js"
-import { type Value, Versions } from "./Versions.js"
+import { type Content, Versions } from "./Versions.js"
 
 const defaultLimit = 100
 
@@ -91,12 +92,13 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       state: ReadonlyArray<Earlier>
     ) {
       const destroyed: Array<SecretKey> = []
-      const values: Array<readonly [SecretKey, Value]> = []
+      const values: Array<readonly [SecretKey, Content]> = []
       yield* forEachInSlices(state, (of) =>
         Effect.gen(function* () {
           const row = yield* history.findVersion({ id: of.id, version: of.version })
           if (row === undefined || row.destroyed_at !== null) destroyed.push(of.key)
-          else if (destroyed.length === 0) values.push([of.key, yield* versions.open(place, of, row)])
+          else if (destroyed.length === 0)
+            values.push([of.key, { kind: kindOf(row), value: yield* versions.open(place, of, row) }])
         })
       )
       if (destroyed.length > 0) {
@@ -124,7 +126,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
       const steps = yield* changes.plan(place, totals, wanted, unchanged)
       yield* widening.check(place, movesOf(steps, moved))
-      return steps
+      return { steps, arriving: arrivalsOf(steps, moved) }
     })
 
     /**
@@ -134,7 +136,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const revert = traced("Revisions.revert")(
       Effect.fnUntraced(function* (
         place: Place<"secret.write">,
-        request: { readonly to: number; readonly dry_run?: boolean },
+        request: { readonly to: number; readonly dry_run?: boolean; readonly force?: boolean },
         ifMatch: string | undefined
       ) {
         const { to } = request
@@ -154,10 +156,11 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
             message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
           })
         }
-        const steps = yield* stepsTo(place, totals, to)
+        const { arriving, steps } = yield* stepsTo(place, totals, to)
         const written = yield* changes.apply(place, totals, steps, {
           at,
           dryRun: request.dry_run === true,
+          references: { force: request.force === true, mayDangle: true, arriving },
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
           eventOfAll: (revision) => ({
             action: "env.revert",

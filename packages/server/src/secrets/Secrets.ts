@@ -9,15 +9,14 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { traced } from "../tracing/Traced.js"
+import { kindOf } from "../keys/Envelope.js"
 import { ChangesRepo } from "./ChangesRepo.js"
 import { checkLimits } from "./Limits.js"
+import { secretNotFound, versionNotFound } from "./NotThere.js"
 import { SecretsRepo } from "./Repo.js"
-import { sizeOf, type Value, Versions } from "./Versions.js"
-
-export const secretNotFound = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
-
-export const versionNotFound = (key: SecretKey, version: number) =>
-  new NotFound({ message: `version ${version} of secret ${key} is not there` })
+import { type Change, referenceAt, References } from "../references/References.js"
+import { passedHere, Referring } from "../references/Referring.js"
+import { type Content, sizeOf, Versions } from "./Versions.js"
 
 /** Fails with Conflict unless a secret is at the expected version; 0 means that it does not exist. */
 export const checkExpected = (
@@ -34,15 +33,28 @@ export const checkExpected = (
             : `secret ${key} is at version ${current}, and ${expected === 0 ? "no secret" : `version ${expected}`} was expected`
       })
 
+const asText: Change = { kind: "text" }
+const gone: Change = { kind: "gone" }
+
 export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
     const changes = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
+    const references = yield* References
+    const referring = yield* Referring
 
-    /** Reads the current or a given version of a secret. Fails with DecryptionFailed if the row was tampered with. */
-    const read = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
+    /**
+     * Reads the current or a given version of a secret; a reference as the value that it leads to, unless `raw` is set. Fails
+     * with DecryptionFailed if the row was tampered with, and with ReferenceRefused if a reference leads to no value.
+     */
+    const read = Effect.fnUntraced(function* (
+      place: Place<"secret.read">,
+      key: SecretKey,
+      version?: number,
+      raw = false
+    ) {
       const row =
         version === undefined
           ? yield* repo.findCurrent({ envId: place.env.id, key })
@@ -51,14 +63,18 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       if (row.destroyed_at !== null) {
         return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
       }
-      const value = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
+      const text = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
+      const kind = kindOf(row)
+      const { passed, value } =
+        kind === "text" || raw ? { value: text, passed: [] } : yield* referring.valueOf(place, { key, text })
       yield* audit.read(sourceOf(place), {
         action: "secret.read",
         resource_type: "secret",
         resource_id: row.id,
-        metadata: { key, version: row.version }
+        metadata: { key, version: row.version, ...passedHere(place, passed, [key]) }
       })
-      const found: SecretRead = { key, value, version: row.version }
+      yield* referring.auditElsewhere(place, passed)
+      const found: SecretRead = { key, value, version: row.version, ...(kind === "reference" && { kind }) }
       return found
     })
 
@@ -82,7 +98,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       Effect.fnUntraced(function* (
         place: Place<"secret.write">,
         key: SecretKey,
-        value: Value,
+        content: Content,
         expectedVersion?: number
       ) {
         const written_at = yield* now
@@ -91,15 +107,17 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         yield* checkExpected(key, expectedVersion, current?.version ?? 0)
         const after = {
           secret_count: totals.secret_count + (current === undefined ? 1 : 0),
-          value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + sizeOf(value)
+          value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + sizeOf(content.value)
         }
         yield* checkLimits(totals, after)
+        const change = content.kind === "text" ? asText : yield* referenceAt(key, content.value)
+        const admitted = yield* references.admit(place, new Map([[key, change]]))
         const { created_at, id, version } =
           current === undefined
             ? { id: SecretId.make(yield* uuidV7), version: 1, created_at: written_at }
             : { ...current, version: current.version + 1 }
         const revision = totals.revision + 1
-        yield* versions.write(place, [{ id, key, version, value }], { revision, at: written_at })
+        yield* versions.write(place, [{ id, key, version, ...content }], { revision, at: written_at }, admitted)
         yield* changes.setTotals({ id: place.env.id, revision, ...after })
         yield* audit.write(sourceOf(place), {
           action: "secret.set",
@@ -113,12 +131,18 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     )
 
     const remove = traced("Secrets.remove")(
-      Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, expectedVersion?: number) {
+      Effect.fnUntraced(function* (
+        place: Place<"secret.write">,
+        key: SecretKey,
+        expectedVersion?: number,
+        force = false
+      ) {
         const removed_at = yield* now
         const totals = yield* changes.claim(place.env)
         const current = yield* currentOf(place, key)
         if (current === undefined) return yield* secretNotFound(key)
         yield* checkExpected(key, expectedVersion, current.version)
+        yield* references.admitRemoval(place, new Map([[key, gone]]), force)
         const revision = totals.revision + 1
         yield* changes.remove({
           env_id: place.env.id,
@@ -146,5 +170,5 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
 
     return { read, list, set, remove } as const
   }),
-  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default]
+  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default, Referring.Default]
 }) {}

@@ -3,18 +3,28 @@ import { DecryptionFailed } from "@coffer/domain/Errors"
 import type { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Action } from "@coffer/domain/Permissions"
+import type { SecretKind } from "@coffer/domain/Secret"
 import { byteLength, type SecretValue } from "@coffer/domain/SecretValues"
-import { Effect, Redacted } from "effect"
+import { parseReference, targetsOf } from "@coffer/domain/Reference"
+import { Effect, Either, Redacted } from "effect"
 import type { EnvPlace, Place } from "../access/Access.js"
 import { type Binding, open as openSealed, seal } from "../keys/Envelope.js"
 import { Keyring } from "../keys/Keyring.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
+import type { Admitted } from "../references/References.js"
+import { ReferencesRepo } from "../references/Repo.js"
 import { ChangesRepo } from "./ChangesRepo.js"
 import { makeFailureReports } from "./DecryptionFailures.js"
 
 export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use">
 
 export type Value = Redacted.Redacted<SecretValue>
+
+/** A value with how it is stored. */
+export interface Content {
+  readonly kind: SecretKind
+  readonly value: Value
+}
 
 /** Identifies a version of a secret. */
 export interface VersionOf {
@@ -24,9 +34,7 @@ export interface VersionOf {
 }
 
 /** A version of a secret to write. */
-export interface NewValue extends VersionOf {
-  readonly value: Value
-}
+export interface NewValue extends VersionOf, Content {}
 
 /** The revision and the time of a change. */
 export interface WrittenAt {
@@ -59,20 +67,22 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const changes = yield* ChangesRepo
     const keyring = yield* Keyring
     const wraps = yield* WrapBudget
+    const references = yield* ReferencesRepo
     const reportFailure = yield* makeFailureReports
 
     /**
-     * Encrypts values as versions of secrets and makes them current; a version 1 creates its secret. Fails with
-     * LimitExceeded if the key-encryption key has reached its limit.
+     * Encrypts values as versions of secrets and makes them current; a version 1 creates its secret. The references among
+     * them were admitted. Fails with LimitExceeded if the key-encryption key has reached its limit.
      */
     const write = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       versions: ReadonlyArray<NewValue>,
-      written: WrittenAt
+      written: WrittenAt,
+      _admitted: Admitted
     ) {
-      const rows = yield* Effect.forEach(versions, ({ id, key, value, version }) =>
+      const rows = yield* Effect.forEach(versions, ({ id, key, kind, value, version }) =>
         Effect.map(wraps.check(), () => ({
-          ...seal(keyring, bindingOf(place, { id, key, version }), value),
+          ...seal(keyring, bindingOf(place, { id, key, version }), value, kind),
           env_id: place.env.id,
           key,
           secret_id: id,
@@ -84,7 +94,19 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
         }))
       )
       yield* changes.insertVersions(rows)
+      yield* references.insert(versions.flatMap(rowsOf(place)))
     })
+
+    /** The secrets that a version names, each once. */
+    const rowsOf =
+      ({ env, project }: Place<"secret.write">) =>
+      ({ id, kind, value, version }: NewValue) => {
+        if (kind === "text") return []
+        const targets = targetsOf(Either.getOrElse(parseReference(Redacted.value(value)), () => []))
+        const row = { secret_id: id, version, env_id: env.id, project_id: project.id }
+        const rows = targets.map(({ env: there, key }) => ({ ...row, target_env: there ?? env.name, target_key: key }))
+        return [...new Map(rows.map((each) => [`${each.target_env}:${each.target_key}`, each])).values()]
+      }
 
     const failed = (place: EnvPlace<Action>, of: VersionOf): Effect.Effect<never, DecryptionFailed> =>
       Effect.zipRight(
@@ -115,5 +137,5 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
 
     return { write, open, checkNewest } as const
   }),
-  dependencies: [ChangesRepo.Default]
+  dependencies: [ChangesRepo.Default, ReferencesRepo.Default]
 }) {}

@@ -3,12 +3,14 @@ import { type ApprovalNeeded, type LimitExceeded, UseBudget, UseRefused } from "
 import type { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Use, UseTerms } from "@coffer/domain/UseRule"
-import { Array, Clock, Effect, Either, Redacted } from "effect"
+import { Array, Clock, Effect, Either } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { timestamp } from "../database/Time.js"
 import { SecretsRepo } from "../secrets/Repo.js"
-import { type Value, Versions } from "../secrets/Versions.js"
+import { kindOf } from "../keys/Envelope.js"
+import { Referring } from "../references/Referring.js"
+import { sizeOf, type Value, Versions } from "../secrets/Versions.js"
 import { traced } from "../tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
 import { match, type Target } from "./Match.js"
@@ -30,6 +32,8 @@ export interface Granted {
   readonly rule: RuleRow
   readonly terms: UseTerms
   readonly value: Value
+  /** The values that became part of it by references, and are long enough to be looked for in an answer. */
+  readonly parts: ReadonlyArray<Value>
 }
 
 export interface WantedUse extends AskedRequest {
@@ -70,6 +74,7 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
     const versions = yield* Versions
     const approvals = yield* Approvals
     const audit = yield* AuditLog
+    const referring = yield* Referring
 
     /** Records a refusal, and fails with it. */
     const refuse = (place: Place<"secret.use">, key: SecretKey, { host, method }: Target, message: string) =>
@@ -102,13 +107,20 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
         const part = Either.isLeft(matched) ? matched.left : `account ${account}`
         return yield* refuse(place, key, target, `${part} is in no rule of ${key}: ${hint}`)
       }
-      const value = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
-      const size = Buffer.byteLength(Redacted.value(value))
+      const text = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
+      const { passed, value } =
+        kindOf(row) === "text"
+          ? { value: text, passed: [] }
+          : yield* Effect.catchTag(referring.valueOf(place, { key, text }), "ReferenceRefused", ({ message }) =>
+              refuse(place, key, target, message)
+            )
+      const size = sizeOf(value)
       if (size < minBytes || size > maxBytes) {
         const wrong = `the value of ${key} cannot be used by rules, which take values of ${minBytes} to ${maxBytes} bytes`
         return yield* refuse(place, key, target, wrong)
       }
-      const granted: Granted = { key, secretId: row.id, version: row.version, value, ...matched.right }
+      const parts = passed.map((part) => part.value).filter((part) => sizeOf(part) >= minBytes)
+      const granted: Granted = { key, secretId: row.id, version: row.version, value, parts, ...matched.right }
       return granted
     })
 
@@ -181,5 +193,5 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
 
     return { grant, uses } as const
   }),
-  dependencies: [UseRepo.Default, SecretsRepo.Default, Versions.Default, Approvals.Default]
+  dependencies: [UseRepo.Default, SecretsRepo.Default, Versions.Default, Approvals.Default, Referring.Default]
 }) {}

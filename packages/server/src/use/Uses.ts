@@ -89,7 +89,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     /** Sends a request, and makes the response of its answer. */
     const send = (outgoing: Outgoing, granted: ReadonlyArray<Granted>) =>
       Effect.gen(function* () {
-        const values = granted.map(({ value }) => Redacted.value(value))
+        const values = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
         const terms = strictest(granted.map(({ terms }) => terms))
         const { body, headers, url } = outgoing
         const answer: OutboundAnswer = yield* outbound.request({

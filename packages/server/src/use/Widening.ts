@@ -1,3 +1,4 @@
+import type { Actor } from "@coffer/domain/Actor"
 import { UseWidens } from "@coffer/domain/Errors"
 import type { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
@@ -8,6 +9,9 @@ import { timestamp } from "../database/Time.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { UseRepo } from "./Repo.js"
 import { isLive, termsOf } from "./Terms.js"
+
+/** Whether an actor may be given values; others move them by rules alone. */
+export const mayReveal = (actor: Actor): boolean => actor.type === "user" || actor.reveal
 
 /** A value that becomes that of another secret, or the current one of its own again. */
 export interface Move {
@@ -52,7 +56,7 @@ export class Widening extends Effect.Service<Widening>()("@coffer/server/Widenin
 
     /** Call it in the transaction of every change that moves values without showing them (`ValueFlow`). */
     const check = ({ actor }: Place<"secret.write">, moves: ReadonlyArray<Move>): Effect.Effect<void, UseWidens> =>
-      actor.type === "user" || actor.reveal
+      mayReveal(actor)
         ? Effect.void
         : Effect.flatMap(Clock.currentTimeMillis, (millis) =>
             Effect.asVoid(forEachInSlices(moves, (move) => checkOne(move, timestamp(millis))))

@@ -9,7 +9,14 @@ import {
   RecentLogin,
   Requires
 } from "@coffer/domain/api/Requirement"
-import { DecryptionFailed, Forbidden, IssuerUnavailable, RateLimited, Unauthorized } from "@coffer/domain/Errors"
+import {
+  DecryptionFailed,
+  Forbidden,
+  IssuerUnavailable,
+  RateLimited,
+  ReferenceRefused,
+  Unauthorized
+} from "@coffer/domain/Errors"
 import { EnvName, ProjectName } from "@coffer/domain/Names"
 import { optional } from "@coffer/domain/Schemas"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "@effect/platform"
@@ -175,6 +182,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
         answer(withData(Schema.Struct({ data: KeyValues, metadata: Metadata })), "The values of an environment")
       )
       .addError(DecryptionFailed)
+      .addError(ReferenceRefused)
       .annotate(Requires, "secret.read")
       .annotate(LargeAnswer, 8 * 1024 * 1024)
   )

@@ -89,7 +89,7 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
           if (urlParams.version !== undefined) return yield* oneVersion
           const org_name = yield* orgOf(headers)
           const place = yield* access.env({ org_name, ...path }, "secret.read")
-          const { bundle } = yield* bundles.read(place, undefined, undefined)
+          const { bundle } = yield* bundles.read(place, { format: "object" })
           if (bundle === undefined) return yield* Effect.dieMessage("a bundle was read without an ETag")
           const { data, revision } = bundle
           return yield* withValues(

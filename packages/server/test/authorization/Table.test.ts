@@ -402,6 +402,7 @@ const table: Readonly<Record<string, Row>> = {
   [`PUT ${secret}`]: row(200, writers, "secret.write"),
   [`GET ${secret}`]: row(200, seers, "secret.read"),
   [`DELETE ${secret}`]: row(204, writers, "secret.write", ownKey),
+  [`GET ${secret}/references`]: row(200, readers, "secret.list"),
   [`GET ${secret}/versions`]: row(200, readers, "secret.list"),
   [`POST ${secret}/rollback`]: row(200, writers, "secret.write"),
   [`POST ${secret}/undelete`]: row(200, writers, "secret.write", ownRemovedKey),

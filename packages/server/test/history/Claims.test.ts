@@ -45,7 +45,9 @@ const revert = (actor: UserActor, to: number, dry_run = false) =>
 /** Each change of an environment: enters its place, and returns the call. */
 const changes = {
   set: (actor: UserActor) =>
-    Effect.map(Effect.all([writing(actor), Secrets]), ([place, secrets]) => secrets.set(place, key("A"), value("new"))),
+    Effect.map(Effect.all([writing(actor), Secrets]), ([place, secrets]) =>
+      secrets.set(place, key("A"), { kind: "text", value: value("new") })
+    ),
   delete: (actor: UserActor) =>
     Effect.map(Effect.all([writing(actor), Secrets]), ([place, secrets]) => secrets.remove(place, key("A"))),
   "write of a bundle": (actor: UserActor) => bundle(actor, { set: new Map([[key("A"), value("new")]]) }),

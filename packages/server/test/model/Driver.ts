@@ -238,7 +238,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
       readAll: (caller: Caller, at: At) =>
         by(
           caller,
-          Effect.flatMap(inEnv(at, "secret.read"), (place) => bundles.read(place, undefined, undefined))
+          Effect.flatMap(inEnv(at, "secret.read"), (place) => bundles.read(place))
         ),
       readSecret: (caller: Caller, at: At, key: string) =>
         by(
@@ -248,7 +248,9 @@ export const driver = (users: ReadonlyArray<Person>) =>
       setSecret: (caller: Caller, at: At, key: string, text: string) =>
         changeBy(
           caller,
-          Effect.flatMap(inEnv(at, "secret.write"), (place) => secrets.set(place, secretKey(key), value(text)))
+          Effect.flatMap(inEnv(at, "secret.write"), (place) =>
+            secrets.set(place, secretKey(key), { kind: "text", value: value(text) })
+          )
         ),
       removeSecret: (caller: Caller, at: At, key: string) =>
         changeBy(

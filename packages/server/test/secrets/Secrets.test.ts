@@ -409,7 +409,10 @@ describe("an environment that is removed while somebody writes", () => {
       const place = yield* enter(ada, "secret.write")
       yield* sql`UPDATE environments SET removed_at = 'now' WHERE id = ${place.env.id}`
       const secrets = yield* Secrets
-      assert.strictEqual(yield* outcome(transaction(secrets.set(place, key("A"), value("x")))), "NotFound")
+      assert.strictEqual(
+        yield* outcome(transaction(secrets.set(place, key("A"), { kind: "text", value: value("x") }))),
+        "NotFound"
+      )
       assert.strictEqual(yield* outcome(transaction(secrets.remove(place, key("A")))), "NotFound")
     }).pipe(onDatabase())
   )

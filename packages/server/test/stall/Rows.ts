@@ -206,6 +206,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   [`DELETE ${secrets}/:key`]: [
     ["", ({ attempt }) => ({ place: { env_name: "large", key: largeKeys[2 + (attempt % 20)]! } })]
   ],
+  [`GET ${secrets}/:key/references`]: [["", () => ({ place: { env_name: "large", key: largeKeys[1]! } })]],
   [`GET ${secrets}/:key/versions`]: [
     ["100 of 1,001", () => ({ place: { env_name: "history", key: historyKeys[0]! } })]
   ],

@@ -7,6 +7,7 @@ import type { EnvPath } from "@coffer/domain/api/Paths"
 import { ApiKeyId, OrgId, ProjectId, ServiceAccountId, SessionId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import { Email, EnvName, OrgName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/Names"
+import type { BundleFormat, SecretKind } from "@coffer/domain/Secret"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
@@ -350,24 +351,25 @@ export const setSecret = (
   actor: Actor,
   name: string,
   text: string,
-  options: { readonly expected?: number; readonly path?: EnvPath } = {}
+  options: { readonly expected?: number; readonly path?: EnvPath; readonly kind?: SecretKind } = {}
 ) =>
   transaction(
     Effect.gen(function* () {
       const place = yield* enter(actor, "secret.write", options.path)
-      return yield* (yield* Secrets).set(place, key(name), value(text), options.expected)
+      const content = { kind: options.kind ?? "text", value: value(text) } as const
+      return yield* (yield* Secrets).set(place, key(name), content, options.expected)
     })
   )
 
 export const removeSecret = (
   actor: Actor,
   name: string,
-  options: { readonly expected?: number; readonly path?: EnvPath } = {}
+  options: { readonly expected?: number; readonly path?: EnvPath; readonly force?: boolean } = {}
 ) =>
   transaction(
     Effect.gen(function* () {
       const place = yield* enter(actor, "secret.write", options.path)
-      yield* (yield* Secrets).remove(place, key(name), options.expected)
+      yield* (yield* Secrets).remove(place, key(name), options.expected, options.force)
     })
   )
 
@@ -375,11 +377,11 @@ export const removeSecret = (
 export const readSecret = (
   actor: Actor,
   name: string,
-  options: { readonly version?: number; readonly path?: EnvPath } = {}
+  options: { readonly version?: number; readonly path?: EnvPath; readonly raw?: boolean } = {}
 ) =>
   Effect.gen(function* () {
     const place = yield* enter(actor, "secret.read", options.path)
-    const secret = yield* (yield* Secrets).read(place, key(name), options.version)
+    const secret = yield* (yield* Secrets).read(place, key(name), options.version, options.raw)
     return { version: secret.version, value: Redacted.value(secret.value) }
   })
 
@@ -393,6 +395,8 @@ export const writeBundle = (
   actor: Actor,
   request: {
     readonly set?: Readonly<Record<string, string>>
+    readonly references?: Readonly<Record<string, string>>
+    readonly force?: boolean
     readonly delete?: ReadonlyArray<string>
     readonly dry_run?: boolean
   },
@@ -401,10 +405,17 @@ export const writeBundle = (
   transaction(
     Effect.gen(function* () {
       const place = yield* enter(actor, "secret.write", options.path)
-      const set = new Map(Object.entries(request.set ?? {}).map(([name, text]) => [key(name), value(text)]))
+      const values = (texts: Readonly<Record<string, string>> = {}) =>
+        new Map(Object.entries(texts).map(([name, text]) => [key(name), value(text)]))
       const { written } = yield* (yield* Bundles).write(
         place,
-        { set, delete: (request.delete ?? []).map(key), dry_run: request.dry_run ?? false },
+        {
+          set: values(request.set),
+          references: values(request.references),
+          delete: (request.delete ?? []).map(key),
+          dry_run: request.dry_run ?? false,
+          force: request.force ?? false
+        },
         options.ifMatch
       )
       return written
@@ -414,15 +425,23 @@ export const writeBundle = (
 /** The ETag of an environment, and its keys with values in clear unless the ETag given is the same. */
 export const readBundle = (
   actor: Actor,
-  options: { readonly keys?: ReadonlyArray<string>; readonly ifNoneMatch?: string; readonly path?: EnvPath } = {}
+  options: {
+    readonly keys?: ReadonlyArray<string>
+    readonly ifNoneMatch?: string
+    readonly path?: EnvPath
+    readonly raw?: boolean
+    readonly format?: BundleFormat
+  } = {}
 ) =>
   Effect.gen(function* () {
     const place = yield* enter(actor, "secret.read", options.path)
-    const { bundle, etag } = yield* (yield* Bundles).read(place, options.keys?.map(key), options.ifNoneMatch)
+    const { path: _, ...request } = options
+    const { bundle, etag } = yield* (yield* Bundles).read(place, { ...request, keys: options.keys?.map(key) })
     return {
       etag,
       revision: bundle?.revision,
-      data: bundle?.data.map((secret) => ({ ...secret, value: Redacted.value(secret.value) }))
+      data: bundle?.data.map((secret) => ({ ...secret, value: Redacted.value(secret.value) })),
+      ...(bundle?.errors !== undefined && { errors: bundle.errors })
     }
   })
 

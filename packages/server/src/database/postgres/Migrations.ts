@@ -10,6 +10,7 @@ import { federations } from "./migrations/0004_federations.js"
 import { endedLogins } from "./migrations/0005_ended_logins.js"
 import { use } from "./migrations/0006_use.js"
 import { keySessions } from "./migrations/0007_key_sessions.js"
+import { secretReferences } from "./migrations/0008_secret_references.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -20,7 +21,8 @@ export const migrations: Migrations = {
   "0004_federations": federations,
   "0005_ended_logins": endedLogins,
   "0006_use": use,
-  "0007_key_sessions": keySessions
+  "0007_key_sessions": keySessions,
+  "0008_secret_references": secretReferences
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

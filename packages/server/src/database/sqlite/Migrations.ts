@@ -22,6 +22,7 @@ import { federations } from "./migrations/0013_federations.js"
 import { endedLogins } from "./migrations/0014_ended_logins.js"
 import { use } from "./migrations/0015_use.js"
 import { keySessions } from "./migrations/0016_key_sessions.js"
+import { secretReferences } from "./migrations/0017_secret_references.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -40,7 +41,8 @@ export const migrations = {
   "0013_federations": federations,
   "0014_ended_logins": endedLogins,
   "0015_use": use,
-  "0016_key_sessions": keySessions
+  "0016_key_sessions": keySessions,
+  "0017_secret_references": secretReferences
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
