@@ -50,6 +50,16 @@ $ coffer secret list --all-envs
 $ coffer secret delete API_KEY COOKIE_SECRET --env staging --yes
 $ coffer secret delete COOKIE_SECRET --yes
 
+# Values that refer to others
+With \`--expand\`, \`\${KEY}\` in a value stands for another secret of the environment, and \`\${environment:KEY}\` for one of another environment: see [references](concepts.md#references).
+$ coffer secret set CACHE_URL --expand 'redis://:\${API_KEY}@cache'
+$ coffer secret get CACHE_URL
+$ coffer secret get CACHE_URL --raw
+$ coffer secret references API_KEY
+$ coffer secret delete API_KEY --yes
+$ coffer secret set CACHE_URL --expand 'redis://:\${API_KY}@cache'
+$ coffer secret delete CACHE_URL --yes
+
 # Run a command with the secrets
 Everything after \`run\` and its options is the command. It gets the secrets as environment variables.
 $ coffer run -- sh -c 'echo "the key is $API_KEY"'

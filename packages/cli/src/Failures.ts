@@ -50,6 +50,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   Forbidden: { exit: "failed", next: "ask an administrator of the organization" },
   UseRefused: { exit: "failed" },
   UseWidens: { exit: "failed" },
+  ReferenceRefused: { exit: "failed" },
   ApprovalNeeded: { exit: "failed" },
   UseBudget: { exit: "failed" },
   UpstreamFailed: { exit: "failed" },

@@ -52,6 +52,8 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   FORBIDDEN: "do not call again: ask the user, or an administrator of the organization, for that right",
   USE_REFUSED: "do not vary the request to get around it: call secret_uses, or ask the user for a use rule",
   USE_WIDENS: "do not call again: ask the user, who may read the value",
+  REFERENCE_REFUSED:
+    "see with secret_list whether each secret that the message names is there; if a right is missing, ask the user",
   APPROVAL_NEEDED: "tell the user; once it is approved, send the same request again, unchanged",
   USE_BUDGET: wait,
   UPSTREAM_FAILED: "do not repeat a request that changes something before you know whether it had its effect",

@@ -1,5 +1,6 @@
+import type { Conflict } from "@coffer/domain/Errors"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import type { BundleWritten, Revision } from "@coffer/domain/Secret"
+import type { BundleWritten, Revision, SecretKind } from "@coffer/domain/Secret"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { Effect } from "effect"
 import { call } from "../client/Calls.js"
@@ -37,10 +38,15 @@ export type Answer =
     }
 
 const payloadOf = ({ changes }: StagedEnv, isDryRun: boolean) => {
-  const set = [...changes].flatMap(([key, change]) => (change.type === "set" ? [[key, change.value] as const] : []))
+  const valuesOf = (kind: SecretKind) =>
+    [...changes].flatMap(([key, change]) =>
+      change.type === "set" && change.kind === kind ? [[key, change.value] as const] : []
+    )
+  const [set, references] = [valuesOf("text"), valuesOf("reference")]
   const removed = [...changes].flatMap(([key, change]) => (change.type === "delete" ? [key] : []))
   return {
     ...(set.length > 0 && { set: new Map(set) }),
+    ...(references.length > 0 && { references: new Map(references) }),
     ...(removed.length > 0 && { delete: removed }),
     dry_run: isDryRun
   }
@@ -73,7 +79,12 @@ const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun
     })
   ).pipe(
     Effect.map(([answer, response]): Answer => ({ type: "written", env, answer, etag: etagOf(response) })),
-    Effect.catchTag("Conflict", () => readBetween(place, env, staged))
+    Effect.catchTag("Conflict", (conflict) =>
+      Effect.flatMap(readBetween(place, env, staged), (answer): Effect.Effect<Answer, Conflict> =>
+        // Nobody was faster: the change itself is refused, such as the removal of what others refer to.
+        answer.base.revision === staged.base.revision ? conflict : Effect.succeed(answer)
+      )
+    )
   )
 
 /** Says what all staged changes would do. Writes nothing. */

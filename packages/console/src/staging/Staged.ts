@@ -1,10 +1,12 @@
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { SecretKind } from "@coffer/domain/Secret"
 import type { SecretValue } from "@coffer/domain/SecretValues"
 import type { Redacted } from "effect"
 
 /** A change that is not sent yet. */
 export type Change =
-  { readonly type: "set"; readonly value: Redacted.Redacted<SecretValue> } | { readonly type: "delete" }
+  | { readonly type: "set"; readonly value: Redacted.Redacted<SecretValue>; readonly kind: SecretKind }
+  | { readonly type: "delete" }
 
 /** The state of an environment that a change was made for. The server refuses it for any other. */
 export interface Base {

@@ -92,6 +92,41 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, () => {
     await second.close()
   }, 120_000)
 
+  it("keeps a reference one, shows what it refers to, and says why a key that others refer to stays", async () => {
+    const ada = await Person.login("refers@example.com")
+    await ada.organization("references", { dev: { HOST: "db.internal", URL: "to be replaced" } })
+    const visit = await Visit.open("/references/webshop", ada)
+    const openEditor = async (key: string) => {
+      await cellOf(visit, key, "dev").click()
+      await visit.page.locator(".matrix-panel").getByRole("button", { name: "Edit" }).click()
+    }
+    await openEditor("URL")
+    await visit.page.getByLabel("Refers to other secrets").check()
+    await visit.page.locator("#matrix-editor").fill("https://${HOST}/a")
+    await visit.isAccessible("editor of a reference")
+    await visit.press("Stage")
+    await writeAll(visit, "dev")
+    const path = "/api/orgs/references/projects/webshop/envs/dev/secrets/URL"
+    assert.deepInclude(await ada.call("GET", path), { value: "https://db.internal/a", kind: "reference" })
+    await openEditor("URL")
+    await visit.press("Begin with the current value")
+    await visit.page.waitForFunction("document.querySelector('#matrix-editor').value === 'https://${HOST}/a'")
+    await visit.page.locator("#matrix-editor").fill("https://${HOST}/b")
+    await visit.press("Stage")
+    await writeAll(visit, "dev")
+    assert.deepInclude(await ada.call("GET", path), { value: "https://db.internal/b", kind: "reference" })
+    await cellOf(visit, "HOST", "dev").click()
+    await visit.page.locator(".matrix-panel").getByRole("button", { name: "Delete" }).click()
+    await visit.press("Review and write")
+    await visit.sees("secret HOST is what URL refers to")
+    await visit.page.goto(`${new URL(visit.page.url()).origin}/references/webshop/HOST?env=dev`)
+    await visit.sees("It is part of the values of")
+    await visit.isAccessible("references of a secret")
+    await visit.page.getByRole("link", { name: "URL" }).click()
+    await visit.sees("Its value is made of")
+    await visit.close()
+  }, 120_000)
+
   it("asks for a login when the session ends, and goes on with what is staged", async () => {
     const ada = await Person.login("expired@example.com")
     await ada.organization("expiries", { dev: { KEPT: "before" } })

@@ -1,7 +1,8 @@
 import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { expectedVersion, SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
+import { optional } from "@coffer/domain/Schemas"
+import { expectedVersion, secretKinds, SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { RedactedSecretValue } from "@coffer/domain/SecretValues"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { reads, removes, replaces } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
@@ -17,15 +18,23 @@ export const secretSet = tool({
   parameters: parameters({
     key: SecretKey,
     value: RedactedSecretValue,
+    kind: optional(
+      Schema.Literal(...secretKinds),
+      "reference: ${KEY} and ${environment:KEY} in the value stand for other secrets"
+    ),
     expected_version: expectedVersion
   }),
   at: "env",
   output: SecretWritten,
-  run: (call, path, { expected_version, key, value }) =>
+  run: (call, path, { expected_version, key, kind, value }) =>
     call("secrets", (api) =>
       api.set({
         path: { ...path, key },
-        payload: { value, ...(expected_version !== undefined && { expected_version }) }
+        payload: {
+          value,
+          ...(kind !== undefined && { kind }),
+          ...(expected_version !== undefined && { expected_version })
+        }
       })
     )
 })

@@ -1,7 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { type Given, loadSettings } from "@coffer/domain/client/Settings"
 import { SecretKey, type SecretKey as Key } from "@coffer/domain/Names"
-import { listOf } from "@coffer/domain/Secret"
 import { SecretKeys } from "@coffer/domain/SecretValues"
 import { Effect, Redacted, Schema } from "effect"
 import { defined } from "../../Defined.js"
@@ -12,6 +11,7 @@ import { childEnvironment } from "../../run/ChildEnvironment.js"
 import { printJson } from "../../terminal/Print.js"
 import { metadata } from "./Metadata.js"
 import { say, tell } from "./Messages.js"
+import { wholeOf } from "../secrets/Whole.js"
 
 const actions = Schema.Literal("up", "down", "metadata")
 
@@ -46,7 +46,7 @@ const read = Effect.fnUntraced(function* (given: Given, keys: ReadonlyArray<Key>
   const { call } = yield* connect(yield* settings.server)
   const urlParams = defined({ keys: keys.length === 0 ? undefined : keys })
   const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-  const secrets = listOf(bundle)?.data ?? []
+  const secrets = yield* wholeOf(bundle)
   return { path, secrets: secrets.map(({ key, value }) => ({ key, value: Redacted.value(value) })) }
 })
 

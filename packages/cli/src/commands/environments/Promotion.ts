@@ -35,6 +35,8 @@ const there = completedBy("env", argument("B", EnvName, "The environment to comp
 
 const exitCode = flag("exit-code", "Exit with 1 when they differ")
 
+const resolved = flag("resolved", "Compare the values that references lead to, not their texts")
+
 const words: Readonly<Record<string, (a: string, b: string) => string>> = {
   only_here: (a) => `only in ${a}`,
   only_there: (_, b) => `only in ${b}`,
@@ -44,11 +46,14 @@ const words: Readonly<Record<string, (a: string, b: string) => string>> = {
 export const diff = atProject("diff", {
   description: "Which keys differ between two environments, without values",
   examples: ["coffer environment diff staging prod", "coffer environment diff staging prod --exit-code"],
-  options: { here, there, exitCode },
-  run: ({ call, json, options: { exitCode, here, there }, path }) =>
+  options: { here, there, resolved, exitCode },
+  run: ({ call, json, options: { exitCode, here, resolved, there }, path }) =>
     Effect.gen(function* () {
       const answer = yield* call("environments", (api) =>
-        api.diff({ path: { ...path, env_name: here }, urlParams: { with: there } })
+        api.diff({
+          path: { ...path, env_name: here },
+          urlParams: { with: there, ...(resolved && { resolved: true as const }) }
+        })
       )
       const different = answer.data.filter(({ status }) => status !== "same")
       const rows = different.map(({ key, status }) => [key, words[status]?.(here, there) ?? status])

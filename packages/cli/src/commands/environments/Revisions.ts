@@ -4,7 +4,7 @@ import type { Revision } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { atEnv, type Call } from "../../grammar/Command.js"
-import { option, requiredOption } from "../../grammar/Fields.js"
+import { flag, option, requiredOption } from "../../grammar/Fields.js"
 import { toTerminal } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
 
@@ -63,15 +63,22 @@ const to = requiredOption(
   "The revision to go back to, as coffer env revisions shows it; 0 empties the environment"
 )
 
+const force = flag("force", "Also if other secrets refer to a key that goes, and then cannot be read")
+
 export const revert = atEnv("revert", {
   description: "Make an environment as it was at a revision, without showing a value",
   examples: ["coffer env revert --env prod --to 1 --dry-run"],
-  options: { to, dryRun, yes },
+  options: { to, force, dryRun, yes },
   run: (context) => {
     const { call, options, path } = context
     return changeMany(context, path, ({ dryRun, headers }) =>
       call("environments", (api) =>
-        api.revert({ path, headers, payload: { to: options.to, dry_run: dryRun }, withResponse: true })
+        api.revert({
+          path,
+          headers,
+          payload: { to: options.to, dry_run: dryRun, ...(options.force && { force: true }) },
+          withResponse: true
+        })
       )
     )
   }

@@ -1,4 +1,3 @@
-import { listOf } from "@coffer/domain/Secret"
 import { FileSystem } from "@effect/platform/FileSystem"
 import * as NodeCommandExecutor from "@effect/platform-node/NodeCommandExecutor"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -14,6 +13,7 @@ import { keysOption } from "../secrets/Keys.js"
 import { filesBelow, readStaged, type Staged, staged } from "./Git.js"
 import { leastLength, needlesOf } from "./Needles.js"
 import { type Find, Haystack } from "./Search.js"
+import { wholeOf } from "../secrets/Whole.js"
 
 interface FileFind extends Find {
   readonly file: string
@@ -115,7 +115,7 @@ export const scanCommand = atEnv("scan", {
       }
       const urlParams = defined({ keys: only })
       const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-      const secrets = (listOf(bundle)?.data ?? []).filter(({ key }) => !except.includes(key))
+      const secrets = (yield* wholeOf(bundle)).filter(({ key }) => !except.includes(key))
       const { left, needles } = needlesOf(secrets)
       if (left.length > 0) {
         yield* note(`not looked for, because the value is a number or shorter than ${leastLength}: ${left.join(", ")}`)

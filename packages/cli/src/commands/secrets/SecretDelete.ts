@@ -6,7 +6,7 @@ import { etagOf, noteUndo } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
 import { NotThere } from "../../Failures.js"
 import { atEnv, type Call, yes } from "../../grammar/Command.js"
-import { option } from "../../grammar/Fields.js"
+import { flag, option } from "../../grammar/Fields.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView } from "../../terminal/View.js"
 import { sentenceOf, severalKeys } from "./Keys.js"
@@ -17,10 +17,13 @@ const deleteOne = Effect.fnUntraced(function* (
   call: Call,
   path: EnvPath,
   key: SecretKey,
-  options: { readonly yes: boolean; readonly ifVersion: number | undefined }
+  options: { readonly yes: boolean; readonly force: boolean; readonly ifVersion: number | undefined }
 ) {
   yield* confirm(`Delete ${key} from ${placeOf(path)}?`, options.yes)
-  const urlParams = defined({ expected_version: options.ifVersion })
+  const urlParams = {
+    ...defined({ expected_version: options.ifVersion }),
+    ...(options.force && { force: true as const })
+  }
   yield* call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams }))
   return doneView(`${key} deleted from ${placeOf(path)}`)
 })
@@ -30,14 +33,14 @@ const deleteMany = Effect.fnUntraced(function* (
   call: Call,
   path: EnvPath,
   keys: ReadonlyArray<SecretKey>,
-  yes: boolean
+  options: { readonly yes: boolean; readonly force: boolean }
 ) {
   const write = (dry_run: boolean, etag: string | undefined) =>
     call("environments", (api) =>
       api.writeBundle({
         path,
         headers: defined({ "if-match": etag }),
-        payload: { delete: keys, dry_run },
+        payload: { delete: keys, dry_run, ...(options.force && { force: true }) },
         withResponse: true
       })
     )
@@ -49,7 +52,7 @@ const deleteMany = Effect.fnUntraced(function* (
       message: `${sentenceOf(absent)} ${are} not in ${placeOf(path)}, and nothing was deleted; coffer secret list shows the keys`
     })
   }
-  yield* confirm(`Delete ${sentenceOf(keys)} from ${placeOf(path)}?`, yes)
+  yield* confirm(`Delete ${sentenceOf(keys)} from ${placeOf(path)}?`, options.yes)
   const [written] = yield* write(false, etagOf(response))
   return written
 })
@@ -64,18 +67,19 @@ export const remove = atEnv("delete", {
   options: {
     keys: severalKeys,
     yes,
+    force: flag("force", "Also if other secrets refer to it, which then cannot be read"),
     ifVersion: option("if-version", ExpectedVersionParameter, "Only when this is the current version, of one key")
   },
   check: ({ ifVersion, keys }) =>
     ifVersion !== undefined && new Set(keys).size > 1
       ? "--if-version names a version of one secret: delete them one by one"
       : undefined,
-  run: ({ call, given, options: { ifVersion, keys: named, yes }, path }) =>
+  run: ({ call, given, options: { force, ifVersion, keys: named, yes }, path }) =>
     Effect.gen(function* () {
       const keys = [...new Set(named)]
       const [key] = keys
-      if (keys.length === 1 && key !== undefined) return yield* deleteOne(call, path, key, { yes, ifVersion })
-      const written = yield* deleteMany(call, path, keys, yes)
+      if (keys.length === 1 && key !== undefined) return yield* deleteOne(call, path, key, { yes, force, ifVersion })
+      const written = yield* deleteMany(call, path, keys, { yes, force })
       const { json, text } = doneView(`${sentenceOf(keys)} deleted from ${placeOf(path)}`, written)
       return { json, text: Effect.zipRight(text, noteUndo(written, path, given)) }
     })

@@ -1,7 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { SecretKey } from "@coffer/domain/Names"
 import { listOf } from "@coffer/domain/Secret"
-import { Effect, Either, Redacted, Schema } from "effect"
+import { Array, Effect, Either, Redacted, Schema } from "effect"
 import { changeMany, etagOf, yes } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"
@@ -21,16 +21,20 @@ import { someKeys } from "./Keys.js"
 /** The secrets of an environment at one moment. */
 interface State {
   readonly secrets: SecretMap
+  /** The secrets that are references: their texts are edited. */
+  readonly references: ReadonlySet<SecretKey>
   readonly etag: string | undefined
 }
 
 const readState = Effect.fnUntraced(function* (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>) {
-  const urlParams = keys.length === 0 ? {} : { keys }
+  const urlParams = { raw: true, ...(keys.length > 0 && { keys }) } as const
   const [bundle, response] = yield* call("environments", (api) =>
     api.bundle({ path, urlParams, headers: {}, withResponse: true })
   )
-  const secrets = new Map(listOf(bundle)?.data.map(({ key, value }) => [key, value] as const))
-  const state: State = { secrets, etag: etagOf(response) }
+  const data = listOf(bundle)?.data ?? []
+  const secrets = new Map(data.map(({ key, value }) => [key, value] as const))
+  const references = new Set(data.flatMap(({ key, kind }) => (kind === "reference" ? [key] : [])))
+  const state: State = { secrets, references, etag: etagOf(response) }
   return state
 })
 
@@ -42,15 +46,24 @@ const fileNames: Readonly<Record<FormatName, string>> = {
   yaml: "secrets.yaml"
 }
 
-const headOf = (format: FormatName, path: EnvPath) =>
+const headOf = (format: FormatName, path: EnvPath, references: ReadonlySet<SecretKey>) =>
   format === "json"
     ? ""
-    : `# Secrets of ${path.org_name}/${path.project_name}/${path.env_name}. A line that is removed deletes its secret.\n`
+    : `# Secrets of ${path.org_name}/${path.project_name}/${path.env_name}. A line that is removed deletes its secret.\n${
+        references.size === 0
+          ? ""
+          : `# In ${[...references].join(", ")}, \${KEY} stands for the value of another secret.\n`
+      }`
 
-const textOf = Effect.fnUntraced(function* (format: FormatName, path: EnvPath, secrets: SecretMap) {
+const textOf = Effect.fnUntraced(function* (
+  format: FormatName,
+  path: EnvPath,
+  secrets: SecretMap,
+  references: ReadonlySet<SecretKey>
+) {
   const pairs = [...secrets].map(([key, value]) => ({ key, value }))
   const { text } = yield* writeSecrets(format, pairs, { withHead: false, skip: false })
-  return Redacted.make(headOf(format, path) + Redacted.value(text))
+  return Redacted.make(headOf(format, path, references) + Redacted.value(text))
 })
 
 /** Waits for a person before the editor takes the screen again. */
@@ -89,9 +102,15 @@ export const edit = atEnv("edit", {
     const { format = "yaml", keys, yes } = options
     const place = `${path.project_name}/${path.env_name}`
 
-    const write = (edit: Edit, { etag }: State) =>
+    const write = (edit: Edit, { etag, references }: State) =>
       changeMany({ ...context, options: { dryRun: false, yes } }, path, ({ dryRun }) => {
-        const payload = { set: edit.set, delete: edit.deleted, dry_run: dryRun }
+        const [texts, expanded] = Array.partition([...edit.set], ([key]) => references.has(key))
+        const payload = {
+          set: new Map(texts),
+          references: new Map(expanded),
+          delete: edit.deleted,
+          dry_run: dryRun
+        }
         const headers = defined({ "if-match": etag })
         return call("environments", (api) => api.writeBundle({ path, headers, payload, withResponse: true }))
       })
@@ -112,7 +131,7 @@ export const edit = atEnv("edit", {
       let state = yield* readState(call, path, keys)
       let shown = state.secrets
       for (;;) {
-        const edited = yield* editUntilRead(format, yield* textOf(format, path, shown))
+        const edited = yield* editUntilRead(format, yield* textOf(format, path, shown, state.references))
         const mine = editOf(state.secrets, edited)
         if (isEmpty(mine)) return yield* note(`nothing was changed in ${place}`)
         const written = yield* Effect.either(write(mine, state))

@@ -1,7 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { writePrivate } from "@coffer/domain/client/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
-import { listOf } from "@coffer/domain/Secret"
 import { Effect, Redacted, Schema } from "effect"
 import { lstatSync } from "node:fs"
 import { dirname } from "node:path"
@@ -14,6 +13,7 @@ import { flag, option } from "../../grammar/Fields.js"
 import { note, writeValues } from "../../terminal/Print.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
 import { keysOption, sentenceOf } from "./Keys.js"
+import { wholeOf } from "./Whole.js"
 
 /** Checks that a file can be written there. An existing file is replaced; anything else is refused. */
 const checkTarget = (path: string) =>
@@ -56,7 +56,7 @@ interface ExportOptions extends OutputOptions {
 const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { except = [], only }: ExportOptions) {
   const urlParams = defined({ keys: only })
   const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-  const secrets = listOf(bundle)?.data ?? []
+  const secrets = yield* wholeOf(bundle)
   const left = new Set(except)
   const absent = except.filter((key) => !secrets.some((secret) => secret.key === key))
   if (absent.length === 0) return secrets.filter(({ key }) => !left.has(key))

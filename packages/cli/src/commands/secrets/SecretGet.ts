@@ -10,6 +10,10 @@ import { flag, option } from "../../grammar/Fields.js"
 import { toTerminal, write, writeValues } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
 import { severalKeys } from "./Keys.js"
+import { wholeOf } from "./Whole.js"
+
+/** Asks for the texts of references. */
+const rawOf = (raw: boolean) => (raw ? ({ raw: true } as const) : {})
 
 const rawHint = "--raw writes them as they are"
 
@@ -19,7 +23,9 @@ const readOne = Effect.fnUntraced(function* (
   path: SecretPath,
   options: { readonly at: number | undefined; readonly raw: boolean }
 ) {
-  const secret = yield* call("secrets", (api) => api.get({ path, urlParams: defined({ version: options.at }) }))
+  const secret = yield* call("secrets", (api) =>
+    api.get({ path, urlParams: { ...defined({ version: options.at }), ...rawOf(options.raw) } })
+  )
   const value = Redacted.value(secret.value)
   const content = (yield* toTerminal) ? `${value}\n` : value
   const view: View = {
@@ -29,11 +35,14 @@ const readOne = Effect.fnUntraced(function* (
   return view
 })
 
-const bundleOf = (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>) =>
-  Effect.map(
-    call("environments", (api) => api.bundle({ path, urlParams: { keys }, headers: {} })),
-    (bundle): Pick<Bundle, "data"> => listOf(bundle) ?? { data: [] }
-  )
+const bundleOf = (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>, raw: boolean) =>
+  Effect.gen(function* () {
+    const bundle = yield* call("environments", (api) =>
+      api.bundle({ path, urlParams: { keys, ...rawOf(raw) }, headers: {} })
+    )
+    const data = yield* wholeOf(bundle)
+    return { ...listOf(bundle), data } satisfies Pick<Bundle, "data">
+  })
 
 /** Several values, which only a format keeps apart. */
 const readMany = Effect.fnUntraced(function* (
@@ -42,7 +51,7 @@ const readMany = Effect.fnUntraced(function* (
   keys: ReadonlyArray<SecretKey>,
   options: { readonly format: FormatName; readonly raw: boolean; readonly json: boolean }
 ) {
-  const bundle = yield* bundleOf(call, path, keys)
+  const bundle = yield* bundleOf(call, path, keys, options.raw)
   const view: View = {
     json: { ...bundle, data: bundle.data.map((secret) => ({ ...secret, value: Redacted.value(secret.value) })) },
     text: Effect.flatMap(writeSecrets(options.format, bundle.data, { withHead: false, skip: false }), ({ text }) =>
@@ -65,7 +74,7 @@ export const get = atEnv("get", {
     keys: severalKeys,
     at: option("at", ReadVersionParameter),
     format: option("format", Schema.Literal(...formatNames), "The lines of several values; env when left out"),
-    raw: flag("raw", "On a terminal, write control characters of the value as they are")
+    raw: flag("raw", "As it is stored: the text of a reference, and control characters on a terminal")
   },
   check: ({ at, format, keys }) =>
     at !== undefined && (new Set(keys).size > 1 || format !== undefined)

@@ -48,16 +48,18 @@ export const rename = atEnv("rename", {
     Effect.gen(function* () {
       const place = `${path.project_name}/${path.env_name}`
       const [bundle, response] = yield* call("environments", (api) =>
-        api.bundle({ path, urlParams: { keys: [from] }, headers: {}, withResponse: true })
+        api.bundle({ path, urlParams: { keys: [from], raw: true }, headers: {}, withResponse: true })
       )
-      const value = listOf(bundle)?.data.find(({ key }) => key === from)?.value
-      if (value === undefined) return yield* notRead
+      const secret = listOf(bundle)?.data.find(({ key }) => key === from)
+      if (secret === undefined) return yield* notRead
+      const values = new Map([[to, secret.value]])
+      const stored = secret.kind === "reference" ? { references: values } : { set: values }
       const write = (dry_run: boolean) =>
         call("environments", (api) =>
           api.writeBundle({
             path,
             headers: defined({ "if-match": etagOf(response) }),
-            payload: { set: new Map([[to, value]]), delete: [from], dry_run }
+            payload: { ...stored, delete: [from], dry_run }
           })
         )
       const planned = yield* write(true)

@@ -15,7 +15,8 @@ export const set = atEnv("set", {
     "coffer secret set API_KEY < key.txt",
     "coffer secret set API_KEY --file key.txt --if-version 3",
     "coffer secret set SESSION_SECRET --generate",
-    "coffer secret set WEBHOOK_TOKEN --generate=64,hex --if-version 0"
+    "coffer secret set WEBHOOK_TOKEN --generate=64,hex --if-version 0",
+    "coffer secret set URL --expand 'postgres://app:${DB_PASSWORD}@db/shop'"
   ],
   options: {
     key,
@@ -34,6 +35,10 @@ export const set = atEnv("set", {
       recipe,
       `Store a random value without showing it: 32 letters and digits, or LENGTH characters of ${Object.keys(charsets).join(", ")}`
     ),
+    expand: flag(
+      "expand",
+      "The value refers to other secrets: ${KEY} of the same environment, ${ENVIRONMENT:KEY} of another one; $${ stands for ${"
+    ),
     allowEmpty: flag("allow-empty", "Store the empty text where nothing is typed, or standard input is empty"),
     ifVersion: option(
       "if-version",
@@ -41,11 +46,11 @@ export const set = atEnv("set", {
       "Only when this is the current version; 0 when the key must not be there yet"
     )
   },
-  check: ({ allowEmpty, file, generate, value }) => {
+  check: ({ allowEmpty, expand, file, generate, value }) => {
     if (generate === undefined) return undefined
     if (value !== undefined) return "--generate makes the value: leave VALUE out; a length is written --generate=LENGTH"
-    return file !== undefined || allowEmpty
-      ? "--generate makes the value: leave --file and --allow-empty out"
+    return file !== undefined || allowEmpty || expand
+      ? "--generate makes the value: leave --file, --expand and --allow-empty out"
       : undefined
   },
   run: ({ call, options, path }) =>
@@ -54,6 +59,7 @@ export const set = atEnv("set", {
       const payload = {
         value:
           made === undefined ? yield* readValue(key, options.value, options.file, options.allowEmpty) : generate(made),
+        ...(options.expand && { kind: "reference" as const }),
         ...defined({ expected_version: options.ifVersion })
       }
       const written = yield* call("secrets", (api) => api.set({ path: { ...path, key }, payload }))

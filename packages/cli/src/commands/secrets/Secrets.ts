@@ -7,11 +7,27 @@ import { destroy, rollback, undelete, versions } from "./SecretHistory.js"
 import { importSecrets } from "./SecretImport.js"
 import { list } from "./SecretList.js"
 import { copy, rename } from "./SecretMoves.js"
+import { references } from "./SecretReferences.js"
 import { set } from "./SecretSet.js"
 
 export const secretCommand = group(
   "secret",
   "Secrets of an environment",
-  [list, get, set, edit, remove, rename, copy, versions, rollback, undelete, destroy, importSecrets, exportSecrets],
+  [
+    list,
+    get,
+    set,
+    edit,
+    remove,
+    rename,
+    copy,
+    references,
+    versions,
+    rollback,
+    undelete,
+    destroy,
+    importSecrets,
+    exportSecrets
+  ],
   "secrets"
 )

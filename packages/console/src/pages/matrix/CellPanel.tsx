@@ -84,6 +84,8 @@ const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: 
   const [stored, staged] = [storedIn(spot), stagedIn(spot)]
   const area = useRef<HTMLTextAreaElement>(null)
   const problem = useSignal<string | null>(null)
+  const before = staged?.type === "set" ? staged.kind : stored?.kind
+  const refers = useSignal(before === "reference")
   const act = useAct()
   useEffect(() => {
     if (area.current === null) return
@@ -96,7 +98,9 @@ const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: 
         problem.value = message
       },
       onRight: (value) => {
-        stageIn(model, column, [[row.key, { type: "set", value: Redacted.make(value) }]])
+        stageIn(model, column, [
+          [row.key, { type: "set", kind: refers.value ? "reference" : "text", value: Redacted.make(value) }]
+        ])
         close()
       }
     })
@@ -124,6 +128,16 @@ const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: 
           submit()
         }}
       />
+      <label class="matrix-refers">
+        <input
+          type="checkbox"
+          checked={refers.value}
+          onChange={(event) => {
+            refers.value = event.currentTarget.checked
+          }}
+        />{" "}
+        Refers to other secrets: <code>{"${KEY}"}</code> or <code>{"${environment:KEY}"}</code>
+      </label>
       {problem.value !== null && (
         <p class="hint bad" role="alert">
           {problem.value}
@@ -136,7 +150,7 @@ const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: 
           <button
             type="button"
             onClick={() => {
-              act.run(readValue(model.place, column.name, row.key), (value) => {
+              act.run(readValue(model.place, column.name, row.key, refers.value), (value) => {
                 if (area.current !== null) area.current.value = Redacted.value(value)
                 area.current?.focus()
               })
@@ -186,7 +200,8 @@ export const CellPanel = ({ close, mode, model }: PanelProps) => {
         {column.canRead && stored === null && "There is no secret of this name here."}
         {stored !== null && (
           <>
-            Version {stored.version}, <When time={stored.updated_at} /> by {stored.updated_by}
+            {stored.kind === "reference" && <span class="badge">reference</span>} Version {stored.version},{" "}
+            <When time={stored.updated_at} /> by {stored.updated_by}
           </>
         )}
       </p>

@@ -78,7 +78,9 @@ const stagePlan = (model: Model, column: Column, { answer, pasted }: Plan) => {
   stageIn(
     model,
     column,
-    [...pasted.secrets].flatMap(([key, value]) => (changed.has(key) ? [[key, { type: "set", value }] as const] : []))
+    [...pasted.secrets].flatMap(([key, value]) =>
+      changed.has(key) ? [[key, { type: "set", kind: "text", value }] as const] : []
+    )
   )
 }
 

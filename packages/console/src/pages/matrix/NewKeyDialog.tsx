@@ -38,7 +38,8 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
       }
     }
     for (const { column, value } of found) {
-      if (Either.isRight(value)) stageIn(model, column, [[name, { type: "set", value: Redacted.make(value.right) }]])
+      if (Either.isRight(value))
+        stageIn(model, column, [[name, { type: "set", kind: "text", value: Redacted.make(value.right) }]])
     }
     close()
   }

@@ -36,11 +36,14 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) hide()
 })
 
-/** Reads a value, which the audit log records. */
-export const readValue = ({ org, project }: ProjectPlace, env: EnvName, key: SecretKey) =>
+/** Reads a value, or the text of a reference if `raw` is set. The audit log records it. */
+export const readValue = ({ org, project }: ProjectPlace, env: EnvName, key: SecretKey, raw = false) =>
   Effect.map(
     call("secrets", (api) =>
-      api.get({ path: { org_name: org, project_name: project, env_name: env, key }, urlParams: {} })
+      api.get({
+        path: { org_name: org, project_name: project, env_name: env, key },
+        urlParams: raw ? { raw: true } : {}
+      })
     ),
     ({ value }) => value
   )

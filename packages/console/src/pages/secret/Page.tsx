@@ -11,6 +11,7 @@ import { hasUses } from "../../state/Server.js"
 import type { PageProps, PlaceAt } from "../Pages.js"
 import { CopyTo } from "./CopyTo.js"
 import "./Page.css"
+import { References } from "./References.js"
 import { UseRules } from "./UseRules.js"
 import { Versions } from "./Versions.js"
 
@@ -77,6 +78,13 @@ export const Page = ({ place }: PageProps<"secret">) => {
                 cell={current.cell}
                 changed={everywhere.reload}
               />
+              {current.cell !== null && (
+                <References
+                  key={`references ${current.env.name}`}
+                  path={pathOf(place, current.env.name)}
+                  cell={current.cell}
+                />
+              )}
               {current.cell !== null && (
                 <CopyTo
                   key={`copy ${current.env.name}`}

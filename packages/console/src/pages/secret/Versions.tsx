@@ -75,7 +75,7 @@ export const Versions = ({ cell, changed, env, path }: VersionsProps) => {
             {found.map((one) => (
               <tr key={one.version}>
                 <td>
-                  v{one.version} {badgeOf(one)}
+                  v{one.version} {badgeOf(one)} {one.kind === "reference" && <span class="badge">reference</span>}
                 </td>
                 <td>
                   <When time={one.created_at} />
