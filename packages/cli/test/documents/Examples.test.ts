@@ -4,6 +4,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { tree } from "../../src/Commands.js"
 import type { Leaf } from "../../src/grammar/Command.js"
 import { Stage } from "../support/Stage.js"
+import { type Scene, scenesOf, type Step } from "./Scenes.js"
 
 interface Example {
   readonly path: string
@@ -21,91 +22,8 @@ const examples: ReadonlyArray<Example> = tree.nodes.flatMap((node) =>
   )
 )
 
-const init = "coffer init --force --org acme --project webshop --env dev"
-const webshop = "coffer project create webshop"
-const account = "coffer service-account create ci || true"
-const grant =
-  "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern prod --permission read"
-const invite = "coffer member invite grace@example.com || true"
-
-/** A secret with three versions, and no more. */
-const versions = "node secrets.mjs dev API_KEY=1 API_KEY=2 API_KEY=3"
-
-/** The two secrets that examples name, and no other. */
-const secrets = (env: string) => `node secrets.mjs ${env} --only API_KEY=1 DATABASE_URL=1`
-
 /** The first id that a list shows. */
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
-
-const stripe = "coffer secret set STRIPE_KEY 1"
-
-interface Scene {
-  /** What must be there before the examples of a command. */
-  readonly before?: string
-  /** What puts right what they changed. */
-  readonly after?: string
-}
-
-const scenes: Readonly<Record<string, Scene>> = {
-  login: {
-    before: `node -p 'Object.values(JSON.parse(fs.readFileSync(process.env.HOME + "/.config/coffer/session")))[0]' > token.txt`
-  },
-  init: { before: "rm -f service.yml", after: init },
-  trust: { before: `${init} --allow-env NODE_OPTIONS`, after: init },
-  "org create": { before: "coffer org delete --org acme --yes", after: webshop },
-  "org rename": { after: "coffer org rename acme --org acme-inc" },
-  "project create": { before: "coffer project delete webshop --yes" },
-  "project rename": { after: "coffer project rename shop webshop" },
-  "project delete": { after: webshop },
-  "member invite": { before: `${invite}; coffer member remove grace@example.com --yes` },
-  "member remove": { after: invite },
-  "environment delete": { before: "coffer env create qa || true" },
-  "environment diff": { before: "coffer env copy staging prod --yes" },
-  "environment copy": {
-    before: "for key in API_KEY DATABASE_URL; do echo 1 | coffer secret set $key --env staging; done"
-  },
-  "environment revert": { before: "coffer secret set API_KEY 1 --env prod" },
-  "acl grant": { before: `${invite}; ${account}` },
-  "acl revoke": { before: grant },
-  "use list": { before: stripe },
-  "use allow": { before: stripe },
-  "use revoke": {
-    before: `${stripe}
-coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ci --as-query key`
-  },
-  "service-account create": {
-    before: "for name in ci agent; do coffer service-account revoke $name --yes || true; done"
-  },
-  "service-account rotate": { before: account },
-  "service-account revoke": { before: account },
-  "service-account trust": {
-    before: `${account}
-for name in $(coffer service-account trust list ci | cut -f 1); do coffer service-account trust revoke ci $name --yes; done
-node signer.mjs`
-  },
-  "service-account trust list": { before: account },
-  "service-account trust revoke": {
-    before: `${account}; coffer service-account trust ci --github a/b --repository-id 1 || true`
-  },
-  "service-account trust try": {
-    before: `${account}; node signer.mjs
-coffer service-account trust revoke ci kubernetes --yes || true
-coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json`
-  },
-  scan: { before: `git init --quiet .; mkdir -p docs; touch README.md; ${secrets("dev")}` },
-  "secret get": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
-  "secret set": { before: versions },
-  "secret delete": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
-  "secret edit": { before: secrets("dev") },
-  "secret rename": { before: secrets("dev") },
-  "secret copy": { before: secrets("staging") },
-  "secret export": { before: `${secrets("dev")}; ${secrets("staging")}` },
-  "secret versions": { before: versions },
-  "secret rollback": { before: versions },
-  "secret destroy": { before: versions },
-  "secret undelete": { before: `${versions}; coffer secret delete API_KEY --yes` },
-  "master-key rotate": { before: "systemctl stop coffer; cp /var/lib/coffer/service.db ." }
-}
 
 /** Examples that need an other side, or a request that waits for a person: the tests of use have them. */
 const needsOtherSide = /^coffer (use request|approval (approve|refuse)) /
@@ -142,49 +60,15 @@ const runnable = ({ leaf, line, path }: Example) => {
   return asks ? `${known} --yes` : known
 }
 
-/** Makes a cluster's keys, and a token of a pod. */
-const signer = `
-import { generateKeyPairSync, sign } from "node:crypto"
-import { writeFileSync } from "node:fs"
-const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-const now = Math.floor(Date.now() / 1000)
-const pod = { namespace: "shop", serviceaccount: { name: "deploy" } }
-const aud = "coffer:" + new URL(process.env.SERVICE_SERVER_URL).host + "/acme/ci"
-const claims = { iss: "https://kubernetes.default.svc.cluster.local", aud, iat: now, exp: now + 600, "kubernetes.io": pod }
-const text = [{ alg: "ES256", kid: "1" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")
-const signature = sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")
-writeFileSync("cluster.json", JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "1" }] }))
-writeFileSync("token.jwt", text + "." + signature)
-`
-
-/** Writes versions of secrets one after another, after it has deleted those secrets, or all with `--only`. */
-const secretWriter = `
-import { readFileSync } from "node:fs"
-const [env, ...words] = process.argv.slice(2)
-const versions = words.filter((word) => word !== "--only").map((word) => word.split("="))
-const { HOME, SERVICE_SERVER_URL } = process.env
-const [token] = Object.values(JSON.parse(readFileSync(HOME + "/.config/coffer/session", "utf8")))
-const headers = { authorization: "Bearer " + token, "content-type": "application/json" }
-const call = async (path, request) => {
-  const answer = await fetch(SERVICE_SERVER_URL + "/api/orgs/acme/projects/webshop/envs/" + env + path, { headers, ...request })
-  if (!answer.ok) throw new Error(await answer.text())
-  return answer.json()
-}
-const change = (body) => call("/bundle", { method: "PATCH", body: JSON.stringify(body) })
-const { data } = await call("/secrets")
-await change({ delete: words.includes("--only") ? data.map(({ key }) => key) : versions.map(([key]) => key) })
-for (const [key, value] of versions) await change({ set: { [key]: value } })
-`
-
 describe("the examples of the help", () => {
   let stage: Stage
+  let scenes: Readonly<Record<string, Scene>>
 
   beforeAll(async () => {
     stage = await Stage.set({ furnished: true, isPublic: true })
     const { code, stderr } = await stage.run(files)
     assert.strictEqual(code, 0, stderr)
-    writeFileSync(join(stage.home.folder, "signer.mjs"), signer)
-    writeFileSync(join(stage.home.folder, "secrets.mjs"), secretWriter)
+    scenes = scenesOf(stage)
   })
   afterAll(() => stage.clear())
 
@@ -208,18 +92,25 @@ describe("the examples of the help", () => {
 
   let isLoggedIn = true
 
+  const take = async (steps: ReadonlyArray<Step> = []) => {
+    for (const step of steps) {
+      if (typeof step !== "string") await step()
+      else {
+        const { code, stderr } = await stage.run(step)
+        assert.strictEqual(code, 0, `${step}\n${stderr}`)
+      }
+    }
+  }
+
   it.each(sorted)("$line works", { timeout: 60_000 }, async (example) => {
-    const { after = "", before = "" } = scenes[example.path] ?? {}
+    const { after, before } = scenes[example.path] ?? {}
     if (!isLoggedIn) await stage.logIn("ada@example.com")
     isLoggedIn = !endsSession.includes(example.path)
-    if (before !== "") {
-      const { code, stderr } = await stage.run(before)
-      assert.strictEqual(code, 0, `${before}\n${stderr}`)
-    }
+    await take(before)
     writeFileSync(join(stage.home.folder, "example.sh"), `${stage.here(runnable(example))}\n`)
     const key = example.path === "master-key rotate" ? 'export SERVICE_MASTER_KEY="$(cat /etc/coffer/master.key)"' : ":"
     const { code, stderr, stdout } = await stage.run(`${key}\nEDITOR=true bash -eu example.sh`)
     assert.strictEqual(code, 0, `${example.line}\n${stdout}${stderr}`)
-    if (after !== "") assert.strictEqual((await stage.run(after)).code, 0, after)
+    await take(after)
   })
 })

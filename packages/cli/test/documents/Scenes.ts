@@ -1,0 +1,193 @@
+import { generateKeyPairSync, sign } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Stage } from "../support/Stage.js"
+
+/** A script for the shell, or calls of the API: those take no process. */
+export type Step = string | (() => Promise<unknown>)
+
+export interface Scene {
+  /** What must be there before the examples of a command. */
+  readonly before?: ReadonlyArray<Step>
+  /** What puts right what they changed. */
+  readonly after?: ReadonlyArray<Step>
+}
+
+const base64 = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url")
+
+/** What the examples of the help need, at a stage whose person is logged in. */
+export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
+  const { home } = stage
+  const file = (name: string) => join(home.folder, name)
+
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await fetch(`${home.serverUrl}/api/orgs${path}`, {
+      method,
+      headers: { authorization: `Bearer ${home.token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    // What is there already need not be made, and what is not there need not be removed.
+    if (!answer.ok && answer.status !== 409 && !(method === "DELETE" && answer.status === 404)) {
+      throw new Error(`${method} ${path}: ${text}`)
+    }
+    return text === "" ? undefined : JSON.parse(text)
+  }
+
+  const webshop = () => call("POST", "/acme/projects", { name: "webshop" })
+  const account = () => call("POST", "/acme/service-accounts", { name: "ci" })
+  const invite = () => call("POST", "/acme/members", { email: "grace@example.com" })
+
+  const bundle = (env: string) => `/acme/projects/webshop/envs/${env}/bundle`
+  const set = (env: string, values: Readonly<Record<string, string>>) => call("PATCH", bundle(env), { set: values })
+
+  /** Writes versions of secrets one after another, after it has deleted `gone`. */
+  const write = async (
+    env: string,
+    gone: ReadonlyArray<string>,
+    versions: ReadonlyArray<readonly [string, string]>
+  ) => {
+    await call("PATCH", bundle(env), { delete: gone })
+    for (const [key, value] of versions) await set(env, { [key]: value })
+  }
+
+  /** The two secrets that examples name, and no other. */
+  const secrets =
+    (env: string, ...more: ReadonlyArray<readonly [string, string]>) =>
+    async () => {
+      const { data } = await call("GET", `/acme/projects/webshop/envs/${env}/secrets`)
+      const keys = data.map(({ key }: { readonly key: string }) => key)
+      await write(env, keys, [["API_KEY", "1"], ["DATABASE_URL", "1"], ...more])
+    }
+
+  /** A secret with three versions, and no more. */
+  const versions = () =>
+    write(
+      "dev",
+      ["API_KEY"],
+      [
+        ["API_KEY", "1"],
+        ["API_KEY", "2"],
+        ["API_KEY", "3"]
+      ]
+    )
+
+  const all = async (path: string): Promise<ReadonlyArray<Readonly<Record<string, string>>>> =>
+    (await call("GET", path)).data
+
+  const accountId = async () => (await all("/acme/service-accounts")).find(({ name }) => name === "ci")?.["id"]
+
+  const removeAccounts = async () => {
+    for (const { id } of await all("/acme/service-accounts")) await call("DELETE", `/acme/service-accounts/${id}`)
+  }
+
+  const removeMember = async () => {
+    const found = (await all("/acme/members")).find(({ email }) => email === "grace@example.com")
+    if (found !== undefined) await call("DELETE", `/acme/members/${found["user_id"]}`)
+  }
+
+  const grant = () =>
+    call("POST", "/acme/acl", {
+      ...{ subject_type: "user", email: "grace@example.com", permission: "read" },
+      ...{ project_pattern: "webshop", env_pattern: "prod" }
+    })
+
+  const distrust = async () => {
+    const path = `/acme/service-accounts/${await accountId()}/federations`
+    for (const { id } of await all(path)) await call("DELETE", `${path}/${id}`)
+  }
+
+  /** Makes a cluster's keys, and a token of a pod. */
+  const cluster = () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+    const now = Math.floor(Date.now() / 1000)
+    const pod = { namespace: "shop", serviceaccount: { name: "deploy" } }
+    const claims = {
+      iss: "https://kubernetes.default.svc.cluster.local",
+      aud: `coffer:${new URL(home.serverUrl).host}/acme/ci`,
+      iat: now,
+      exp: now + 600,
+      "kubernetes.io": pod
+    }
+    const text = `${base64({ alg: "ES256", kid: "1" })}.${base64(claims)}`
+    const signature = sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" })
+    writeFileSync(
+      file("cluster.json"),
+      JSON.stringify({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "1" }] })
+    )
+    writeFileSync(file("token.jwt"), `${text}.${signature.toString("base64url")}`)
+    return Promise.resolve()
+  }
+
+  const configuration = readFileSync(file("service.yml"))
+  const configure = () => {
+    writeFileSync(file("service.yml"), configuration)
+    return Promise.resolve()
+  }
+
+  const writeToken = () => {
+    writeFileSync(file("token.txt"), home.token)
+    return Promise.resolve()
+  }
+
+  const stripe = () => set("dev", { STRIPE_KEY: "1" })
+  const init = "coffer init --force --org acme --project webshop --env dev"
+
+  return {
+    login: { before: [writeToken] },
+    init: { before: ["rm -f service.yml"], after: [configure] },
+    trust: { before: [`${init} --allow-env NODE_OPTIONS`], after: [configure] },
+    "org create": { before: [() => call("DELETE", "/acme")], after: [webshop] },
+    "org rename": { after: [() => call("PATCH", "/acme-inc", { name: "acme" })] },
+    "project create": { before: [() => call("DELETE", "/acme/projects/webshop")] },
+    "project rename": { after: [() => call("PATCH", "/acme/projects/shop", { name: "webshop" })] },
+    "project delete": { after: [webshop] },
+    "member invite": { before: [removeMember] },
+    "member remove": { after: [invite] },
+    "environment delete": { before: [() => call("POST", "/acme/projects/webshop/envs", { name: "qa" })] },
+    "environment diff": {
+      before: [() => call("POST", "/acme/projects/webshop/envs/prod/copy", { from: "staging" })]
+    },
+    "environment copy": { before: [() => set("staging", { API_KEY: "1", DATABASE_URL: "1" })] },
+    "environment revert": { before: [() => set("prod", { API_KEY: "1" })] },
+    "acl grant": { before: [invite, account] },
+    "acl revoke": { before: [grant] },
+    "use list": { before: [stripe] },
+    "use allow": { before: [stripe] },
+    "use revoke": {
+      before: [
+        stripe,
+        "coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ci --as-query key"
+      ]
+    },
+    "service-account create": { before: [removeAccounts] },
+    "service-account rotate": { before: [account] },
+    "service-account revoke": { before: [account] },
+    "service-account trust": { before: [account, distrust, cluster] },
+    "service-account trust list": { before: [account] },
+    "service-account trust revoke": {
+      before: [account, "coffer service-account trust ci --github a/b --repository-id 1 || true"]
+    },
+    "service-account trust try": {
+      before: [
+        account,
+        distrust,
+        cluster,
+        "coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json"
+      ]
+    },
+    scan: { before: [secrets("dev"), "git init --quiet .; mkdir -p docs; touch README.md"] },
+    "secret get": { before: [secrets("dev", ["API_KEY", "2"], ["API_KEY", "3"])] },
+    "secret set": { before: [versions] },
+    "secret delete": { before: [secrets("dev", ["API_KEY", "2"], ["API_KEY", "3"])] },
+    "secret edit": { before: [secrets("dev")] },
+    "secret rename": { before: [secrets("dev")] },
+    "secret copy": { before: [secrets("staging")] },
+    "secret export": { before: [secrets("dev"), secrets("staging")] },
+    "secret versions": { before: [versions] },
+    "secret rollback": { before: [versions] },
+    "secret destroy": { before: [versions] },
+    "secret undelete": { before: [versions, () => call("PATCH", bundle("dev"), { delete: ["API_KEY"] })] },
+    "master-key rotate": { before: ["systemctl stop coffer; cp /var/lib/coffer/service.db ."] }
+  }
+}
