@@ -110,9 +110,10 @@ const open = ["login", "verify", "device", "token", "federate"].map((call) => `P
 /** These need an other side: see the tests of `use`. */
 const hasOtherSide = (path: string): boolean => /\/(use|approve|refuse)$/.test(path)
 
-const changing = endpoints.filter(
-  ({ call, method, path }) => method !== "GET" && !open.includes(call) && !hasOtherSide(path)
-)
+/** Those of backups first: each reads the whole database, which grows with every scene. */
+const changing = endpoints
+  .filter(({ call, method, path }) => method !== "GET" && !open.includes(call) && !hasOtherSide(path))
+  .toSorted((a, b) => Number(b.path.includes("backups")) - Number(a.path.includes("backups")))
 
 /** Requests that change something, where the contract's own would not. */
 const bodies: Readonly<Record<string, (place: Place) => unknown>> = {

@@ -72,15 +72,23 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
   await Effect.runPromise(Layer.buildWithScope(Live, scope))
   const raw = new Sqlite(path, { readonly: true })
   const touched = new Set(["last_used_at", "last_seen_at"])
+  /** A statement that makes one text of rows, which is done within SQLite: a test asks thousands of times. */
+  const textOfRows = (columns: ReadonlyArray<string>, from: string) => {
+    const row = columns.map((column) => `quote(${column})`).join(" || ',' || ")
+    return raw.prepare<[], string | null>(`SELECT group_concat(${row}, char(10)) FROM ${from}`).pluck()
+  }
   const tables = raw
-    .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'audit%'")
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'audit%'")
+    .pluck()
     .all()
-    .map(({ name }) => {
+    .map((name) => {
       const columns = raw.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name)
       const kept = columns.filter((column) => !touched.has(column))
-      return [name, raw.prepare(`SELECT ${kept.join(", ")} FROM ${name}`).raw()] as const
+      return [name, textOfRows(kept, name)] as const
     })
-  const entries = raw.prepare("SELECT id, action FROM audit_entries WHERE action <> 'access.denied'").raw()
+  const entries = textOfRows(["id", "action"], "audit_entries WHERE action <> 'access.denied'")
+  const all = [...tables, ["audit_entries", entries] as const]
+  let known = { version: 0, contents: new Map<string, string>() as ReadonlyMap<string, string> }
   const agent = new Agent({ keepAlive: true })
 
   const send = async ({ body, headers, method, path }: Ask, beforeBody?: () => Promise<void>) => {
@@ -133,10 +141,14 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
     },
 
     /** All that the database holds, but for when credentials were used last and for the entries of refusals. */
-    contents: (): ReadonlyMap<string, string> =>
-      new Map(
-        [...tables, ["audit_entries", entries] as const].map(([name, rows]) => [name, JSON.stringify(rows.all())])
-      ),
+    contents: (): ReadonlyMap<string, string> => {
+      // It is another one after each change by another connection.
+      const version = raw.pragma("data_version", { simple: true }) as number
+      if (known.version !== version) {
+        known = { version, contents: new Map(all.map(([name, rows]) => [name, rows.get() ?? ""])) }
+      }
+      return known.contents
+    },
 
     stop: async () => {
       agent.destroy()
