@@ -26,6 +26,7 @@ const onBoth = [
   "operations/Drain",
   "organizations/Organizations",
   "projects/Projects",
+  "references/References",
   "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
   "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",
@@ -44,6 +45,7 @@ const onBothInLongRuns = [
   "jobs/*",
   "model/{Listing,Model}",
   "pages/*",
+  "references/{Model,Use}",
   "trail/Verify",
   "use/{Approvals,Widening}",
   "vault/{Table,Tenants}"

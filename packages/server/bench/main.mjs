@@ -25,6 +25,7 @@ import { rows as loss } from "./rows/postgres-loss.mjs"
 import { rows as scale } from "./rows/postgres-scale.mjs"
 import { rows as trips } from "./rows/postgres-trips.mjs"
 import { rows as reads } from "./rows/reads.mjs"
+import { rows as references } from "./rows/references.mjs"
 import { rows as rules } from "./rows/rules.mjs"
 import { rows as startup } from "./rows/startup.mjs"
 
@@ -42,6 +43,7 @@ const { values: options } = parseArgs({
 
 const all = [
   ...reads,
+  ...references,
   ...rules,
   ...audit,
   ...memory,

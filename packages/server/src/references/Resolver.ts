@@ -47,7 +47,7 @@ interface Environment {
 }
 
 /** More keys than these are read as the pages of the whole environment. */
-const manyKeys = 50
+const manyKeys = 400
 
 /** How many bytes all values of one answer may have together. */
 const maxResolvedBytes = 8 * 1024 * 1024
@@ -105,6 +105,18 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           parts: kindOf(row) === "reference" ? partsOf(value) : null
         })
 
+        /** The environments that were read as a whole. */
+        const whole = new Map<EnvName, ReadonlyArray<WholeRow>>()
+
+        const rowsOf = Effect.fnUntraced(function* (there: EnvPlace<A>, keys: ReadonlySet<SecretKey>) {
+          const { id, name } = there.env
+          const before = whole.get(name)
+          if (before === undefined && keys.size <= manyKeys) return yield* secrets.select(id, [...keys])
+          const all = before ?? (yield* secrets.select(id, undefined))
+          whole.set(name, all)
+          return all.filter(({ key }) => keys.has(key))
+        })
+
         /** Loads secrets of one environment, or notes why they cannot be passed. */
         const load = Effect.fnUntraced(function* (env: EnvName, keys: ReadonlyArray<SecretKey>) {
           const refuse = (key: SecretKey, why: string) => steps.set(nodeId({ env, key }), { why })
@@ -122,14 +134,12 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           }
           const wanted = new Set(absent)
           if (wanted.size === 0) return
-          const rows = yield* secrets.select(there.env.id, wanted.size > manyKeys ? undefined : absent)
-          yield* forEachInSlices(
-            rows.filter(({ key }) => wanted.has(key)),
-            (row) =>
-              Effect.map(versions.open(there, row, row), (value) => {
-                wanted.delete(row.key)
-                steps.set(nodeId({ env, key: row.key }), stepOf(there, row.key, row, value))
-              })
+          const rows = yield* rowsOf(there, wanted)
+          yield* forEachInSlices(rows, (row) =>
+            Effect.map(versions.open(there, row, row), (value) => {
+              wanted.delete(row.key)
+              steps.set(nodeId({ env, key: row.key }), stepOf(there, row.key, row, value))
+            })
           )
           for (const key of wanted) refuse(key, "which is not there")
         })

@@ -1,10 +1,10 @@
 import { NotFound } from "@coffer/domain/Errors"
 import { type EnvId, SecretId } from "@coffer/domain/Ids"
 import { type EnvName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
 import { Database } from "../database/Database.js"
 import { allPages } from "../database/Pages.js"
-import { query, sql } from "../database/Query.js"
+import { joined, query, sql } from "../database/Query.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { refersColumn } from "../references/Repo.js"
 import { Newest, newestColumn, newestVersion, sealedColumns, sealedFields, versionColumns } from "./Columns.js"
@@ -57,6 +57,10 @@ export const missingEnvironment = (name: EnvName) =>
 
 const wholeColumns = sql`${versionColumns}, s.key AS key, s.updated_at AS updated_at, ${sealedColumns}`
 
+/** How many keys one statement finds. */
+const keysAtOnce = 16
+const keyNames = Array.makeBy(keysAtOnce, (index) => `key${index}`)
+
 const ofKey = sql`s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`
 
 /** The live secrets of environments. */
@@ -79,6 +83,13 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
 
     const find = first(WholeRow)`SELECT ${wholeColumns} FROM secrets s ${newestVersion} WHERE ${ofKey}`
 
+    const findSome = all(WholeRow)`
+      SELECT ${wholeColumns} FROM secrets s ${newestVersion}
+      WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL AND s.key IN (${joined(
+        keyNames.map((name) => sql`${name}`),
+        sql`, `
+      )})`
+
     const revision = first(RevisionRow)`
       SELECT e.revision AS revision, ${refersColumn} FROM environments e
       WHERE e.id = ${"envId"} AND e.removed_at IS NULL`
@@ -99,8 +110,12 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     /** The secrets of the keys that exist. */
     const some = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
       Effect.map(
-        forEachInSlices([...new Set(keys)].sort(), (key) => find({ envId, key })),
-        (rows) => rows.filter((row) => row !== undefined)
+        forEachInSlices(Array.chunksOf([...new Set(keys)].sort(), keysAtOnce), (chunk) => {
+          // The last statement repeats a key, so that one text serves any number of keys.
+          const names = keyNames.map((name, index) => [name, chunk[index] ?? chunk[0]] as const)
+          return findSome({ envId, ...Object.fromEntries(names) })
+        }),
+        (rows) => rows.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
       )
 
     const contentsOfAll = Effect.fnUntraced(function* (envId: EnvId) {
