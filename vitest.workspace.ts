@@ -18,6 +18,7 @@ const onBoth = [
   "api/{Client,Connections}",
   "audit/{AuditLog,Breaks,Flush,Reach}",
   "auth/{ClientLogins,LastUse}",
+  "declared/Declared",
   "environments/Environments",
   "federations/Exchange",
   "history/{Destroy,Races,Revert}",

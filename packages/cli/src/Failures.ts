@@ -51,6 +51,7 @@ const kinds: { readonly [Tag in Failure["_tag"]]: Kind } = {
   UseRefused: { exit: "failed" },
   UseWidens: { exit: "failed" },
   ReferenceRefused: { exit: "failed" },
+  PatternBroken: { exit: "failed" },
   ApprovalNeeded: { exit: "failed" },
   UseBudget: { exit: "failed" },
   UpstreamFailed: { exit: "failed" },

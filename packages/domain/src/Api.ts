@@ -6,6 +6,7 @@ import { ApprovalsApi } from "./api/ApprovalsApi.js"
 import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
+import { DeclaredApi } from "./api/DeclaredApi.js"
 import { EnvironmentsApi } from "./api/EnvironmentsApi.js"
 import { FederationsApi } from "./api/FederationsApi.js"
 import { MembersApi } from "./api/MembersApi.js"
@@ -44,6 +45,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(MembersApi)
   .add(ProjectsApi)
   .add(EnvironmentsApi)
+  .add(DeclaredApi)
   .add(SecretsApi)
   .add(AclApi)
   .add(ServiceAccountsApi)

@@ -99,6 +99,13 @@ export class ReferenceRefused extends ApiError<ReferenceRefused>()("ReferenceRef
   example: "DATABASE_URL refers to shared:DB_PASSWORD, and this needs read on environment shared"
 }) {}
 
+export class PatternBroken extends ApiError<PatternBroken>()("PatternBroken", {
+  code: "PATTERN_BROKEN",
+  status: 409,
+  description: "A value breaks the pattern that the project declares for the key, and the project is strict",
+  example: "secret PORT: the value breaks the declared pattern, and project webshop is strict; nothing was changed"
+}) {}
+
 /** A person has to approve the request. The message has the id of the approval. */
 export class ApprovalNeeded extends ApiError<ApprovalNeeded>()("ApprovalNeeded", {
   code: "APPROVAL_NEEDED",
@@ -262,6 +269,7 @@ export const errors = [
   LastOwner,
   UseWidens,
   ReferenceRefused,
+  PatternBroken,
   ApprovalNeeded,
   LimitExceeded,
   PayloadTooLarge,

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { warnings } from "./DeclaredKey.js"
 import { EnvName, SecretKey } from "./Names.js"
 import {
   boundedArray,
@@ -57,7 +58,8 @@ export const SecretWritten = Schema.Struct({
   key,
   version,
   created_at: createdAt,
-  updated_at: updatedAt
+  updated_at: updatedAt,
+  warnings
 }).annotations({ identifier: "SecretWritten", description: "a secret after a write, without its value" })
 export type SecretWritten = typeof SecretWritten.Type
 
@@ -199,7 +201,8 @@ export type SecretChange = typeof SecretChange.Type
 /** The result of a bulk write, or of its dry run. */
 export const BundleWritten = Schema.Struct({
   revision: field(Count, "grows with every write or removal of a secret in the environment", 43),
-  data: field(Schema.Array(SecretChange), "the records")
+  data: field(Schema.Array(SecretChange), "the records"),
+  warnings
 }).annotations({ identifier: "BundleWritten", description: "the change of each key of a write" })
 export type BundleWritten = typeof BundleWritten.Type
 

@@ -33,6 +33,7 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["USE_REFUSED", 403, "UseRefused"],
   ["USE_WIDENS", 409, "UseWidens"],
   ["REFERENCE_REFUSED", 409, "ReferenceRefused"],
+  ["PATTERN_BROKEN", 409, "PatternBroken"],
   ["APPROVAL_NEEDED", 409, "ApprovalNeeded"],
   ["USE_BUDGET", 429, "UseBudget"],
   ["UPSTREAM_FAILED", 502, "UpstreamFailed"],

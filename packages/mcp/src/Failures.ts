@@ -54,6 +54,7 @@ const afterAnswer: { readonly [Code in ErrorCode]: string } = {
   USE_WIDENS: "do not call again: ask the user, who may read the value",
   REFERENCE_REFUSED:
     "see with secret_list whether each secret that the message names is there; if a right is missing, ask the user",
+  PATTERN_BROKEN: "correct the value; GET .../declared has the pattern",
   APPROVAL_NEEDED: "tell the user; once it is approved, send the same request again, unchanged",
   USE_BUDGET: wait,
   UPSTREAM_FAILED: "do not repeat a request that changes something before you know whether it had its effect",

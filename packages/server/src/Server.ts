@@ -35,6 +35,7 @@ import { MembersHttp } from "./members/Http.js"
 import { MetricsLive } from "./metrics/MetricsServer.js"
 import { OrganizationsHttp } from "./organizations/Http.js"
 import { PagesLive } from "./pages/Http.js"
+import { DeclaredHttp } from "./declared/Http.js"
 import { ProjectsHttp } from "./projects/Http.js"
 import { SecretsHttp } from "./secrets/Http.js"
 import { ServiceAccountsHttp } from "./service-accounts/Http.js"
@@ -52,6 +53,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     OrganizationsHttp,
     MembersHttp,
     ProjectsHttp,
+    DeclaredHttp,
     EnvironmentsHttp,
     SecretsHttp,
     AclHttp,

@@ -2,7 +2,15 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Environment } from "../Environment.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, ReferenceRefused, UseWidens } from "../Errors.js"
+import {
+  Conflict,
+  DecryptionFailed,
+  Forbidden,
+  LimitExceeded,
+  PatternBroken,
+  ReferenceRefused,
+  UseWidens
+} from "../Errors.js"
 import { Matrix, maxMatrixEnvironments } from "../Matrix.js"
 import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
@@ -184,6 +192,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
+      .addError(PatternBroken)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
@@ -194,7 +203,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
       .annotate(
         OpenApi.Description,
-        "At most 2,000 keys. An unchanged value gets no new version. With `If-Match`, nothing is written if the environment has changed since that ETag. CONFLICT if other secrets refer to a key in `delete`."
+        "At most 2,000 keys. An unchanged value gets no new version. With `If-Match`, nothing is written if the environment has changed since that ETag. CONFLICT if other secrets refer to a key in `delete`. `warnings` names changes against what the project declares."
       )
   )
   .add(
@@ -223,6 +232,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
+      .addError(PatternBroken)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")

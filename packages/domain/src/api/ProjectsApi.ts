@@ -1,9 +1,10 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
 import { ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
-import { body, list } from "../Schemas.js"
+import { body, list, optional } from "../Schemas.js"
 import { answer } from "./Answer.js"
 import { OrgPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
@@ -43,14 +44,22 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.patch("rename", paths.project)
       .setPath(ProjectPath)
-      .setPayload(body({ name: ProjectName.annotations({ examples: [ProjectName.make("shop")] }) }))
-      .addSuccess(answer(Project, "The project under its new name", { name: "shop" }))
+      .setPayload(
+        body({
+          name: optional(ProjectName, "the new name", ProjectName.make("shop")),
+          strict: optional(Schema.Boolean, "true: refuse values that break their declared pattern", true)
+        })
+      )
+      .addSuccess(answer(Project, "The project as it is now", { name: "shop", strict: true }))
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "project.update")
       .annotate(RecentLogin, "never")
-      .annotate(OpenApi.Summary, "Rename a project")
-      .annotate(OpenApi.Description, "Access rules match names by pattern, so a new name may change which rules match.")
+      .annotate(OpenApi.Summary, "Rename a project, or make it strict")
+      .annotate(
+        OpenApi.Description,
+        "Fields that are left out stay as they are. Access rules match names by pattern, so a new name may change which rules match. In a `strict` project, a write whose value breaks the pattern that the project declares for the key is refused with PATTERN_BROKEN; otherwise the answer warns of it."
+      )
   )
   .add(
     HttpApiEndpoint.del("delete", paths.project)

@@ -6,6 +6,7 @@ import {
   DecryptionFailed,
   Forbidden,
   LimitExceeded,
+  PatternBroken,
   Reauthenticate,
   ReferenceRefused,
   UseWidens
@@ -66,6 +67,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
+      .addError(PatternBroken)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
@@ -74,7 +76,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .annotate(OpenApi.Summary, "Write a new version of a secret")
       .annotate(
         OpenApi.Description,
-        'With `expected_version`, writes only if the key is at that version; 0 means that it must not exist. With `kind: "reference"`, the value may name other secrets of the project, which the caller must be allowed to read; it leads to their values whenever it is read.'
+        'With `expected_version`, writes only if the key is at that version; 0 means that it must not exist. With `kind: "reference"`, the value may name other secrets of the project, which the caller must be allowed to read; it leads to their values whenever it is read. `warnings` says whether the value breaks the pattern that the project declares for the key.'
       )
   )
   .add(

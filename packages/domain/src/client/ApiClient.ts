@@ -65,6 +65,10 @@ export const groupClients = (options: {
     const { EnvironmentsApi } = await import("../api/EnvironmentsApi.js")
     return HttpApiClient.group(AnyApi.add(EnvironmentsApi), { ...options, group: "environments" })
   }),
+  declared: once(async () => {
+    const { DeclaredApi } = await import("../api/DeclaredApi.js")
+    return HttpApiClient.group(AnyApi.add(DeclaredApi), { ...options, group: "declared" })
+  }),
   secrets: once(async () => {
     const { SecretsApi } = await import("../api/SecretsApi.js")
     return HttpApiClient.group(AnyApi.add(SecretsApi), { ...options, group: "secrets" })

@@ -267,7 +267,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
      * What the actor may do in an environment of a project, and the proof for comparing its secrets; null without that
      * right. This is no attempt to enter it, so it records no refusal.
      */
-    const within = (place: ProjectPlace<"env.list">, env: Named<EnvId, EnvName>): Within => {
+    const within = (place: ProjectPlace<"env.list" | "declared.list">, env: Named<EnvId, EnvName>): Within => {
       const { actor, grants, org, project, role } = place
       const subject = subjectOf(actor, role, grants)
       const names = { org: org.name, project: project.name, env: env.name }

@@ -21,7 +21,7 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
       )
       .handle("get", ({ path }) => Effect.flatMap(access.project(path, "project.read"), projects.get))
       .handle("rename", ({ path, payload }) =>
-        access.change(access.project(path, "project.update"), (place) => projects.rename(place, payload.name))
+        access.change(access.project(path, "project.update"), (place) => projects.change(place, payload))
       )
       .handle("delete", ({ path }) => access.change(access.project(path, "project.delete"), projects.remove))
   })

@@ -1,4 +1,4 @@
-import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { ProjectId } from "@coffer/domain/Ids"
 import { EnvName, type ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
@@ -18,6 +18,11 @@ const maxProjects = 2_000
 const firstEnvironments = [EnvName.make("dev"), EnvName.make("staging"), EnvName.make("prod")]
 
 const taken = (name: ProjectName) => new Conflict({ message: `the project name ${name} is in use: choose another` })
+
+export interface ProjectChange {
+  readonly name?: ProjectName
+  readonly strict?: boolean
+}
 
 export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
   effect: Effect.gen(function* () {
@@ -47,7 +52,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
           metadata: { project: name, name, environments: firstEnvironments }
         })
 
-        const created: Project = { id, name, created_at, updated_at: created_at }
+        const created: Project = { id, name, strict: false, created_at, updated_at: created_at }
         return created
       })
     )
@@ -63,24 +68,30 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
 
     const get = traced("Projects.get")(
       Effect.fnUntraced(function* (place: Place<"project.read">) {
-        return (yield* repo.find({ id: place.project.id })) ?? (yield* notVisible(`project ${place.project.name}`))
+        return (yield* repo.find(place.project.id)) ?? (yield* notVisible(`project ${place.project.name}`))
       })
     )
 
-    const rename = traced("Projects.rename")(
-      Effect.fnUntraced(function* (place: Place<"project.update">, name: ProjectName) {
+    /** Changes the name or whether the project is strict; what is left out stays. */
+    const change = traced("Projects.change")(
+      Effect.fnUntraced(function* (place: Place<"project.update">, { name, strict }: ProjectChange) {
         const { id, name: before } = place.project
+        if (name === undefined && strict === undefined) {
+          return yield* new ValidationError({ message: "the body: names nothing to change: send name or strict" })
+        }
         const updated_at = yield* now
-        const [row] = yield* repo.rename({ id, name, now: updated_at }).pipe(orTaken(() => taken(name)))
+        const [row] = yield* repo
+          .change({ id, name: name ?? null, strict: strict === undefined ? null : Number(strict), now: updated_at })
+          .pipe(orTaken(() => taken(name ?? before)))
         if (row === undefined) return yield* notVisible(`project ${before}`)
         yield* audit.write(sourceOf(place), {
           action: "project.update",
           resource_type: "project",
           resource_id: id,
-          metadata: { name, before }
+          metadata: { name: row.name, before, ...(strict !== undefined && { strict }) }
         })
-        const renamed: Project = { id, name, created_at: row.created_at, updated_at }
-        return renamed
+        const changed: Project = { id, ...row, strict: row.strict === 1, updated_at }
+        return changed
       })
     )
 
@@ -99,7 +110,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       })
     )
 
-    return { create, list, get, rename, remove } as const
+    return { create, list, get, change, remove } as const
   }),
   dependencies: [ProjectsRepo.Default, OrganizationsRepo.Default, EnvironmentsRepo.Default]
 }) {}

@@ -246,6 +246,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           at,
           dryRun: request.dry_run === true,
           references: { force: request.force === true },
+          warnings: yield* changes.measure(place, totals, steps, "given"),
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
         })
         return { etag: tagOf(place.env.id, written.revision), written }

@@ -1,5 +1,6 @@
 import { actorName } from "@coffer/domain/Actor"
 import type { ValidationError } from "@coffer/domain/Errors"
+import type { KeyWarning } from "@coffer/domain/DeclaredKey"
 import { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
@@ -7,6 +8,7 @@ import { Array, Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import type { AuditEvent } from "../audit/AuditEvent.js"
+import { type Measured, measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { ChangesRepo, type Totals } from "./ChangesRepo.js"
@@ -91,6 +93,9 @@ export const arrivalsOf = (
 const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): number =>
   a.key < b.key ? -1 : a.key > b.key ? 1 : 0
 
+const measuredIn = (step: Step): ReadonlyArray<Measured> =>
+  step.change === "unchanged" ? [] : measuredOf(step.key, step.change === "deleted" ? null : step.content)
+
 /** Returns the action and the metadata of the audit entry for a secret that was set. */
 export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "action"> & { readonly metadata: object }
 
@@ -102,6 +107,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* References
+    const { measure } = yield* WriteChecks
 
     /** Whether a version holds this value. One that does not decrypt counts as different, so a write replaces it. */
     const isSame = (place: Place<"secret.write">, row: WholeRow, { kind, value }: Content): Effect.Effect<boolean> =>
@@ -196,8 +202,21 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         (changes): ReadonlyMap<SecretKey, Change> => new Map(changes.flat())
       )
 
-    const bundleWritten = (revision: number, steps: ReadonlyArray<Step>): BundleWritten => ({
+    /** Measures steps by what the project declares; see `WriteChecks.measure`. */
+    const measureSteps = (
+      place: Place<"secret.write">,
+      totals: Totals,
+      steps: ReadonlyArray<Step>,
+      values: "given" | "moved"
+    ) => measure(place, totals, steps.flatMap(measuredIn), values)
+
+    const bundleWritten = (
+      revision: number,
+      steps: ReadonlyArray<Step>,
+      warnings: ReadonlyArray<KeyWarning>
+    ): BundleWritten => ({
       revision,
+      ...warningsOf(warnings),
       data: steps.map((step): SecretChange => ({ key: step.key, version: versionAfter(step), change: step.change }))
     })
 
@@ -213,6 +232,8 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         readonly at: string
         readonly dryRun: boolean
         readonly eventOfSet: EventOfSet
+        /** What `measure` returned. */
+        readonly warnings?: ReadonlyArray<KeyWarning>
         /** An audit entry to write before those of the changed keys. */
         readonly eventOfAll?: (revision: number) => AuditEvent
         readonly references?: Options
@@ -221,8 +242,9 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       const after = totalsAfter(totals, steps)
       yield* checkLimits(totals, after)
       const admitted = yield* references.admit(place, yield* referencesOf(steps), options.references)
+      const { warnings = [] } = options
       if (options.dryRun || steps.every(({ change }) => change === "unchanged"))
-        return bundleWritten(totals.revision, steps)
+        return bundleWritten(totals.revision, steps, warnings)
       const revision = totals.revision + 1
       const at = { revision, at: options.at }
       const events = yield* forEachInSlices(
@@ -232,10 +254,10 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
       yield* audit.write(sourceOf(place), ...first, ...events.flat())
-      return bundleWritten(revision, steps)
+      return bundleWritten(revision, steps, warnings)
     })
 
-    return { claim, plan, apply } as const
+    return { claim, plan, measure: measureSteps, apply } as const
   }),
-  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default]
+  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default, WriteChecks.Default]
 }) {}

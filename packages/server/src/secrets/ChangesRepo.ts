@@ -8,7 +8,9 @@ import { missingEnvironment } from "./Repo.js"
 const TotalsRow = Schema.Struct({
   revision: Schema.Number,
   secret_count: Schema.Number,
-  value_bytes: Schema.Number
+  value_bytes: Schema.Number,
+  /** What the project declares of keys: nothing, something, or something that it is strict about. */
+  declares: Schema.Literal(0, 1, 2)
 })
 export type Totals = typeof TotalsRow.Type
 
@@ -34,7 +36,10 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
 
     const claim = returning(TotalsRow)`
       UPDATE environments SET revision = revision WHERE id = ${"id"} AND removed_at IS NULL
-      RETURNING revision, secret_count, value_bytes`
+      RETURNING revision, secret_count, value_bytes, CASE
+          WHEN EXISTS (SELECT 1 FROM declared_keys d WHERE d.project_id = environments.project_id)
+          THEN 1 + (SELECT p.strict FROM projects p WHERE p.id = environments.project_id)
+          ELSE 0 END AS declares`
 
     const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
     const insertVersions = insert("secret_versions", [

@@ -6,6 +6,7 @@ import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
+import { measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { traced } from "../tracing/Traced.js"
@@ -44,6 +45,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const audit = yield* AuditLog
     const references = yield* References
     const referring = yield* Referring
+    const { measure } = yield* WriteChecks
 
     /**
      * Reads the current or a given version of a secret; a reference as the value that it leads to, unless `raw` is set. Fails
@@ -112,6 +114,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         yield* checkLimits(totals, after)
         const change = content.kind === "text" ? asText : yield* referenceAt(key, content.value)
         const admitted = yield* references.admit(place, new Map([[key, change]]))
+        const warnings = yield* measure(place, totals, measuredOf(key, content))
         const { created_at, id, version } =
           current === undefined
             ? { id: SecretId.make(yield* uuidV7), version: 1, created_at: written_at }
@@ -125,7 +128,13 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
           resource_id: id,
           metadata: { key, version }
         })
-        const written: SecretWritten = { key, version, created_at, updated_at: written_at }
+        const written: SecretWritten = {
+          key,
+          version,
+          created_at,
+          updated_at: written_at,
+          ...warningsOf(warnings)
+        }
         return written
       })
     )
@@ -170,5 +179,12 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
 
     return { read, list, set, remove } as const
   }),
-  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default, Referring.Default]
+  dependencies: [
+    SecretsRepo.Default,
+    ChangesRepo.Default,
+    Versions.Default,
+    References.Default,
+    Referring.Default,
+    WriteChecks.Default
+  ]
 }) {}

@@ -231,6 +231,7 @@ describe("the closed set of errors", () => {
       LAST_OWNER: 409,
       USE_WIDENS: 409,
       REFERENCE_REFUSED: 409,
+      PATTERN_BROKEN: 409,
       APPROVAL_NEEDED: 409,
       LIMIT_EXCEEDED: 409,
       PAYLOAD_TOO_LARGE: 413,

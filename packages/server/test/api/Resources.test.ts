@@ -128,7 +128,7 @@ describe("an organization", () => {
 describe("a project", () => {
   it("comes with the environments dev, staging and prod", async () => {
     const body = await made("POST", "/api/orgs/acme/projects", { name: "api" })
-    assert.deepStrictEqual(Object.keys(body).sort(), ["created_at", "id", "name", "updated_at"])
+    assert.deepStrictEqual(Object.keys(body).sort(), ["created_at", "id", "name", "strict", "updated_at"])
     assert.deepStrictEqual(await done(200, "GET", "/api/orgs/acme/projects/api"), body)
     const envs = await done(200, "GET", "/api/orgs/acme/projects/api/envs")
     assert.sameMembers(namesIn(envs), ["dev", "staging", "prod"])

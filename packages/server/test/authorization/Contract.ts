@@ -112,6 +112,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "PATCH /api/orgs/:org_name/members/:user_id": () => ({ body: { role: "developer" } }),
   "POST /api/orgs/:org_name/projects": ({ fresh }) => ({ body: { name: `project-${fresh}` } }),
   "PATCH /api/orgs/:org_name/projects/:project_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
+  "PUT /api/orgs/:org_name/projects/:project_name/declared/:key": () => ({ body: { required_in: ["prod"] } }),
   [`POST ${envs}`]: ({ fresh }) => ({ body: { name: `env-${fresh}` } }),
   [`PATCH ${envs}/:env_name/bundle`]: ({ fresh }) => ({ body: { set: { [`SET_${fresh}`]: "set" } } }),
   [`POST ${envs}/:env_name/copy`]: ({ place }) => ({ body: { from: "staging", keys: [place.key] } }),

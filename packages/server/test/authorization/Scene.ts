@@ -114,6 +114,7 @@ export const startScenes = async () => {
       const { id: use_rule_id } = await asRoot("POST", `${secrets("prod")}/use-rules`, useRuleBody)
       return { ...place, ...ids, use_rule_id }
     }
+    if (has("key")) await asRoot("PUT", `${org}/projects/webshop/declared/SHARED`, {})
     if (has("project_name")) return { ...place, ...ids }
     const member = await asRoot("POST", `${org}/members`, { email: `${word()}@example.com` })
     const { id: sa_id } = await asRoot("POST", `${org}/service-accounts`, { name: "bystander" })

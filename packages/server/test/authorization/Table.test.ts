@@ -115,6 +115,17 @@ const readers = grid(
    scoped-elsewhere                    404`
 )
 
+/** A declared key is not there for those who may read no environment of the project. */
+const declarationReaders = grid(
+  /never/,
+  `anonymous                           401
+   outsider                            404
+   member developer                    404  ok   ok    ok    404
+   admin owner superadmin              ok
+   account scoped-here blind           404  ok   ok    ok    404
+   scoped-elsewhere                    404`
+)
+
 /** As readers, but for the account with reveal: false. */
 const seers = grid(
   /permission read for environment webshop\/prod of organization acme|reveal: false/,
@@ -311,6 +322,12 @@ const ownUseRule = async (cell: Cell): Promise<Own> => {
   return { key: key ?? "", use_rule_id: id }
 }
 
+const ownDeclared = async ({ fresh }: Cell): Promise<Own> => {
+  const key = `OWN_${fresh}`
+  await service.do(ada, "PUT", `${acme}/projects/webshop/declared/${key}`, {})
+  return { key }
+}
+
 const ownRule = async ({ fresh }: Cell): Promise<Own> => {
   const account = await service.account(ada, "acme", { name: `own ${fresh}` })
   const { env_pattern, project_pattern } = matching
@@ -343,6 +360,7 @@ const ownDevice = async (): Promise<Own> => {
 const projects = "/api/orgs/:org_name/projects"
 const envs = `${projects}/:project_name/envs`
 const env = `${envs}/:env_name`
+const declared = `${projects}/:project_name/declared`
 const secret = `${env}/secrets/:key`
 const federations = "/api/orgs/:org_name/service-accounts/:sa_id/federations"
 
@@ -386,6 +404,12 @@ const table: Readonly<Record<string, Row>> = {
   [`GET ${projects}/:project_name`]: row(200, insidersOfProject, "project.read"),
   [`PATCH ${projects}/:project_name`]: row(200, adminsInProject, "project.update", ownProject),
   [`DELETE ${projects}/:project_name`]: row(204, adminsInProject, "project.delete", ownProject),
+
+  [`GET ${declared}`]: row(200, insidersOfProject, "declared.list"),
+  [`GET ${declared}/:key`]: row(200, declarationReaders, "declared.list", ownDeclared),
+  [`PUT ${declared}/:key`]: row(200, adminsInProject, "declared.set"),
+  [`DELETE ${declared}/:key`]: row(204, adminsInProject, "declared.delete", ownDeclared),
+  [`GET ${env}/check`]: row(200, readers, "secret.compare"),
 
   [`POST ${envs}`]: row(201, adminsInProject, "env.create"),
   [`GET ${envs}`]: row(200, insidersOfProject, "env.list"),

@@ -62,6 +62,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
   await service.grant(owner, name, scoped, "admin")
   await service.grant(owner, name, other, "write")
   const sessions = await service.do(other, "GET", "/api/auth/sessions")
+  await service.do(owner, "PUT", `/api/orgs/${name}/projects/web/declared/EQUAL`, { description: mark("declared") })
   return {
     owner,
     developer: other,
@@ -95,6 +96,7 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
   for (const { name: project } of projects.data) {
     const envs = await see(`${org}/projects/${project}/envs`)
     content[`envs of ${project}`] = envs
+    content[`declared by ${project}`] = await see(`${org}/projects/${project}/declared`)
     for (const { name: env } of envs.data) {
       content[`${project}/${env}`] = await see(`${org}/projects/${project}/envs/${env}/bundle`)
     }

@@ -101,7 +101,7 @@ export const changes: Readonly<
   "renaming a project": ({ ada }) =>
     Effect.gen(function* () {
       const place = yield* (yield* Access).project(projectPath(), "project.update").pipe(asActor(ada))
-      yield* transaction((yield* Projects).rename(place, ProjectName.make("renamed")))
+      yield* transaction((yield* Projects).change(place, { name: ProjectName.make("renamed") }))
     }),
   "removing a project": ({ ada }) =>
     Effect.gen(function* () {

@@ -158,7 +158,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
         changeBy(
           caller,
           Effect.flatMap(inProject(org, name, "project.update"), (place) =>
-            projects.rename(place, ProjectName.make(to))
+            projects.change(place, { name: ProjectName.make(to) })
           )
         ),
       deleteProject: (caller: Caller, org: string, name: string) =>

@@ -38,7 +38,7 @@ const environments = (actor: Actor, project: string) =>
 const rename = (actor: Actor, from: string, to: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).project(projectPath(from), "project.update").pipe(asActor(actor))
-    return yield* transaction((yield* Projects).rename(place, ProjectName.make(to)))
+    return yield* transaction((yield* Projects).change(place, { name: ProjectName.make(to) }))
   })
 const remove = (actor: Actor, name: string) =>
   Effect.gen(function* () {

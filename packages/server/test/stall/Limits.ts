@@ -217,6 +217,12 @@ export const fill = async (path: string): Promise<Limits> => {
       return id
     }
     const web = project("web")
+    for (const key of fullKeys) {
+      insert("declared_keys", {
+        ...{ project_id: web, key, required_in: "*", pattern: "(?:[A-Z]|[a-z]|[0-9_])+v*", example: "v".repeat(1_000) },
+        ...{ description: "d".repeat(1_000), owner: superadmin, updated_by: superadmin, updated_at: at }
+      })
+    }
     for (let index = 1; index < limits.projects - 20; index++) {
       const id = project(`project-${index}`)
       for (const name of ["dev", "staging", "prod"]) environment(id, name)

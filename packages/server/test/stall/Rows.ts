@@ -85,6 +85,7 @@ const secretsOf = (count: number, bytes: number, text: string, escape = text) =>
 
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
 const env = `${envs}/:env_name`
+const declared = "/api/orgs/:org_name/projects/:project_name/declared"
 const secrets = `${env}/secrets`
 
 /** An environment without secrets. */
@@ -139,6 +140,23 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   "DELETE /api/orgs/:org_name/projects/:project_name": [
     ["", ({ attempt }) => ({ place: { project_name: `project-${1800 - attempt}` } })]
+  ],
+
+  [`GET ${declared}`]: [["2,000", () => ({})]],
+  [`GET ${declared}/:key`]: [["", () => ({ place: { key: fullKeys[0] } })]],
+  [`PUT ${declared}/:key`]: [
+    [
+      "the largest pattern",
+      ({ attempt }) => ({
+        place: { project_name: `project-${1 + attempt}`, key: "ANY" },
+        body: { pattern: "(?:(?i)[a-zà-ÿ]{1,150}){2}", required_in: "*", description: "d".repeat(1_000) }
+      })
+    ]
+  ],
+  [`DELETE ${declared}/:key`]: [["", ({ attempt }) => ({ place: { key: fullKeys[1_999 - attempt]! } })]],
+  [`GET ${env}/check`]: [
+    ["2,000 patterns", () => ({})],
+    ["128 of 64 KiB", () => ({ place: { env_name: "large" } })]
   ],
 
   [`POST ${envs}`]: [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],

@@ -118,6 +118,8 @@ const without = [
   `POST ${project}`,
   `PATCH ${project}/:project_name`,
   `DELETE ${project}/:project_name`,
+  `PUT ${project}/:project_name/declared/:key`,
+  `DELETE ${project}/:project_name/declared/:key`,
   `POST ${project}/:project_name/envs`,
   `DELETE ${project}/:project_name/envs/:env_name`,
   `POST ${rules}`,

@@ -23,6 +23,7 @@ import { endedLogins } from "./migrations/0014_ended_logins.js"
 import { use } from "./migrations/0015_use.js"
 import { keySessions } from "./migrations/0016_key_sessions.js"
 import { secretReferences } from "./migrations/0017_secret_references.js"
+import { declaredKeys } from "./migrations/0018_declared_keys.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -42,7 +43,8 @@ export const migrations = {
   "0014_ended_logins": endedLogins,
   "0015_use": use,
   "0016_key_sessions": keySessions,
-  "0017_secret_references": secretReferences
+  "0017_secret_references": secretReferences,
+  "0018_declared_keys": declaredKeys
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -7,6 +7,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "login_failures",
   "rate_events",
   "approvals",
+  "declared_keys",
   "client_logins",
   "jobs",
   "instances"

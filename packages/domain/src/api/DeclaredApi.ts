@@ -1,0 +1,82 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { DeclaredKey, KeyCheck, newDeclaration } from "../DeclaredKey.js"
+import { DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
+import { SecretKey } from "../Names.js"
+import { body, list } from "../Schemas.js"
+import { answer } from "./Answer.js"
+import { EnvPath, paths, ProjectPath, projectPath } from "./Paths.js"
+import { Admission, LargeAnswer, RecentLogin, Requires } from "./Requirement.js"
+
+const declared = `${paths.project}/declared` as const
+const KeyPath = Schema.Struct({ ...projectPath, key: SecretKey })
+
+export class DeclaredApi extends HttpApiGroup.make("declared")
+  .add(
+    HttpApiEndpoint.get("list", declared)
+      .setPath(ProjectPath)
+      .addSuccess(answer(list(DeclaredKey), "The declared keys"))
+      .addError(Forbidden)
+      .annotate(Requires, "declared.list")
+      .annotate(LargeAnswer, 4 * 1024 * 1024)
+      .annotate(OpenApi.Summary, "List the keys that a project declares")
+      .annotate(
+        OpenApi.Description,
+        "In byte order of the keys. For any member; the list is empty for callers without `read` on an environment of the project."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("get", `${declared}/:key`)
+      .setPath(KeyPath)
+      .addSuccess(answer(DeclaredKey, "The declared key"))
+      .addError(Forbidden)
+      .annotate(Requires, "declared.list")
+      .annotate(OpenApi.Summary, "Show what a project declares of a key")
+      .annotate(OpenApi.Description, "For callers with `read` on an environment of the project.")
+  )
+  .add(
+    HttpApiEndpoint.put("set", `${declared}/:key`)
+      .setPath(KeyPath)
+      .setPayload(body(newDeclaration))
+      .addSuccess(answer(DeclaredKey, "The declared key as it is now"))
+      .addError(Forbidden)
+      .addError(LimitExceeded)
+      .annotate(Requires, "declared.set")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Declare a key, or replace what is declared of it")
+      .annotate(
+        OpenApi.Description,
+        "For people with the role admin, never for service accounts. Fields that are left out are no longer declared. Names of environments are kept as names: they need not exist. A `pattern` is an RE2 expression for the whole value; the `example` has to match it."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("delete", `${declared}/:key`)
+      .setPath(KeyPath)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The key is no longer declared"))
+      .addError(Forbidden)
+      .annotate(Requires, "declared.delete")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Declare a key no longer")
+      .annotate(OpenApi.Description, "Secrets under the key stay as they are.")
+  )
+  .add(
+    HttpApiEndpoint.get("check", `${paths.env}/check`)
+      .setPath(EnvPath)
+      .addSuccess(answer(KeyCheck, "The keys that are missing, undeclared or break their pattern"))
+      .addError(Forbidden)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "secret.compare")
+      .annotate(OpenApi.Summary, "Compare an environment with what its project declares, without returning values")
+      .annotate(
+        OpenApi.Description,
+        "`breaks` is null for service accounts with `reveal: false`, which are never told anything of a value. Values are decrypted only to match them, and one audit entry is made for that."
+      )
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Declared keys")
+  .annotate(
+    OpenApi.Description,
+    "Which keys a project expects, where they are required, and what their values look like"
+  ) {}

@@ -1,0 +1,41 @@
+import { ValidationError } from "@coffer/domain/Errors"
+import { maxPatternLength } from "@coffer/domain/DeclaredKey"
+import { Either, Predicate } from "effect"
+import { RE2JS } from "re2js"
+
+/**
+ * The maximum number of states of a compiled pattern. Matching takes at most this many steps a character, whatever the value, and a
+ * repetition such as `{500}` multiplies states.
+ */
+const maxStates = maxPatternLength + 64
+
+/** Whether a whole value matches. */
+export type Matches = (value: string) => boolean
+
+/** What the engine says of a pattern, with the place of the mistake if it names a part of the pattern. */
+const complaintOf = (pattern: string, error: unknown): string => {
+  const said = error instanceof Error ? error.message.replace(/^error parsing regexp: /, "") : "cannot be parsed"
+  const [what = said] = said.split(": `")
+  const part = Predicate.hasProperty(error, "input") && Predicate.isString(error.input) ? error.input : ""
+  const index = part === "" || part === pattern ? -1 : pattern.indexOf(part)
+  return index < 0 ? what : `${what}, at character ${index + 1}`
+}
+
+/** Compiles a pattern for an engine that takes linear time: RE2 has neither backtracking nor look-around nor back-references. */
+export const compilePattern = (pattern: string): Either.Either<Matches, ValidationError> =>
+  Either.flatMap(
+    Either.try({
+      try: () => RE2JS.compile(pattern),
+      catch: (error) =>
+        new ValidationError({ message: `pattern: is no RE2 regular expression: ${complaintOf(pattern, error)}` })
+    }),
+    (compiled) =>
+      compiled.programSize() > maxStates
+        ? Either.left(
+            new ValidationError({ message: "pattern: is too large once its repetitions are written out: shorten them" })
+          )
+        : Either.right((value) => compiled.testExact(value))
+  )
+
+/** The matcher of a pattern that was accepted once; one that a later engine refuses matches everything. */
+export const matcherOfStored = (pattern: string): Matches => Either.getOrElse(compilePattern(pattern), () => () => true)
