@@ -77,6 +77,24 @@ $ echo 'url: postgres://app@db/shop' > notes.txt
 $ coffer scan notes.txt
 $ rm notes.txt
 
+# Declared keys
+What a project expects of its keys: [Declared keys](declared-keys.md).
+$ printf '# Where the shop listens\\nPORT=8080\\n\\n# @optional\\nLOG_LEVEL=info\\n' > .env.example
+$ coffer declare --from .env.example
+$ coffer declare DATABASE_URL --required-in prod,staging --pattern 'postgres://.+'
+$ coffer declare list
+$ coffer check; echo "exit code $?"
+$ printf many | coffer secret set DATABASE_URL --env staging
+$ coffer check --env staging; echo "exit code $?"
+$ coffer run --env staging --check -- true; echo "exit code $?"
+$ coffer declare --write .env.example --yes
+$ cat .env.example
+$ coffer project update --strict
+$ printf few | coffer secret set DATABASE_URL --env staging
+$ coffer project update --not-strict
+$ coffer secret delete DATABASE_URL --env staging --yes
+$ for key in PORT LOG_LEVEL DATABASE_URL; do coffer declare rm $key --yes; done
+
 # History
 $ coffer secret versions API_KEY
 $ coffer secret get API_KEY --at 1

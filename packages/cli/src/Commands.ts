@@ -4,6 +4,8 @@ import { authCommands } from "./commands/auth/Auth.js"
 import { backupCommand } from "./commands/backups/Backups.js"
 import { composeCommand } from "./commands/compose/Compose.js"
 import { completionsCommand } from "./commands/Completions.js"
+import { checkCommand } from "./commands/declare/Check.js"
+import { declareCommands } from "./commands/declare/Declare.js"
 import { doctorCommand } from "./commands/doctor/Doctor.js"
 import { environmentCommand } from "./commands/environments/Environments.js"
 import { helpCommands } from "./commands/Help.js"
@@ -36,6 +38,8 @@ export const tree: Tree = {
     projectCommand,
     environmentCommand,
     secretCommand,
+    ...declareCommands,
+    checkCommand,
     runCommand,
     composeCommand,
     scanCommand,

@@ -1,5 +1,6 @@
 import type { BundleWritten } from "@coffer/domain/Secret"
 import { Effect } from "effect"
+import { noteWarnings } from "./Warnings.js"
 import { note, printJson, printTable } from "../terminal/Print.js"
 
 /** What a write of many secrets did, or would do: a row for each key, and the sum on standard error. */
@@ -7,6 +8,7 @@ export const printChanges = Effect.fnUntraced(function* (
   answer: BundleWritten,
   options: { readonly json: boolean; readonly dryRun: boolean; readonly place: string; readonly rows: boolean }
 ) {
+  yield* noteWarnings(answer, options.place)
   if (options.json) return yield* printJson(answer)
   const rows = answer.data.map(({ change, key, version }) => [key, change, version])
   if (options.rows && rows.length > 0) yield* printTable(["key", "change", "version"], rows)

@@ -3,7 +3,7 @@ import type { Project } from "@coffer/domain/Project"
 import { Effect } from "effect"
 import { defined } from "../Defined.js"
 import { atOrg, atProject, group, yes } from "../grammar/Command.js"
-import { argument, argumentsOf, completedBy, optionalArgument } from "../grammar/Fields.js"
+import { argument, argumentsOf, completedBy, flag, optionalArgument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
 
@@ -76,6 +76,23 @@ const rename = atProject("rename", {
     )
 })
 
+const update = atProject("update", {
+  description: "Refuse values that break their declared pattern, or warn of them only",
+  examples: ["coffer project update --strict", "coffer project update webshop --not-strict"],
+  options: {
+    name,
+    strict: flag("strict", "Refuse a write whose value breaks the pattern that the project declares"),
+    notStrict: flag("not-strict", "Warn of such a write, and make it")
+  },
+  check: ({ notStrict, strict }) => (notStrict === strict ? "give --strict or --not-strict" : undefined),
+  place: placeOf,
+  run: ({ call, options: { strict }, path }) =>
+    Effect.map(
+      call("projects", (api) => api.rename({ path, payload: { strict } })),
+      (changed) => doneView(`project ${path.project_name} is ${strict ? "strict" : "not strict"}`, changed)
+    )
+})
+
 const remove = atProject("delete", {
   description: "Delete a project, with everything in it",
   examples: ["coffer project delete webshop"],
@@ -90,4 +107,11 @@ const remove = atProject("delete", {
     })
 })
 
-export const projectCommand = group("project", "Projects of an organization", [list, create, get, rename, remove])
+export const projectCommand = group("project", "Projects of an organization", [
+  list,
+  create,
+  get,
+  rename,
+  update,
+  remove
+])

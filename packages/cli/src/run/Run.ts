@@ -13,6 +13,10 @@ const runCommand = Effect.fnUntraced(function* (given: RunCommand, signals: Sign
   const { allowance, request } = yield* Effect.mapError(bundleRequest(given.options), beforeStart)
   const options = yield* withoutCopy(given.options, request)
   const command = { ...given, options }
+  if (options.isChecking) {
+    const { checkKeys } = yield* Effect.promise(() => import("./KeyCheck.js"))
+    yield* checkKeys(request, options)
+  }
   const fetched = yield* Effect.mapError(fetchSecrets(request, options), (failure) =>
     failure._tag === "NotStarted" ? failure : beforeStart(failure)
   )

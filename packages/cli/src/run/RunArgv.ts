@@ -29,6 +29,8 @@ export interface RunOptions {
   readonly isOverriding: boolean
   /** Whether the values are masked in the command's output. */
   readonly isMasking: boolean
+  /** Whether the environment has to have what the project declares. */
+  readonly isChecking: boolean
   /** Whether nothing is written but why the command did not start. */
   readonly isQuiet: boolean
   /** Follow changes of the environment. */
@@ -99,6 +101,7 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
     allowEnv: list("allow-env"),
     isOverriding: !found.has("no-override"),
     isMasking: found.has("mask"),
+    isChecking: found.has("check"),
     isQuiet: found.has("quiet"),
     watch: found.has("watch") ? { interval, stopSignal, stopTimeout, signal } : undefined,
     offline: found.has("offline-fallback") ? { maxAge } : undefined

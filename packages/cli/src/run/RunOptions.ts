@@ -32,6 +32,7 @@ export const runSyntax: Syntax = {
     },
     flag("no-override", "Let inherited variables win over secrets of the same name; without it, secrets win"),
     flag("mask", "Mask the values in the command's output, which then is a pipe and no terminal"),
+    flag("check", "Do not start if a declared key is missing or its value breaks its pattern, and name the keys"),
     flag(
       "quiet",
       "Write no notes, such as the keys that are left out; why the command did not start is always written"

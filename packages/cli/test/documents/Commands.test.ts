@@ -10,7 +10,14 @@ const recorded = ["docs/cli.md"]
 const procedures = ["docs/operations.md"]
 
 /** Pages whose reader has an organization and a project already, and `service.yml` in the working directory. */
-const furnished = ["docs/agents.md", "docs/integrations.md", "docs/mcp.md", "docs/observability.md", "docs/run.md"]
+const furnished = [
+  "docs/agents.md",
+  "docs/declared-keys.md",
+  "docs/integrations.md",
+  "docs/mcp.md",
+  "docs/observability.md",
+  "docs/run.md"
+]
 
 const isShell = ({ language }: Block) => ["sh", "bash", "shell", "console"].includes(language)
 const isTested = ({ info }: Block) => !info.startsWith("no-test")

@@ -25,6 +25,79 @@ const examples: ReadonlyArray<Example> = tree.nodes.flatMap((node) =>
 /** The first id that a list shows. */
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
 
+const stripe = "coffer secret set STRIPE_KEY 1"
+
+interface Scene {
+  /** What must be there before the examples of a command. */
+  readonly before?: string
+  /** What puts right what they changed. */
+  readonly after?: string
+}
+
+const scenes: Readonly<Record<string, Scene>> = {
+  login: {
+    before: `node -p 'Object.values(JSON.parse(fs.readFileSync(process.env.HOME + "/.config/coffer/session")))[0]' > token.txt`
+  },
+  init: { before: "rm -f service.yml", after: init },
+  trust: { before: `${init} --allow-env NODE_OPTIONS`, after: init },
+  "org create": { before: "coffer org delete --org acme --yes", after: webshop },
+  "org rename": { after: "coffer org rename acme --org acme-inc" },
+  "project create": { before: "coffer project delete webshop --yes" },
+  "project rename": { after: "coffer project rename shop webshop" },
+  "project delete": { after: webshop },
+  "member invite": { before: `${invite}; coffer member remove grace@example.com --yes` },
+  "member remove": { after: invite },
+  "environment delete": { before: "coffer env create qa || true" },
+  "environment diff": { before: "coffer env copy staging prod --yes" },
+  "environment copy": {
+    before: "for key in API_KEY DATABASE_URL; do echo 1 | coffer secret set $key --env staging; done"
+  },
+  "environment revert": { before: "coffer secret set API_KEY 1 --env prod" },
+  "acl grant": { before: `${invite}; ${account}` },
+  "acl revoke": { before: grant },
+  "use list": { before: stripe },
+  "use allow": { before: stripe },
+  "use revoke": {
+    before: `${stripe}
+coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ci --as-query key`
+  },
+  "service-account create": {
+    before: "for name in ci agent; do coffer service-account revoke $name --yes || true; done"
+  },
+  "service-account rotate": { before: account },
+  "service-account revoke": { before: account },
+  "service-account trust": {
+    before: `${account}
+for name in $(coffer service-account trust list ci | cut -f 1); do coffer service-account trust revoke ci $name --yes; done
+node signer.mjs`
+  },
+  "service-account trust list": { before: account },
+  "service-account trust revoke": {
+    before: `${account}; coffer service-account trust ci --github a/b --repository-id 1 || true`
+  },
+  "service-account trust try": {
+    before: `${account}; node signer.mjs
+coffer service-account trust revoke ci kubernetes --yes || true
+coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json`
+  },
+  declare: { before: "printf '# The port\\nPORT=80\\n' > .env.example" },
+  "declare rm": { before: "coffer declare OLD_TOKEN" },
+  check: { before: "for key in $(coffer declare list | cut -f 1); do coffer declare rm $key --yes; done" },
+  scan: { before: `git init --quiet .; mkdir -p docs; touch README.md; ${secrets("dev")}` },
+  "secret get": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
+  "secret set": { before: versions },
+  "secret delete": { before: `${secrets("dev")} API_KEY=2 API_KEY=3` },
+  "secret edit": { before: secrets("dev") },
+  "secret rename": { before: secrets("dev") },
+  "secret copy": { before: secrets("staging") },
+  "secret export": { before: `${secrets("dev")}; ${secrets("staging")}` },
+  "secret versions": { before: versions },
+  "secret rollback": { before: versions },
+  "secret destroy": { before: versions },
+  "secret undelete": { before: `${versions}; coffer secret delete API_KEY --yes` },
+  "master-key rotate": { before: "systemctl stop coffer; cp /var/lib/coffer/service.db ." }
+}
+
 /** Examples that need an other side, or a request that waits for a person: the tests of use have them. */
 const needsOtherSide = /^coffer (use request|approval (approve|refuse)) /
 

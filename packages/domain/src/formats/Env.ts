@@ -84,18 +84,35 @@ const findDifference = (text: string, entries: ReadonlyArray<Entry>): Entry | un
   return entries.find(({ key, value }) => counts.get(key) === 1 && ownValue(all, key) !== value)
 }
 
-const read = (source: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
+/** A comment with its `#`: on a line of its own, or behind the value of a key. */
+export interface Remark {
+  readonly line: number
+  readonly text: string
+  readonly behind?: string
+}
+
+/** What a file has, in the order of its lines. */
+export interface Annotated {
+  readonly entries: ReadonlyArray<Entry>
+  readonly remarks: ReadonlyArray<Remark>
+}
+
+/** Reads a file with its comments. */
+export const readAnnotated = (source: string): Either.Either<Annotated, Unreadable> => {
   // dotenv does this first.
   const text = source.replace(/\r\n?/g, "\n")
   const scanner = new Scanner(text)
   const found = new Findings()
   const lines: Array<string> = []
+  const remarks: Array<Remark> = []
   while (!found.isStopped()) {
     scanner.skip(blank)
     const begin = scanner.at
     if (text[begin] === "#") {
       scanner.skip(comment)
-      lines.push(text.slice(begin, scanner.at))
+      const own = text.slice(begin, scanner.at)
+      lines.push(own)
+      remarks.push({ line: scanner.lineAt(begin), text: own })
       continue
     }
     if (scanner.done) break
@@ -123,16 +140,19 @@ const read = (source: string): Either.Either<ReadonlyArray<Entry>, Unreadable> =
     const value = Option.getOrUndefined(Option.map(parseEnv(whole), (own) => ownValue(own, key)))
     if (value === undefined) found.refuse(line, `${key}: dotenv does not read this; use json or yaml`)
     else found.add({ key, value, line, ...keptIn(taken[1], value) })
+    if (taken[3] !== undefined) remarks.push({ line, text: taken[3], behind: key })
     lines.push(whole)
   }
   return Either.flatMap(found.result, (entries) => {
     const other = findDifference(lines.join("\n"), entries)
-    if (other === undefined) return Either.right(entries)
+    if (other === undefined) return Either.right({ entries, remarks })
     const { key, line } = other
     const mistake = { line, problem: `${key}: its quotes can be read in two ways` }
     return Either.left(new Unreadable({ mistakes: [mistake], entries: Redacted.make(entries) }))
   })
 }
+
+const read = (source: string) => Either.map(readAnnotated(source), ({ entries }) => entries)
 
 /** `.env` files, as npm's dotenv reads them. */
 export const env: Format = {

@@ -1,14 +1,14 @@
 import { withMessage } from "@coffer/domain/Message"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
-import { CannotDo } from "../../Failures.js"
 import { type FormatName, formatOf } from "@coffer/domain/formats/Format"
 import { readSecrets } from "../../formats/Formats.js"
 import { atEnv } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
-import { readBytes, type Source, sourceOf } from "../../terminal/Bytes.js"
+import { type Source, sourceOf } from "../../terminal/Bytes.js"
 import { note } from "../../terminal/Print.js"
 import { withProgress } from "../../terminal/Progress.js"
+import { readText } from "../../terminal/TextFile.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
 
 const file = argument(
@@ -20,23 +20,12 @@ const file = argument(
 /** The largest file, in bytes: the limit of one write, with room for the format's escapes. */
 const largest = 64 * 1024 * 1024
 
-/** Reads text. A byte order mark at its start is not part of it. */
-const readText = Effect.fnUntraced(function* (source: Source) {
-  const { name } = source
-  const tooLarge = new CannotDo({ message: `${name} is larger than any environment: check that it is the right file` })
-  const bytes = yield* readBytes(source, largest, tooLarge)
-  return yield* Effect.try({
-    try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
-    catch: () => new CannotDo({ message: `${name} is not UTF-8 text; convert it first` })
-  })
-})
-
 /** Reads and checks the secrets of a file, with progress. */
 const readFile = (format: FormatName, source: Source) =>
   withProgress((progress) =>
     Effect.gen(function* () {
       yield* progress.step(0, `reading ${source.name}`)
-      const text = yield* readText(source)
+      const text = yield* readText(source, largest, "larger than any environment: check that it is the right file")
       yield* progress.step(0.5, "checking")
       const found = yield* readSecrets(format, source.name, text)
       yield* progress.step(1, `${found.secrets.size} secrets checked`)

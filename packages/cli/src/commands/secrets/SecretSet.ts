@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { defined } from "../../Defined.js"
 import { atEnv } from "../../grammar/Command.js"
 import { flag, option, optionWithDefault, secretArgument } from "../../grammar/Fields.js"
+import { noteWarnings } from "../../changes/Warnings.js"
 import { doneView } from "../../terminal/View.js"
 import { charsets, describeRecipe, generate, recipe } from "./Generate.js"
 import { key } from "./Keys.js"
@@ -65,6 +66,7 @@ export const set = atEnv("set", {
       const written = yield* call("secrets", (api) => api.set({ path: { ...path, key }, payload }))
       const what = made === undefined ? "" : `: ${describeRecipe(made)}`
       const place = `${path.project_name}/${path.env_name}`
+      yield* noteWarnings(written, place)
       return doneView(`${written.key} stored in ${place} as version ${written.version}${what}`, written)
     })
 })

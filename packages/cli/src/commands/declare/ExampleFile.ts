@@ -1,0 +1,160 @@
+import { type Declaration, maxPatternLength, type RequiredIn } from "@coffer/domain/DeclaredKey"
+import { type Annotated, readAnnotated, type Remark } from "@coffer/domain/formats/Env"
+import { BadFile, type Entry, type Mistake } from "@coffer/domain/formats/Format"
+import { EnvName, SecretKey } from "@coffer/domain/Names"
+import { Array, Either, Schema } from "effect"
+import { argumentsOf, type Decorator, decoratorsOf, textOf } from "./Decorators.js"
+import { patternOfType } from "./Types.js"
+
+/** What a file says of a key. What it does not say is left as it is declared. */
+export interface Read extends Partial<Declaration> {
+  readonly key: SecretKey
+  /** Whether the assignment is in a comment: a key that is there for those who want it. */
+  readonly isCommentedOut: boolean
+  /** Decorators that mean nothing here. */
+  readonly unknown: ReadonlyArray<string>
+}
+
+export interface ReadFile {
+  readonly keys: ReadonlyArray<Read>
+  /** What `@defaultRequired` of the head says of keys without a decorator. */
+  readonly defaultRequired: "all" | "none" | "with_value" | undefined
+}
+
+/** A line of a comment block. */
+const isRuler = (text: string): boolean => /^[\s#=\-*~_+/|]*$/.test(text)
+
+/** An assignment in a comment. A sentence has spaces that are not in quotes. */
+const commentedOut = /^(?:export\s+)?([A-Z_][A-Z0-9_]*=(?:"[^"]*"|'[^']*'|[^\s"']*))$/
+
+const textOfRemark = (text: string): string => text.replace(/^# ?/, "").trimEnd()
+
+/** An entry, or one that is in a comment, with the comments that belong to it. */
+interface Block {
+  readonly entry: Entry
+  readonly isCommentedOut: boolean
+  readonly comments: ReadonlyArray<string>
+}
+
+const entryIn = (remark: Remark): Entry | undefined => {
+  const assignment = commentedOut.exec(textOfRemark(remark.text))?.[1]
+  if (assignment === undefined) return undefined
+  const [entry] = Either.match(readAnnotated(assignment), { onLeft: () => [], onRight: ({ entries }) => entries })
+  return entry && { ...entry, line: remark.line }
+}
+
+/** Gives each key the comments right above it, and the one behind its value. A blank line ends a block of comments. */
+const blocksOf = ({ entries, remarks }: Annotated): ReadonlyArray<Block> => {
+  const behind = new Map(remarks.flatMap(({ behind, text }) => (behind === undefined ? [] : [[behind, text] as const])))
+  const active = new Set(entries.map(({ key }) => key))
+  const items = [
+    ...remarks.flatMap((remark) => {
+      if (remark.behind !== undefined) return []
+      const entry = entryIn(remark)
+      return [entry === undefined || active.has(entry.key) ? { remark } : { entry, remark }]
+    }),
+    ...entries.map((entry) => ({ entry, remark: undefined }))
+  ].sort((a, b) => lineOf(a) - lineOf(b))
+  const blocks: Array<Block> = []
+  let above: Array<string> = []
+  let next = 0
+  for (const item of items) {
+    const line = lineOf(item)
+    if (line !== next) above = []
+    next = line + 1
+    if (item.entry === undefined) {
+      const text = textOfRemark(item.remark.text)
+      // The end of the file's head.
+      if (/^\s*---\s*$/.test(text)) above = []
+      else above.push(text)
+      continue
+    }
+    const last = behind.get(item.entry.key)
+    const isCommentedOut = item.remark !== undefined
+    const comments = last === undefined || isCommentedOut ? above : [...above, textOfRemark(last)]
+    blocks.push({ entry: item.entry, isCommentedOut, comments })
+    above = []
+  }
+  return blocks
+}
+
+const lineOf = ({
+  entry,
+  remark
+}: { readonly entry?: Entry; readonly remark: Remark } | { readonly entry: Entry; readonly remark: undefined }) =>
+  remark?.line ?? entry?.line ?? 0
+
+const isEnvName = Schema.is(EnvName)
+
+/** Where a key is required, by `@required`, `@required=false` or `@required=forEnv(prod, staging)`, and `@optional` likewise. */
+const requiredIn = ({ name, value }: Decorator): RequiredIn | undefined => {
+  const names = argumentsOf(value, "forEnv")
+  if (name === "required" && names !== null) return names.flatMap(([, text]) => (isEnvName(text) ? [text] : []))
+  if (!["", "true", "false"].includes(value)) return undefined
+  return (name === "required") === (value !== "false") ? "*" : []
+}
+
+/** Decorators that varlock has and that say nothing of what is declared. */
+const passed = new Set(["sensitive", "public", "docs", "docsUrl", "icon", "deprecated"])
+
+const readDecorators = (decorators: ReadonlyArray<Decorator>) => {
+  const said: { -readonly [Name in keyof Declaration]?: Declaration[Name] } = {}
+  const unknown: Array<string> = []
+  for (const decorator of decorators) {
+    const { name, value } = decorator
+    const required = name === "required" || name === "optional" ? requiredIn(decorator) : undefined
+    const pattern = name === "type" ? patternOfType(value) : undefined
+    if (required !== undefined) said.required_in = required
+    else if (pattern !== undefined && pattern.length <= maxPatternLength) said.pattern = pattern
+    else if (name === "example" || name === "description" || name === "owner") said[name] = textOf(value)
+    else if (name !== "type" && !passed.has(name)) unknown.push(name)
+  }
+  return { said, unknown }
+}
+
+const descriptionOf = (comments: ReadonlyArray<string>): string => {
+  const texts = comments.map((text) => (isRuler(text) ? "" : text))
+  return texts.join("\n").replace(/^\n+|\n+$/g, "")
+}
+
+const isKey = Schema.is(SecretKey)
+
+/** What a file says of keys without a decorator: its head is a block of comments that ends with `---`. */
+const defaultOf = ({ entries, remarks }: Annotated): ReadFile["defaultRequired"] => {
+  const first = entries[0]?.line ?? Infinity
+  const own = remarks.filter(({ behind, line }) => behind === undefined && line < first)
+  if (!own.some(({ text }) => /^#\s*---\s*$/.test(text))) return undefined
+  const decorators = own.flatMap(({ text }) => decoratorsOf(textOfRemark(text)) ?? [])
+  const said = decorators.find(({ name }) => name === "defaultRequired")?.value
+  return said === "true" ? "all" : said === "false" ? "none" : "with_value"
+}
+
+/** Reads what a file such as `.env.example` says of keys. Its values are examples. */
+export const readExample = (file: string, text: string): Either.Either<ReadFile, BadFile> => {
+  const reading = readAnnotated(text)
+  if (Either.isLeft(reading)) return Either.left(new BadFile({ file, mistakes: reading.left.mistakes }))
+  const mistakes: Array<Mistake> = []
+  const keys = new Map<string, Read>()
+  for (const { comments, entry, isCommentedOut } of blocksOf(reading.right)) {
+    const { key, line, value } = entry
+    const split = comments.map((comment) => ({ comment, decorators: decoratorsOf(comment) }))
+    const { said, unknown } = readDecorators(split.flatMap(({ decorators = [] }) => decorators))
+    const description = descriptionOf(
+      split.flatMap(({ comment, decorators }) => (decorators === undefined ? [comment] : []))
+    )
+    if (!isKey(key)) mistakes.push({ line, problem: `${JSON.stringify(key)} is no key of a secret` })
+    else if (keys.has(key) && !isCommentedOut) mistakes.push({ line, problem: `${key} is here again; remove one` })
+    else if (!keys.has(key)) {
+      keys.set(key, {
+        key,
+        isCommentedOut,
+        unknown,
+        ...(description !== "" && { description }),
+        ...(value !== "" && { example: value }),
+        ...said
+      })
+    }
+  }
+  if (Array.isNonEmptyReadonlyArray(mistakes)) return Either.left(new BadFile({ file, mistakes }))
+  return Either.right({ keys: [...keys.values()], defaultRequired: defaultOf(reading.right) })
+}

@@ -1,0 +1,125 @@
+import type { ProjectPath } from "@coffer/domain/api/Paths"
+import { Effect, Redacted } from "effect"
+import { lstatSync, readFileSync, writeFileSync } from "node:fs"
+import { CannotDo, WrongUsage } from "../../Failures.js"
+import type { Call } from "../../grammar/Command.js"
+import { sourceOf } from "../../terminal/Bytes.js"
+import { note, printJson, printTable, renderTable, show } from "../../terminal/Print.js"
+import { agrees, canAsk } from "../../terminal/Prompts.js"
+import { readText } from "../../terminal/TextFile.js"
+import { type Change, type Choices, differenceOf, requiredText } from "./Difference.js"
+import { readExample } from "./ExampleFile.js"
+import { writeExample } from "./WriteExample.js"
+
+/** The largest file, in bytes. */
+const largest = 8 * 1024 * 1024
+
+/** Names of files whose values are meant to be seen. The values of any other file may be secrets, and stay here. */
+export const hasExamples = (path: string): boolean => /example|sample|template|schema|dist(?![a-z])/i.test(path)
+
+interface FromContext {
+  readonly call: Call
+  readonly path: ProjectPath
+  readonly json: boolean
+  readonly options: { readonly dryRun: boolean; readonly yes: boolean }
+}
+
+const columns = ["key", "change", "required in", "pattern", "example"]
+const rowsOf = (changes: ReadonlyArray<Change>) =>
+  changes.map(({ change, key, wanted: { example, pattern, required_in } }) => [
+    key,
+    change,
+    requiredText(required_in),
+    pattern,
+    example
+  ])
+
+const isChange = ({ change }: Change): boolean => change !== "unchanged"
+
+/** Shows the changes and asks. Without a terminal, fails if something that is declared would be replaced. */
+const approve = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>, project: string) {
+  if (yield* canAsk) {
+    yield* show(renderTable(columns, rowsOf(changes.filter(isChange)), true))
+    if (yield* agrees(`Declare ${changes.filter(isChange).length} keys of ${project}?`)) return
+    return yield* new CannotDo({ message: "nothing was changed" })
+  }
+  const replaced = changes.filter(({ change }) => change === "updated")
+  if (replaced.length === 0) return
+  return yield* new WrongUsage({
+    message: `${project}: this would change ${replaced.length} declared keys, and nobody can be asked here: look at it with --dry-run, then add --yes`
+  })
+})
+
+/** Declares the keys of a file, one after the other: what was declared before a failure stays, and the rest can be declared again. */
+export const declareFrom = Effect.fnUntraced(function* (
+  { call, json, options, path }: FromContext,
+  file: string,
+  choices: Pick<Choices, "requiredIn">
+) {
+  const source = sourceOf(file)
+  const text = yield* readText(source, largest, "larger than any list of keys: check that it is the right file")
+  const read = yield* readExample(source.name, Redacted.value(text))
+  const withExamples = hasExamples(file)
+  if (!withExamples && read.keys.some(({ example }) => example !== undefined)) {
+    yield* note(
+      `the values of ${source.name} may be secrets, so they are not sent as examples: name it .env.example if they are`
+    )
+  }
+  const unknown = new Set(read.keys.flatMap(({ unknown }) => unknown))
+  if (unknown.size > 0)
+    yield* note(`not understood, and left out: ${[...unknown].map((name) => `@${name}`).join(", ")}`)
+  const declared = yield* call("declared", (api) => api.list({ path }))
+  const changes = differenceOf(read, declared.data, { ...choices, withExamples })
+  const due = changes.filter(isChange)
+  if (!options.dryRun && !options.yes && due.length > 0) yield* approve(changes, path.project_name)
+  if (!options.dryRun) {
+    yield* Effect.forEach(due, ({ key, wanted: payload }) =>
+      call("declared", (api) => api.set({ path: { ...path, key }, payload }))
+    )
+  }
+  if (json) yield* printJson({ data: changes.map(({ change, key, wanted }) => ({ key, change, ...wanted })) })
+  else if (changes.length > 0) yield* printTable(columns, rowsOf(changes))
+  const count = (change: string) => changes.filter((each) => each.change === change).length
+  const sum = `${count("created")} created, ${count("updated")} updated, ${count("unchanged")} unchanged`
+  yield* note(
+    options.dryRun ? `${path.project_name}: would be ${sum}; nothing was declared` : `${path.project_name}: ${sum}`
+  )
+  const names = new Set<string>(read.keys.map(({ key }) => key))
+  const others = declared.data.filter(({ key }) => !names.has(key)).length
+  if (others > 0) yield* note(`${others} more are declared that are not in ${source.name}: they stay`)
+})
+
+/** The text of a file that is there; undefined where there is none. */
+const contentOf = (file: string) =>
+  Effect.try({
+    try: () => {
+      const found = lstatSync(file, { throwIfNoEntry: false })
+      return found === undefined ? undefined : found.isFile() ? readFileSync(file, "utf8") : null
+    },
+    catch: () => new CannotDo({ message: `${file} cannot be looked at; check the directory's permissions` })
+  })
+
+/** Writes what a project declares to a file that reads back to the same. It holds no secret. */
+export const declareTo = Effect.fnUntraced(function* ({ call, options, path }: FromContext, file: string) {
+  const { data } = yield* call("declared", (api) => api.list({ path }))
+  const { left, text } = writeExample(data)
+  const before = yield* contentOf(file)
+  if (before === null) return yield* new CannotDo({ message: `${file} is not a file; name another one` })
+  if (left.length > 0) yield* note(`left out, because no such file can hold them: ${left.join(", ")}`)
+  const what = `${data.length - left.length} declared keys of ${path.project_name}`
+  if (before === text) return yield* note(`${file} has the ${what} already`)
+  if (options.dryRun) return yield* note(`${what} would be written to ${file}; nothing was written`)
+  if (before !== undefined && !options.yes) {
+    if (!(yield* canAsk)) {
+      return yield* new WrongUsage({ message: `${file} is there already, and nobody can be asked here: add --yes` })
+    }
+    if (!(yield* agrees(`Overwrite ${file}, with its comments?`))) {
+      return yield* new CannotDo({ message: "nothing was changed" })
+    }
+  }
+  yield* Effect.try({
+    try: () => writeFileSync(file, text),
+    catch: () => new CannotDo({ message: `${file} cannot be written; check the directory's permissions` })
+  })
+  yield* note(`${what} written to ${file}`)
+})
