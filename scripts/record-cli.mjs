@@ -93,7 +93,8 @@ $ coffer project update --strict
 $ printf few | coffer secret set DATABASE_URL --env staging
 $ coffer project update --not-strict
 $ coffer secret delete DATABASE_URL --env staging --yes
-$ for key in PORT LOG_LEVEL DATABASE_URL; do coffer declare rm $key --yes; done
+$ coffer declare rm PORT --yes
+$ for key in LOG_LEVEL DATABASE_URL; do coffer declare rm $key --yes; done
 
 # History
 $ coffer secret versions API_KEY

@@ -5,6 +5,7 @@ import { secretCompare, secretCopy, secretGenerate, secretRollback, secretVersio
 import { healthCheck } from "./tools/Health.js"
 import { aclList, orgList, orgMembersList } from "./tools/Organizations.js"
 import { projectCreate, projectDelete, projectList } from "./tools/Projects.js"
+import { secretCheck as declaredKeysCheck } from "./tools/Declared.js"
 import { httpRequest, secretUses } from "./tools/Use.js"
 import { secretCheck, secretDelete, secretGet, secretList, secretSet } from "./tools/Secrets.js"
 
@@ -31,6 +32,7 @@ export const tools: ReadonlyArray<Tool> = [
   secretRollback,
   secretCopy,
   secretGenerate,
+  declaredKeysCheck,
   httpRequest,
   secretUses
 ]

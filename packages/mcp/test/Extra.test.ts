@@ -3,8 +3,8 @@ import type { Json } from "../../server/test/support/Program.js"
 import { Agent, clearAway } from "./support/Agent.js"
 import { Service } from "./support/Service.js"
 
-const extra = ["secret_compare", "secret_versions", "secret_rollback", "secret_copy", "secret_generate"]
-const reading = ["secret_compare", "secret_versions"]
+const extra = ["secret_compare", "secret_versions", "secret_rollback", "secret_copy", "secret_generate", "secret_check"]
+const reading = ["secret_compare", "secret_versions", "secret_check"]
 
 let service: Service
 let key: string
@@ -69,6 +69,17 @@ describe("the extra tools", () => {
       await pinned.refused(name, { ...parameters, env: "prod" }, "PINNED")
     }
     await pinned.use("secret_versions", { key: "SAME" })
+  })
+})
+
+describe("secret_check", () => {
+  it("names what is missing, not declared and against its pattern, and no value", async () => {
+    const declared = "/api/orgs/acme/projects/shop/declared"
+    await service.request("PUT", `${declared}/SAME`, { pattern: "[0-9]+" })
+    await service.request("PUT", `${declared}/NEEDED`, { required_in: ["dev"] })
+    const found = { declared: 2, missing: ["NEEDED"], extra: ["HERE", "OTHER"], breaks: ["SAME"], left_out: 0 }
+    assert.deepStrictEqual(await agent.use("secret_check"), found)
+    for (const name of ["SAME", "NEEDED"]) await service.request("DELETE", `${declared}/${name}`)
   })
 })
 

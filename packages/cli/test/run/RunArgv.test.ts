@@ -10,6 +10,7 @@ const none = {
   allowEnv: [],
   isOverriding: true,
   isMasking: false,
+  isChecking: false,
   isQuiet: false,
   watch: undefined,
   offline: undefined
@@ -27,6 +28,7 @@ describe("splitRunArgv", () => {
       [["--allow-env", "PATH", "--allow-env", "IFS", "x"], { ...none, allowEnv: ["PATH", "IFS"] }, "x", []],
       [["--project=--env", "x"], { ...none, project: "--env" }, "x", []],
       [["--no-override", "--quiet", "x"], { ...none, isOverriding: false, isQuiet: true }, "x", []],
+      [["--check", "x"], { ...none, isChecking: true }, "x", []],
       [["--mask", "x"], { ...none, isMasking: true }, "x", []],
       [["-", "-h"], none, "-", ["-h"]],
       [["--", ""], none, "", []]

@@ -61,6 +61,24 @@ describe("the grid of a matrix", () => {
     assert.strictEqual(other && leftOf(other, grid.columns, 2), "staging")
   })
 
+  it("has a row for a key that is required where the caller may read, though no environment has it", () => {
+    const declared = new Map([
+      [SecretKey.make("GAP"), [EnvName.make("staging")]],
+      [SecretKey.make("NEEDED"), "*" as const],
+      [SecretKey.make("ELSEWHERE"), [EnvName.make("qa")]],
+      [SecretKey.make("OPTIONAL"), []]
+    ])
+    const { columns, rows } = gridOf(matrix, nothingStaged, declared)
+    assert.deepStrictEqual(
+      rows.map(({ key }) => String(key)),
+      ["EQUAL", "GAP", "NEEDED", "OTHER"]
+    )
+    const [, gap, needed] = rows
+    assert.isTrue(needed?.isMissing)
+    assert.strictEqual(describeCell(gap!.cells[1]!, columns[1]!, null), "missing, and required")
+    assert.strictEqual(describeCell(needed!.cells[2]!, columns[2]!, null), "missing, and required")
+  })
+
   it("says in words what a cell shows", () => {
     const [, gap, other] = grid.rows
     const [, staging, prod] = grid.columns

@@ -157,6 +157,7 @@ export class World {
     const { id: federation_id } = await make("POST", federations, { name: "bystander", ...federationBody })
     const useRules = `${at}/projects/${project}/envs/dev/secrets/${place.key}/use-rules`
     const { id: use_rule_id } = await make("POST", useRules, useRuleBody)
+    await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     Object.assign(this.#place, place, { use_rule_id, approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     Object.assign(this.#place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     Object.assign(this.#place, { session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })

@@ -135,7 +135,7 @@ const list = atProject("declare list", {
 const remove = atProject("declare rm", {
   description: "Declare a key no longer; its secrets stay",
   examples: ["coffer declare rm OLD_TOKEN"],
-  options: { key: completedBy("key", argument("KEY", SecretKey, "The key")), yes },
+  options: { key: completedBy("key", argument("KEY", SecretKey, "The key that is declared")), yes },
   run: ({ call, options: { key, yes }, path }) =>
     Effect.gen(function* () {
       yield* confirm(`Declare ${key} of ${path.project_name} no longer?`, yes)

@@ -1,3 +1,4 @@
+import { isRequired, type RequiredIn } from "@coffer/domain/DeclaredKey"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
@@ -12,6 +13,8 @@ export interface GridCell {
   readonly staged: Change | null
   /** Whether the stored value is another than that of the nearest secret to the left. */
   readonly differs: boolean
+  /** Whether the project declares the key as required here. */
+  readonly isRequired: boolean
 }
 
 export interface GridRow {
@@ -50,18 +53,24 @@ const byStage = (a: Column, b: Column): number => rankOf(a.name) - rankOf(b.name
 
 const byKey = (a: GridRow, b: GridRow): number => (a.key < b.key ? -1 : 1)
 
+/** Where keys are required. */
+export type Requirements = ReadonlyMap<SecretKey, RequiredIn>
+
+const nothingDeclared: Requirements = new Map()
+
 const cellsOf = (
   key: SecretKey,
   columns: ReadonlyArray<Column>,
   stored: ReadonlyArray<MatrixCell | null>,
-  staged: Staged
+  staged: Staged,
+  requiredIn: RequiredIn
 ): ReadonlyArray<GridCell> => {
   let left: MatrixCell | null = null
   return columns.map(({ name }, index) => {
     const cell = stored[index] ?? null
     const differs = cell !== null && left !== null && cell.same !== left.same
     left = cell ?? left
-    return { stored: cell, staged: changeOf(staged, name, key), differs }
+    return { stored: cell, staged: changeOf(staged, name, key), differs, isRequired: isRequired(requiredIn, name) }
   })
 }
 
@@ -69,9 +78,10 @@ const rowOf = (
   key: SecretKey,
   columns: ReadonlyArray<Column>,
   stored: ReadonlyArray<MatrixCell | null>,
-  staged: Staged
+  staged: Staged,
+  declared: Requirements
 ): GridRow => {
-  const cells = cellsOf(key, columns, stored, staged)
+  const cells = cellsOf(key, columns, stored, staged, declared.get(key) ?? [])
   return {
     key,
     cells,
@@ -82,7 +92,7 @@ const rowOf = (
 }
 
 /** The grid of a matrix with what is staged: keys by environments, the stages in their usual order. */
-export const gridOf = (matrix: Matrix, staged: Staged): Grid => {
+export const gridOf = (matrix: Matrix, staged: Staged, declared: Requirements = nothingDeclared): Grid => {
   const columns = matrix.environments
     .map((one): Column => ({
       ...one,
@@ -97,11 +107,15 @@ export const gridOf = (matrix: Matrix, staged: Staged): Grid => {
       key,
       columns,
       positions.map((position) => cells[position] ?? null),
-      staged
+      staged,
+      declared
     )
   )
   const fresh = new Set([...staged.values()].flatMap(({ changes }) => [...changes.keys()]))
-  const added = [...fresh].filter((key) => !known.has(key)).map((key) => rowOf(key, columns, [], staged))
+  for (const [key, requiredIn] of declared) {
+    if (columns.some(({ canRead, name }) => canRead && isRequired(requiredIn, name))) fresh.add(key)
+  }
+  const added = [...fresh].filter((key) => !known.has(key)).map((key) => rowOf(key, columns, [], staged, declared))
   return { columns, rows: added.length === 0 ? rows : [...rows, ...added].sort(byKey) }
 }
 
@@ -128,10 +142,14 @@ export const countRows = (rows: ReadonlyArray<GridRow>) => ({
 })
 
 /** What a cell says to someone who does not see it. */
-export const describeCell = ({ differs, staged, stored }: GridCell, column: Column, left: EnvName | null): string => {
+export const describeCell = (
+  { differs, isRequired, staged, stored }: GridCell,
+  column: Column,
+  left: EnvName | null
+): string => {
   if (!column.canRead) return "not readable for you"
   const parts = [
-    stored === null ? "missing" : `version ${stored.version}`,
+    stored === null ? (isRequired ? "missing, and required" : "missing") : `version ${stored.version}`,
     ...(stored?.same === null ? ["damaged"] : []),
     ...(differs ? [left === null ? "differs" : `differs from ${left}`] : []),
     ...(staged === null ? [] : [staged.type === "delete" ? "staged for removal" : "new value staged"])

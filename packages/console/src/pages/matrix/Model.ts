@@ -6,7 +6,16 @@ import type { Sent } from "../../staging/Sending.js"
 import { type Change, stage, unstage } from "../../staging/Staged.js"
 import { type Staging, stagingOf } from "../../staging/Staging.js"
 import type { PlaceAt } from "../Pages.js"
-import { type Column, type Filter, filterRows, type Grid, gridOf, type GridRow, noFilter } from "./Grid.js"
+import {
+  type Column,
+  type Filter,
+  filterRows,
+  type Grid,
+  gridOf,
+  type GridRow,
+  noFilter,
+  type Requirements
+} from "./Grid.js"
 import type { Position } from "./Movement.js"
 
 /** What is open over the grid. */
@@ -21,6 +30,7 @@ export interface Model {
   readonly place: PlaceAt<"project">
   readonly staging: Staging
   readonly matrix: Signal<Matrix | null>
+  readonly declared: Signal<Requirements>
   readonly grid: ReadonlySignal<Grid>
   readonly filter: Signal<Filter>
   readonly shown: ReadonlySignal<ReadonlyArray<GridRow>>
@@ -34,12 +44,16 @@ const emptyGrid: Grid = { columns: [], rows: [] }
 export const makeModel = (place: PlaceAt<"project">): Model => {
   const staging = stagingOf(place.org, place.project)
   const matrix = signal<Matrix | null>(null)
+  const declared = signal<Requirements>(new Map())
   const filter = signal(noFilter)
-  const grid = computed(() => (matrix.value === null ? emptyGrid : gridOf(matrix.value, staging.staged.value)))
+  const grid = computed(() =>
+    matrix.value === null ? emptyGrid : gridOf(matrix.value, staging.staged.value, declared.value)
+  )
   return {
     place,
     staging,
     matrix,
+    declared,
     grid,
     filter,
     shown: computed(() => filterRows(grid.value.rows, filter.value)),

@@ -8,7 +8,7 @@ import { type Command, useCommands } from "../../palette/Commands.js"
 import { countOf } from "../../staging/Staged.js"
 import type { PageProps, PlaceAt } from "../Pages.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
-import { noFilter } from "./Grid.js"
+import { noFilter, type Requirements } from "./Grid.js"
 import { ImportDialog } from "./ImportDialog.js"
 import { makeModel, type Model } from "./Model.js"
 import { NewKeyDialog } from "./NewKeyDialog.js"
@@ -20,14 +20,23 @@ import { Toolbar } from "./Toolbar.js"
 
 const refreshMillis = 60_000
 
-const read = ({ org, project }: PlaceAt<"project">) =>
-  Effect.map(
-    call("environments", (api) =>
-      api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
-    ),
-    // Without If-None-Match there is always a matrix.
-    (answer) => answer ?? { environments: [], others: [], data: [] }
+const read = ({ org, project }: PlaceAt<"project">) => {
+  const path = { org_name: org, project_name: project }
+  return Effect.all(
+    {
+      matrix: Effect.map(
+        call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} })),
+        // Without If-None-Match there is always a matrix.
+        (answer) => answer ?? { environments: [], others: [], data: [] }
+      ),
+      declared: Effect.map(
+        call("declared", (api) => api.list({ path })),
+        ({ data }): Requirements => new Map(data.map(({ key, required_in }) => [key, required_in]))
+      )
+    },
+    { concurrency: "unbounded" }
   )
+}
 
 const commandsOf = (model: Model): ReadonlyArray<Command> => [
   ...[...model.staging.staged.peek()].flatMap(([env, { changes }]) =>
@@ -109,7 +118,8 @@ export const Page = ({ place }: PageProps<"project">) => {
   const { failure, value } = loaded.value
 
   useEffect(() => {
-    model.matrix.value = value
+    if (value !== null) model.declared.value = value.declared
+    model.matrix.value = value?.matrix ?? null
   }, [value])
 
   useEffect(() => {

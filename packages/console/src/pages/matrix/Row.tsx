@@ -15,10 +15,10 @@ interface RowProps {
   readonly active: number
 }
 
-const classOf = ({ differs, staged, stored }: GridCell, { canRead }: Column): string => {
+const classOf = ({ differs, isRequired, staged, stored }: GridCell, { canRead }: Column): string => {
   const names = ["matrix-cell"]
   if (!canRead) names.push("off")
-  else if (stored === null) names.push("missing")
+  else if (stored === null) names.push(isRequired ? "missing required" : "missing")
   if (differs) names.push("differs")
   if (staged !== null) names.push(staged.type === "delete" ? "removed" : "staged")
   return names.join(" ")

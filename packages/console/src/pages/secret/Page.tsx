@@ -10,6 +10,7 @@ import { query } from "../../routing/Router.js"
 import { hasUses } from "../../state/Server.js"
 import type { PageProps, PlaceAt } from "../Pages.js"
 import { CopyTo } from "./CopyTo.js"
+import { Declared } from "./Declared.js"
 import "./Page.css"
 import { References } from "./References.js"
 import { UseRules } from "./UseRules.js"
@@ -95,6 +96,7 @@ export const Page = ({ place }: PageProps<"secret">) => {
                   done={everywhere.reload}
                 />
               )}
+              <Declared path={{ org_name: org, project_name: project, key }} />
               {current.cell !== null && hasUses() && (
                 <UseRules key={`uses ${current.env.name}`} path={pathOf(place, current.env.name)} env={current.env} />
               )}

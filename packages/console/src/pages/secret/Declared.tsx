@@ -1,0 +1,172 @@
+import type { ProjectPath } from "@coffer/domain/api/Paths"
+import type { DeclaredKey, RequiredIn } from "@coffer/domain/DeclaredKey"
+import { envNameForm } from "@coffer/domain/NameForms"
+import type { SecretKey } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import { Effect } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { TextField } from "../../kit/TextField.js"
+import { missingInOrg } from "../../state/Organizations.js"
+
+type KeyPath = ProjectPath & { readonly key: SecretKey }
+
+interface FormProps {
+  readonly path: KeyPath
+  readonly declared: DeclaredKey | null
+  readonly close: () => void
+  readonly changed: () => void
+}
+
+const namesIn = (text: string) => text.split(/[\s,]+/).filter((name) => name !== "")
+
+const textOf = ({ required_in }: Pick<DeclaredKey, "required_in">): string =>
+  required_in === "*" ? "*" : required_in.join(", ")
+
+/** Only what has a text: the rest is not declared. */
+const written = (fields: Readonly<Record<"pattern" | "description" | "example" | "owner", string>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ""))
+
+const Form = ({ changed, close, declared, path }: FormProps) => {
+  const required = useSignal(declared === null ? "" : textOf(declared))
+  const pattern = useSignal(declared?.pattern ?? "")
+  const description = useSignal(declared?.description ?? "")
+  const example = useSignal(declared?.example ?? "")
+  const owner = useSignal(declared?.owner ?? "")
+  const act = useAct()
+  const names = namesIn(required.value)
+  const isEverywhere = names.length === 1 && names[0] === "*"
+  const bad = isEverywhere ? [] : names.filter((name) => !envNameForm.is(name))
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (bad.length > 0) return
+    const required_in: RequiredIn = isEverywhere ? "*" : names.filter((name) => envNameForm.is(name))
+    const payload = {
+      required_in,
+      ...written({
+        pattern: pattern.value,
+        description: description.value,
+        example: example.value,
+        owner: owner.value
+      })
+    }
+    act.run(
+      call("declared", (api) => api.set({ path, payload })),
+      changed
+    )
+  }
+  return (
+    <Dialog title={`Declare ${path.key}`} close={close}>
+      <form onSubmit={submit}>
+        <TextField
+          label="Required in"
+          text={required}
+          placeholder="prod, staging"
+          isBad={bad.length > 0}
+          hint="Names of environments, or * for all. Empty: nowhere."
+        />
+        <TextField
+          label="Pattern"
+          text={pattern}
+          maxLength={256}
+          hint="A regular expression (RE2) for the whole value."
+        />
+        <TextField label="Description" text={description} maxLength={1000} />
+        <TextField label="Example" text={example} maxLength={1000} hint="Everyone who may list keys sees it." />
+        <TextField label="Owner" text={owner} maxLength={254} />
+        <Problem failure={act.failure.value} />
+        <footer>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          {declared !== null && (
+            <button
+              type="button"
+              class="danger"
+              disabled={act.isBusy.value}
+              onClick={() => {
+                act.run(
+                  call("declared", (api) => api.delete({ path })),
+                  changed
+                )
+              }}
+            >
+              Declare no longer
+            </button>
+          )}
+          <button class="primary" disabled={act.isBusy.value || bad.length > 0}>
+            Declare
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+const Said = ({ declared }: { readonly declared: DeclaredKey }) => {
+  const { description, example, owner, pattern, required_in } = declared
+  const where = required_in === "*" ? "everywhere" : required_in.length === 0 ? "nowhere" : required_in.join(", ")
+  return (
+    <>
+      {description !== undefined && <p style={{ whiteSpace: "pre-line" }}>{description}</p>}
+      <p class="quiet">
+        Required {where}.{pattern !== undefined && " The value matches "}
+        {pattern !== undefined && <code>{pattern}</code>}
+        {pattern !== undefined && "."}
+        {example !== undefined && " For example "}
+        {example !== undefined && <code>{example}</code>}
+        {example !== undefined && "."}
+        {owner !== undefined && ` Owner: ${owner}.`}
+      </p>
+    </>
+  )
+}
+
+/** What the project declares of a key, and the form that changes it. */
+export const Declared = ({ path }: { readonly path: KeyPath }) => {
+  const isOpen = useSignal(false)
+  const found = useLoad(`${path.project_name}/${path.key}`, () =>
+    Effect.map(
+      call("declared", (api) => api.list({ path })),
+      ({ data }) => ({ declared: data.find(({ key }) => key === path.key) ?? null })
+    )
+  )
+  const whyNot = missingInOrg(path.org_name, "declared.set")
+  return (
+    <section aria-labelledby="secret-declared">
+      <h2 id="secret-declared">Declared</h2>
+      <Reading of={found}>
+        {({ declared }) => (
+          <>
+            {declared === null ? (
+              <p class="quiet">The project does not declare this key.</p>
+            ) : (
+              <Said declared={declared} />
+            )}
+            {whyNot === null && (
+              <button type="button" onClick={() => (isOpen.value = true)}>
+                {declared === null ? "Declare" : "Change"}
+                <span class="hidden"> what is declared</span>
+              </button>
+            )}
+            {isOpen.value && (
+              <Form
+                path={path}
+                declared={declared}
+                close={() => (isOpen.value = false)}
+                changed={() => {
+                  isOpen.value = false
+                  found.reload()
+                }}
+              />
+            )}
+          </>
+        )}
+      </Reading>
+    </section>
+  )
+}
