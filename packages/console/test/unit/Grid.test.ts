@@ -76,7 +76,7 @@ describe("the grid of a matrix", () => {
     const [, gap, needed] = rows
     assert.isTrue(needed?.isMissing)
     assert.strictEqual(describeCell(gap!.cells[1]!, columns[1]!, null), "missing, and required")
-    assert.strictEqual(describeCell(needed!.cells[2]!, columns[2]!, null), "missing, and required")
+    assert.strictEqual(describeCell(needed.cells[2]!, columns[2]!, null), "missing, and required")
   })
 
   it("says in words what a cell shows", () => {
