@@ -176,7 +176,10 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
         "coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json"
       ]
     },
-    scan: { before: [secrets("dev"), "git init --quiet .; mkdir -p docs; touch README.md"] },
+    declare: { before: "printf '# The port\\nPORT=80\\n' > .env.example" },
+  "declare rm": { before: "coffer declare OLD_TOKEN" },
+  check: { before: "for key in $(coffer declare list | cut -f 1); do coffer declare rm $key --yes; done" },
+  scan: { before: [secrets("dev"), "git init --quiet .; mkdir -p docs; touch README.md"] },
     "secret get": { before: [secrets("dev", ["API_KEY", "2"], ["API_KEY", "3"])] },
     "secret set": { before: [versions] },
     "secret delete": { before: [secrets("dev", ["API_KEY", "2"], ["API_KEY", "3"])] },
