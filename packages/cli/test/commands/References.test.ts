@@ -29,7 +29,7 @@ describe("values that refer to others", () => {
     assert.match(kept.stderr, /^coffer: secret PASSWORD is what URL refers to: /)
     await ok("secret", "delete", "PASSWORD", "--yes", "--force")
     const refused = await coffer("run", "--", "echo", "started")
-    assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+    assert.deepStrictEqual([refused.code, refused.stdout], [125, ""])
     assert.match(
       refused.stderr,
       /LINK refers to URL, which refers to PASSWORD, which is not there; URL refers to PASSWORD, which is not there/
