@@ -130,6 +130,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     return Promise.resolve()
   }
 
+  const password = () => set("dev", { DB_PASSWORD: "1" })
   const stripe = () => set("dev", { STRIPE_KEY: "1" })
   const init = "coffer init --force --org acme --project webshop --env dev"
 
@@ -176,17 +177,18 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
         "coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json"
       ]
     },
-    declare: { before: "printf '# The port\\nPORT=80\\n' > .env.example" },
-  "declare rm": { before: "coffer declare OLD_TOKEN" },
-  check: { before: "for key in $(coffer declare list | cut -f 1); do coffer declare rm $key --yes; done" },
-  scan: { before: [secrets("dev"), "git init --quiet .; mkdir -p docs; touch README.md"] },
+    declare: { before: ["printf '# The port\\nPORT=80\\n' > .env.example"] },
+    "declare rm": { before: ["coffer declare OLD_TOKEN"] },
+    check: { before: ["for key in $(coffer declare list | cut -f 1); do coffer declare rm $key --yes; done"] },
+    scan: { before: [secrets("dev"), "git init --quiet .; mkdir -p docs; touch README.md"] },
     "secret get": { before: [secrets("dev", ["API_KEY", "2"], ["API_KEY", "3"])] },
-    "secret set": { before: [versions] },
+    "secret set": { before: [versions, password] },
     "secret delete": { before: [secrets("dev", ["API_KEY", "2"], ["API_KEY", "3"])] },
     "secret edit": { before: [secrets("dev")] },
     "secret rename": { before: [secrets("dev")] },
     "secret copy": { before: [secrets("staging")] },
     "secret export": { before: [secrets("dev"), secrets("staging")] },
+    "secret references": { before: [secrets("dev"), password] },
     "secret versions": { before: [versions] },
     "secret rollback": { before: [versions] },
     "secret destroy": { before: [versions] },
