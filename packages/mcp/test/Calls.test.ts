@@ -105,7 +105,7 @@ describe("secrets", () => {
 describe("projects and environments", () => {
   it("are created, listed and deleted", async () => {
     const project = await person.use("project_create", { name: "webshop" })
-    assert.deepStrictEqual(Object.keys(project), ["id", "name", "created_at", "updated_at"])
+    assert.deepStrictEqual(Object.keys(project), ["id", "name", "strict", "created_at", "updated_at"])
     assert.match(project.id, uuid)
     assert.includeMembers([...namesOf(await person.use("project_list"))], ["shop", "webshop"])
 
@@ -265,7 +265,7 @@ describe("failures", () => {
   it("name what is missing and what is not known", async () => {
     const text = await agent.refused("secret_set", { valeu: "hunter2" }, "VALIDATION_ERROR")
     assert.include(text, "key is required; value is required")
-    assert.include(text, "the parameters are key, value, expected_version, org, project, env, and no others")
+    assert.include(text, "the parameters are key, value, kind, expected_version, org, project, env, and no others")
     assert.notInclude(text, "hunter2")
     assert.notInclude(text, "valeu")
   })

@@ -63,7 +63,7 @@ export const secretCheck = tool({
   when: { reveal: false },
   parameters: parameters({ key: SecretKey }),
   at: "env",
-  output: SecretRead.omit("value"),
+  output: SecretRead.omit("value", "kind"),
   // The server does not send the value at all.
   run: (call, path, { key }) =>
     call("secrets", (api) => api.versions({ path: { ...path, key }, urlParams: { limit: 1 } })).pipe(
