@@ -19,6 +19,7 @@ import { SystemApi } from "./api/SystemApi.js"
 import { UseApi } from "./api/UseApi.js"
 import { UseRulesApi } from "./api/UseRulesApi.js"
 import { UsersApi } from "./api/UsersApi.js"
+import { WebhooksApi } from "./api/WebhooksApi.js"
 const toolkitSchemas = ["HttpApiDecodeError", "Issue", "PropertyKey"]
 
 const isToolkitError = (schema: unknown): boolean =>
@@ -53,6 +54,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(UseRulesApi)
   .add(UseApi)
   .add(ApprovalsApi)
+  .add(WebhooksApi)
   .add(UsersApi)
   .add(AuditApi)
   .add(BackupsApi)

@@ -66,6 +66,10 @@ export const needs = {
   "federation.list": { on: "org", role: "admin" },
   "federation.create": { on: "org", role: "admin" },
   "federation.revoke": { on: "org", role: "admin" },
+  "webhook.list": { on: "org", role: "admin" },
+  "webhook.create": { on: "org", role: "admin" },
+  "webhook.update": { on: "org", role: "admin" },
+  "webhook.delete": { on: "org", role: "admin" },
   "audit.read": { on: "org", role: "admin" },
   "audit.verify": { on: "org", role: "admin" }
 } as const satisfies Record<string, Need>

@@ -46,6 +46,8 @@ import { UsersHttp } from "./users/Http.js"
 import { TracingLive } from "./tracing/Tracing.js"
 import { VaultApi } from "./vault/Contract.js"
 import { VaultLive } from "./vault/Http.js"
+import { WebhooksHttp } from "./webhooks/Http.js"
+import { WebhooksJob } from "./webhooks/Job.js"
 
 const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
@@ -62,6 +64,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     UseRulesHttp,
     UseHttp,
     ApprovalsHttp,
+    WebhooksHttp,
     UsersHttp,
     AuditHttp,
     BackupsHttp,
@@ -117,6 +120,7 @@ const ServicesLive = supported(
     // Before the first request, because requests must not see the superadmins of the previous configuration.
     Layer.provide(SuperadminsLive),
     Layer.merge(MaintenanceLive),
+    Layer.merge(WebhooksJob),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )
 )

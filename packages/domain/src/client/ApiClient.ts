@@ -97,6 +97,10 @@ export const groupClients = (options: {
     const { ApprovalsApi } = await import("../api/ApprovalsApi.js")
     return HttpApiClient.group(AnyApi.add(ApprovalsApi), { ...options, group: "approvals" })
   }),
+  webhooks: once(async () => {
+    const { WebhooksApi } = await import("../api/WebhooksApi.js")
+    return HttpApiClient.group(AnyApi.add(WebhooksApi), { ...options, group: "webhooks" })
+  }),
   users: once(async () => {
     const { UsersApi } = await import("../api/UsersApi.js")
     return HttpApiClient.group(AnyApi.add(UsersApi), { ...options, group: "users" })

@@ -8,8 +8,6 @@ import { makeBatch } from "./StreamBatch.js"
 import { streamPlaces } from "./StreamPlaces.js"
 import { streamTarget } from "./StreamTarget.js"
 
-/** How many entries one statement reads: each can hold 250 KB. */
-const rowsAtOnce = 25
 const pollEvery = Duration.millis(250)
 const retryEvery = Duration.seconds(5)
 /** How long the shutdown waits for a slow reader. The rest is sent after the next start. */
@@ -61,9 +59,9 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
         // The log was set back behind the server's back.
         if (seq > last) seq = 0
         while (seq < last) {
-          const rows = yield* repo.behind({ log, seq, last, limit: rowsAtOnce })
+          const { reached, rows } = yield* repo.following(log, seq, last)
           for (const row of rows) yield* Effect.zipLeft(batch.add(row), pace)
-          seq = rows.length === rowsAtOnce ? (rows.at(-1)?.seq ?? last) : last
+          seq = reached
           batch.reach(log, seq)
           if (!batch.isFull()) continue
           yield* send(batch)

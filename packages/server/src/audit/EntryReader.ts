@@ -68,6 +68,9 @@ const columns = sql`position, id, log, seq, org_id, actor_type, actor_id, actor_
 /** The limit of totals that no counter holds and that are counted row by row. */
 export const countedAtMost = 10_000
 
+/** How many entries `following` reads: each can hold 250 KB. */
+const rowsAtOnce = 25
+
 /** Reads the audit tables. */
 export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/EntryReader", {
   effect: Effect.gen(function* () {
@@ -100,6 +103,10 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
         AND p.actor_name = ${"actorName"}
         AND o.actor_id = ${"actorId"} AND o.action = ${"action"} AND o.resource_type = ${"resourceType"}
         AND o.position = ${"position"}`
+
+    const behind = all(EntryRow)`
+      SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq > ${"seq"} AND seq <= ${"last"}
+      ORDER BY seq LIMIT ${"limit"}`
 
     const hasKey = first(PlaceRow)`
       SELECT place AS id FROM audit_place_keys WHERE key = ${"key"} AND log = ${"log"} AND place = ${"place"}`
@@ -173,10 +180,12 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
         SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq >= ${"from"} AND seq <= ${"to"}
         ORDER BY seq LIMIT ${"limit"}`,
 
-      /** Entries of a log behind a number, up to a number, in order. */
-      behind: all(EntryRow)`
-        SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq > ${"seq"} AND seq <= ${"last"}
-        ORDER BY seq LIMIT ${"limit"}`,
+      /** The next entries of a log behind a number, up to a number, in order, and the number that is reached with them. */
+      following: (log: string, seq: number, last: number) =>
+        Effect.map(behind({ log, seq, last, limit: rowsAtOnce }), (rows) => ({
+          rows,
+          reached: rows.length === rowsAtOnce ? (rows.at(-1)?.seq ?? last) : last
+        })),
 
       /** The heads of all logs. */
       heads: pages(

@@ -30,6 +30,9 @@ import { fillEmpty } from "./FillEmpty.js"
 import { BackupsRepo } from "./Repo.js"
 import { flushToDisk } from "../files/LocalFiles.js"
 import { removeLeftovers, temporaryFile } from "../files/TemporaryFiles.js"
+import { DeliveriesRepo } from "../webhooks/DeliveriesRepo.js"
+import { WebhooksRepo } from "../webhooks/Repo.js"
+import { passOverEvents } from "../webhooks/Restored.js"
 
 const refused = (message: string) => new StartupError({ message: `${message}; nothing was changed` })
 
@@ -82,7 +85,7 @@ const recordRestore = (current: string) =>
     return made
   })
 
-/** Ends all sessions and pending codes, starts a new epoch, and records the restore. */
+/** Ends all sessions and pending codes, starts a new epoch, passes over events, and records the restore. */
 const prepare = (file: string, current: string) =>
   Effect.gen(function* () {
     const { transaction } = yield* Database
@@ -90,6 +93,7 @@ const prepare = (file: string, current: string) =>
     return yield* transaction(
       Effect.gen(function* () {
         const ended = yield* beginEpoch
+        yield* passOverEvents
         const { backup_created_at, backup_id } = yield* recordRestore(current)
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },
@@ -114,11 +118,12 @@ const describeCounts = ({ environments, organizations, projects, secrets, versio
   `organizations: ${organizations}, projects: ${projects}, environments: ${environments}, secrets: ${secrets}, versions: ${versions}`
 
 /** The services of `prepare`. As at a start, they fail for a wrong master key or a newer schema. */
-const ServicesLive = Layer.merge(AuditLog.Default, BackupsRepo.Default).pipe(
-  Layer.provide(InstanceLive),
-  Layer.provideMerge(DatabaseLive),
-  Layer.provide(KeyringLive)
-)
+const ServicesLive = Layer.mergeAll(
+  AuditLog.Default,
+  BackupsRepo.Default,
+  DeliveriesRepo.Default,
+  WebhooksRepo.Default
+).pipe(Layer.provide(InstanceLive), Layer.provideMerge(DatabaseLive), Layer.provide(KeyringLive))
 
 /**
  * Replaces the database by the copy. A crash at any point leaves a database: the old file gets a second name first, its

@@ -205,7 +205,7 @@ export const described: ReadonlyArray<DescribedGroup> = [
       {
         variable: "SERVICE_OUTBOUND_ALLOW_NETWORKS",
         meaning:
-          "Networks that are not public, to which the server may make requests (for the keys of issuers, and with secrets by use rules), such as `10.0.0.0/8`, separated by commas. For operators' own settings, such as the mail server, this list is not asked"
+          "Networks that are not public, to which the server may make requests (for the keys of issuers, for webhooks, and with secrets by use rules), such as `10.0.0.0/8`, separated by commas. For operators' own settings, such as the mail server, this list is not asked"
       },
       {
         variable: "SERVICE_BROKER",

@@ -2,13 +2,14 @@ import { hash, randomBytes } from "node:crypto"
 import { crc32 } from "node:zlib"
 import { Effect, Redacted } from "effect"
 
-export type TokenKind = "session" | "apiKey" | "federated" | "keySession"
+export type TokenKind = "session" | "apiKey" | "federated" | "keySession" | "webhook"
 
 const prefixes: Readonly<Record<TokenKind, string>> = {
   session: "svc_st_",
   apiKey: "svc_sa_",
   federated: "svc_ft_",
-  keySession: "svc_kt_"
+  keySession: "svc_kt_",
+  webhook: "svc_wh_"
 }
 const prefixLength = 7
 const randomLength = 43
@@ -39,7 +40,8 @@ const checksum = (random: string): string => {
 }
 
 /**
- * Returns the token of a session (`svc_st_…`, or `svc_ft_…` and `svc_kt_…` of a service account) or an API key (`svc_sa_…`): the prefix, 43
+ * Returns the token of a session (`svc_st_…`, or `svc_ft_…` and `svc_kt_…` of a service account), an API key (`svc_sa_…`) or the
+ * signing key of a webhook (`svc_wh_…`): the prefix, 43
  * random base62 characters (256 bits) and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are
  * rejected without a lookup.
  */

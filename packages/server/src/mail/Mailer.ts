@@ -42,6 +42,7 @@ const loginCodes: MailKind = {
   connections: 4,
   lifetime: Duration.minutes(10)
 }
+const notices: MailKind = { name: "a notice", queueCapacity: 200, connections: 1, lifetime: Duration.hours(1) }
 const invitations: MailKind = { name: "an invitation", queueCapacity: 200, connections: 1, lifetime: Duration.hours(1) }
 
 const drainTime = Duration.seconds(5)
@@ -93,6 +94,13 @@ It is good for 10 minutes and for one login. Nobody from Coffer will ever ask yo
 
 If you did not try to log in, ignore this mail: without the code nobody gets in.
 `
+
+/** A mail about what has happened. */
+export interface Notice {
+  readonly to: Email
+  readonly subject: string
+  readonly text: string
+}
 
 export interface Invitation {
   readonly to: Email
@@ -214,10 +222,13 @@ const printedSender = (to: Email, code: Redacted.Redacted) =>
 const printedInvitation = ({ inviter, org, role, to }: Invitation) =>
   Effect.logInfo(`invitation for ${to}: ${inviter} invites to ${org} as ${role}`)
 
+const printedNotice = ({ subject, text, to }: Notice) => Effect.logInfo(`mail to ${to}: ${subject}: ${text}`)
+
 const smtpSenders = (smtp: SmtpSettings) =>
   Effect.gen(function* () {
     const sendCode = yield* smtpSender(smtp, loginCodes)
     const sendInvitation = yield* smtpSender(smtp, invitations)
+    const sendNotice = yield* smtpSender(smtp, notices)
     return {
       code: (to: Email, code: Redacted.Redacted) =>
         sendCode({ to, subject: "Your Coffer login code", text: Redacted.make(body(Redacted.value(code))) }),
@@ -226,15 +237,19 @@ const smtpSenders = (smtp: SmtpSettings) =>
           to: invitation.to,
           subject: `You are invited to ${invitation.org} on Coffer`,
           text: Redacted.make(invitationText(invitation))
-        })
+        }),
+      notice: ({ subject, text, to }: Notice) => sendNotice({ to, subject, text: Redacted.make(text) })
     }
   })
 
-/** Sends login codes and invitations by SMTP (RFC 5321), or prints them to stderr in development mode. */
+/** Sends login codes, invitations and notices by SMTP (RFC 5321), or prints them to stderr in development mode. */
 export class Mailer extends Effect.Service<Mailer>()("@coffer/server/Mailer", {
   scoped: Effect.gen(function* () {
     const { mail } = yield* ServerConfig
-    const send = mail._tag === "Log" ? { code: printedSender, invitation: printedInvitation } : yield* smtpSenders(mail)
+    const send =
+      mail._tag === "Log"
+        ? { code: printedSender, invitation: printedInvitation, notice: printedNotice }
+        : yield* smtpSenders(mail)
     return {
       /**
        * Queues the mail and returns at once, so that the response's time and status do not depend on the mail server or reveal
@@ -243,7 +258,10 @@ export class Mailer extends Effect.Service<Mailer>()("@coffer/server/Mailer", {
       sendLoginCode: (email: Email, code: Redacted.Redacted): Effect.Effect<void> => send.code(email, code),
 
       /** As `sendLoginCode`. */
-      sendInvitation: (invitation: Invitation): Effect.Effect<void> => send.invitation(invitation)
+      sendInvitation: (invitation: Invitation): Effect.Effect<void> => send.invitation(invitation),
+
+      /** As `sendLoginCode`. */
+      sendNotice: (notice: Notice): Effect.Effect<void> => send.notice(notice)
     } as const
   })
 }) {}

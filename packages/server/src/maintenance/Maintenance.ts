@@ -6,6 +6,8 @@ import { query, type Sql, sql } from "../database/Query.js"
 import { Jobs } from "../jobs/Jobs.js"
 import { ago, now } from "../database/Time.js"
 import { WrapBudget } from "../keys/WrapBudget.js"
+import { KeyExpiry } from "../service-accounts/KeyExpiry.js"
+import { keptMillis } from "../webhooks/FanOut.js"
 import { forEachInSlices, nextTick } from "../EventLoop.js"
 
 const hourMillis = 60 * 60 * 1000
@@ -20,7 +22,7 @@ const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: S
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
  * and logins of programs older than an hour, and sessions of keys that have expired: no such session and no window of a rate limit is longer. So do requests that wait for a
- * person. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
+ * person, and deliveries of webhooks after 30 days. Announces keys that expire soon. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -29,6 +31,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const wraps = yield* WrapBudget
     const erasures = yield* Erasures
     const jobs = yield* Jobs
+    const expiry = yield* KeyExpiry
 
     const headsAfter = all(HeadRow)`
       SELECT log, seq, chain FROM audit_heads WHERE log > ${"after"} ORDER BY log LIMIT ${"limit"}`
@@ -53,7 +56,15 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       failures: deleteBatch(sql`login_failures`),
       events: deleteBatch(sql`rate_events`),
       clientLogins: deleteBatch(sql`client_logins`),
-      approvals: deleteBatch(sql`approvals`)
+      approvals: deleteBatch(sql`approvals`),
+      deliveries: returning(IdRow)`
+        DELETE FROM webhook_deliveries WHERE id IN (
+          SELECT d.id FROM webhook_deliveries d WHERE d.created_at <= ${"until"}
+            AND (d.state <> 'pending' OR NOT EXISTS (
+              SELECT 1 FROM webhooks w JOIN organizations o ON o.id = w.org_id AND o.removed_at IS NULL
+              WHERE w.id = d.webhook_id AND w.removed_at IS NULL))
+          LIMIT ${"limit"})
+        RETURNING id`
     }
 
     /** Deletes the rows from before `until` in small transactions, so that other changes are not delayed. */
@@ -73,6 +84,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("events", anHourAgo)
       yield* remove("clientLogins", anHourAgo)
       yield* remove("approvals", anHourAgo)
+      yield* remove("deliveries", yield* ago(keptMillis))
     })
 
     /** Page by page: there is a head for each organization, even a removed one. */
@@ -95,6 +107,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* jobs.run({ name: "heads", ...hourly }, () => logHeads)
       yield* jobs.run({ name: "wraps", ...hourly }, wraps.count)
       yield* wraps.load
+      yield* jobs.run({ name: "expiry", ...hourly }, expiry.announce)
       yield* jobs.run({ name: "tidy", ...hourly }, () =>
         tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))
       )
@@ -102,7 +115,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
 
     return { sweep } as const
   }),
-  dependencies: [Jobs.Default]
+  dependencies: [Jobs.Default, KeyExpiry.Default]
 }) {}
 
 /**

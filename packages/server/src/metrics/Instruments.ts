@@ -1,3 +1,4 @@
+import { deliveryReasons } from "@coffer/domain/Webhook"
 import type { MetricState } from "effect"
 import { Clock, Effect, Metric, Schema } from "effect"
 import { stat } from "node:fs/promises"
@@ -25,6 +26,7 @@ import { decryptionFailures } from "../keys/Keyring.js"
 import { standardError } from "../LogSink.js"
 import { mailFailures } from "../mail/Mailer.js"
 import { refusalReasons, upstreamFailures, upstreamReasons, useRefusals, usesMade } from "../use/UseMetrics.js"
+import { deliveryFailures, deliveryTries, oldestPending, tryResults } from "../webhooks/WebhookMetrics.js"
 import { requestObserver } from "./RequestMetrics.js"
 
 const count = (counter: Metric.Metric.Counter<number>): Effect.Effect<number> =>
@@ -131,6 +133,27 @@ export const makeInstruments = Effect.gen(function* () {
     "reason",
     upstreamReasons,
     upstreamFailures
+  )
+  const readDeliveries = countersOf(
+    registry,
+    "coffer_webhook_deliveries_total",
+    "Tries to deliver events to webhooks: delivered, failed, or failed for the last time, which disables the webhook",
+    "result",
+    tryResults,
+    deliveryTries
+  )
+  const readFailedDeliveries = countersOf(
+    registry,
+    "coffer_webhook_failures_total",
+    "Tries to deliver events to webhooks that failed, by reason",
+    "reason",
+    deliveryReasons,
+    deliveryFailures
+  )
+  const oldestDelivery = gaugeOf(
+    registry,
+    "coffer_webhook_oldest_pending_seconds",
+    "Age of the oldest event that an enabled webhook waits for, on the server that sends them; 0 if none does"
   )
   const unmailed = counterOf(
     registry,
@@ -252,6 +275,10 @@ export const makeInstruments = Effect.gen(function* () {
     made(yield* count(usesMade))
     yield* readRefusedUses
     yield* readFailedUses
+    yield* readDeliveries
+    yield* readFailedDeliveries
+    const pending = yield* level(oldestPending)
+    oldestDelivery(pending === 0 ? 0 : Math.max(0, (yield* Clock.currentTimeMillis) - pending) / 1000)
     unmailed(yield* count(mailFailures))
     queued(yield* audit.queued)
     unwritten(yield* count(auditFailures))

@@ -54,6 +54,10 @@ const table: Readonly<
   "federation.list": ["yes", "yes", "no", "no", "no"],
   "federation.create": ["yes", "yes", "no", "no", "no"],
   "federation.revoke": ["yes", "yes", "no", "no", "no"],
+  "webhook.list": ["yes", "yes", "no", "no", "no"],
+  "webhook.create": ["yes", "yes", "no", "no", "no"],
+  "webhook.update": ["yes", "yes", "no", "no", "no"],
+  "webhook.delete": ["yes", "yes", "no", "no", "no"],
   "audit.read": ["yes", "yes", "no", "no", "no"],
   "audit.verify": ["yes", "yes", "no", "no", "no"]
 }

@@ -196,6 +196,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "environments.create",
       "serviceAccounts.create",
       "federations.create",
+      "webhooks.create",
       "useRules.create",
       "backups.create"
     ]

@@ -53,6 +53,8 @@ export const parameters = [
   "federation_id",
   "use_rule_id",
   "approval_id",
+  "webhook_id",
+  "delivery_id",
   "session_id",
   "backup_id"
 ] as const
@@ -89,6 +91,9 @@ export const federationBody = {
   conditions: { "/project_id": "42", "/ref": "main" }
 }
 
+/** A webhook to a host that is nowhere. */
+export const webhookBody = { url: "https://hooks.invalid/coffer", events: ["secret.*"] }
+
 /** A use rule of a host that is nowhere. */
 export const useRuleBody = {
   hosts: ["api.invalid"],
@@ -97,6 +102,7 @@ export const useRuleBody = {
   accounts: ["bystander"]
 }
 
+const webhooks = "/api/orgs/:org_name/webhooks"
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
 const secrets = `${envs}/:env_name/secrets`
 
@@ -136,7 +142,10 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": () => ({ body: {} }),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": ({ fresh }) => ({
     body: { ...federationBody, name: fresh }
-  })
+  }),
+  [`POST ${webhooks}`]: () => ({ body: webhookBody }),
+  [`PATCH ${webhooks}/:webhook_id`]: () => ({ body: { events: ["*"] } }),
+  [`POST ${webhooks}/:webhook_id/rotate-key`]: () => ({ body: {} })
 }
 
 export const askOf = (endpoint: Endpoint, about: About): Ask => asks[endpoint.call]?.(about) ?? {}

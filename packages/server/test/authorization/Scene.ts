@@ -10,7 +10,15 @@ import { freshFolder } from "../support/Program.js"
 import { email } from "../support/Services.js"
 import { startWatched } from "../support/Watched.js"
 import { publicUrl } from "../federations/Signer.js"
-import { type Endpoint, federationBody, parametersOf, type Parameter, type Place, useRuleBody } from "./Contract.js"
+import {
+  type Endpoint,
+  federationBody,
+  parametersOf,
+  type Parameter,
+  type Place,
+  useRuleBody,
+  webhookBody
+} from "./Contract.js"
 import { machines, people, word } from "./Service.js"
 
 export interface Caller {
@@ -97,6 +105,8 @@ export const startScenes = async () => {
       rule_id: none,
       sa_id: none,
       federation_id: none,
+      webhook_id: none,
+      delivery_id: none,
       session_id: none,
       use_rule_id: none,
       approval_id: none,
@@ -122,7 +132,10 @@ export const startScenes = async () => {
     const granted = await asRoot("POST", `${org}/acl`, { ...rule, project_pattern: "webshop", env_pattern: "prod" })
     const federations = `${org}/service-accounts/${sa_id}/federations`
     const { id: federation_id } = await asRoot("POST", federations, { name: "bystander", ...federationBody })
-    return { ...place, ...ids, user_id: member.user_id, rule_id: granted.id, sa_id, federation_id }
+    const { id: webhook_id } = await asRoot("POST", `${org}/webhooks`, webhookBody)
+    const { id: delivery_id } = await asRoot("POST", `${org}/webhooks/${webhook_id}/test`)
+    const hooked = { webhook_id, delivery_id }
+    return { ...place, ...ids, ...hooked, user_id: member.user_id, rule_id: granted.id, sa_id, federation_id }
   }
 
   const account = async (org: string): Promise<Caller> => {

@@ -9,7 +9,8 @@ import {
   parametersOf,
   type Place,
   requestOf,
-  useRuleBody
+  useRuleBody,
+  webhookBody
 } from "./Contract.js"
 import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
 import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
@@ -310,6 +311,21 @@ const ownFederation = async (): Promise<Own> => {
   return { sa_id: account.id, federation_id: (await service.federation(ada, "acme", account)).id }
 }
 
+const ownHooked = async (cell: Cell): Promise<Own> => {
+  const own = await ownOrganization(cell)
+  if (cell.actor !== "admin") return own
+  const email = emailFor(cell.actor, cell.rule)
+  await service.do(ada, "POST", `/api/orgs/${own.org_name}/members`, { email, role: "admin" })
+  return own
+}
+
+const ownWebhook = async (cell: Cell): Promise<Own> => {
+  const { org_name } = await ownHooked(cell)
+  const webhooks = `/api/orgs/${org_name}/webhooks`
+  const { id: webhook_id } = await service.do(ada, "POST", webhooks, webhookBody)
+  return { org_name: org_name ?? "", webhook_id }
+}
+
 const ownToken = async (): Promise<Own> => {
   const account = await service.account(ada, "acme")
   await service.federation(ada, "acme", account)
@@ -362,6 +378,7 @@ const envs = `${projects}/:project_name/envs`
 const env = `${envs}/:env_name`
 const declared = `${projects}/:project_name/declared`
 const secret = `${env}/secrets/:key`
+const webhooks = "/api/orgs/:org_name/webhooks"
 const federations = "/api/orgs/:org_name/service-accounts/:sa_id/federations"
 
 /**
@@ -458,6 +475,16 @@ const table: Readonly<Record<string, Row>> = {
   [`GET ${federations}`]: row(200, admins, "federation.list"),
   [`DELETE ${federations}/:federation_id`]: row(204, admins, "federation.revoke", ownFederation),
 
+  [`POST ${webhooks}`]: row(201, admins, "webhook.create", ownHooked),
+  [`GET ${webhooks}`]: row(200, admins, "webhook.list"),
+  [`GET ${webhooks}/:webhook_id`]: row(200, admins, "webhook.list"),
+  [`PATCH ${webhooks}/:webhook_id`]: row(200, admins, "webhook.update"),
+  [`DELETE ${webhooks}/:webhook_id`]: row(204, admins, "webhook.delete", ownWebhook),
+  [`POST ${webhooks}/:webhook_id/rotate-key`]: row(200, admins, "webhook.update"),
+  [`POST ${webhooks}/:webhook_id/test`]: row(200, admins, "webhook.update", ownWebhook),
+  [`GET ${webhooks}/:webhook_id/deliveries`]: row(200, admins, "webhook.list"),
+  [`POST ${webhooks}/:webhook_id/deliveries/:delivery_id/send`]: row(200, admins, "webhook.update"),
+
   "GET /api/orgs/:org_name/audit-logs": row(200, admins, "audit.read"),
   "GET /api/orgs/:org_name/audit-logs/activity": row(200, admins, "audit.read"),
   "GET /api/orgs/:org_name/audit-logs/verify": row(200, admins, "audit.verify"),
@@ -540,6 +567,8 @@ beforeAll(async () => {
   const bystander = await service.do(ada, "POST", `${acme}/members`, { email: "bystander@example.com" })
   const account = await service.account(ada, "acme", { name: "bystander" })
   const rule = await service.grant(ada, "acme", account, "read", matching.project_pattern, matching.env_pattern)
+  const webhook = await service.do(ada, "POST", `${acme}/webhooks`, webhookBody)
+  const delivery = await service.do(ada, "POST", `${acme}/webhooks/${webhook.id}/test`)
   place = {
     org_name: "acme",
     project_name: "webshop",
@@ -549,6 +578,8 @@ beforeAll(async () => {
     rule_id: rule.id,
     sa_id: account.id,
     federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    webhook_id: webhook.id,
+    delivery_id: delivery.id,
     use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
@@ -681,6 +712,8 @@ describe("before anything else of a request is looked at", () => {
     rule_id: "no",
     sa_id: "no",
     federation_id: "no",
+    webhook_id: "no",
+    delivery_id: "no",
     use_rule_id: "no",
     approval_id: "no",
     session_id: "no",

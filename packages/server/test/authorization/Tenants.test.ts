@@ -10,7 +10,8 @@ import {
   parametersOf,
   type Place,
   requestOf,
-  useRuleBody
+  useRuleBody,
+  webhookBody
 } from "./Contract.js"
 import { type Account, type Caller, each, machines, type Person, Service, subjectOf, word } from "./Service.js"
 
@@ -77,6 +78,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       rule_id: rule.id,
       sa_id: scoped.id,
       federation_id: (await service.federation(owner, name, scoped)).id,
+      ...(await hooked(owner, name)),
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: sessions.data[0].id,
@@ -86,6 +88,13 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
 }
 
 const useRulesOf = (org: string): string => `/api/orgs/${org}/projects/web/envs/prod/secrets/EQUAL/use-rules`
+
+const hooked = async (owner: Person, org: string) => {
+  const webhooks = `/api/orgs/${org}/webhooks`
+  const { id: webhook_id } = await service.do(owner, "POST", webhooks, webhookBody)
+  const { id: delivery_id } = await service.do(owner, "POST", `${webhooks}/${webhook_id}/test`)
+  return { webhook_id, delivery_id }
+}
 
 /** Everything that an owner can see of an organization, but for the log. */
 const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
@@ -109,6 +118,7 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
     rules: await see(`${org}/acl`),
     accounts: await see(`${org}/service-accounts`),
     uses: await see(useRulesOf(place.org_name)),
+    webhooks: await see(`${org}/webhooks`),
     federations: await see(`${org}/service-accounts/${place.sa_id}/federations`),
     me: await see("/api/auth/me")
   }
@@ -166,6 +176,8 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     sa_id: pick("sa_id"),
     federation_id: pick("federation_id"),
     use_rule_id: pick("use_rule_id"),
+    webhook_id: pick("webhook_id"),
+    delivery_id: pick("delivery_id"),
     approval_id: pick("approval_id"),
     session_id: pick("session_id"),
     backup_id: own.backup_id

@@ -25,6 +25,7 @@ const later = [
   "DELETE /api/orgs/:org_name/acl/:rule_id",
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id",
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id",
+  "DELETE /api/orgs/:org_name/webhooks/:webhook_id",
   "DELETE /api/orgs/:org_name/members/:user_id",
   "PATCH /api/orgs/:org_name/projects/:project_name",
   "PATCH /api/orgs/:org_name",

@@ -8,7 +8,8 @@ import {
   federationBody,
   type Place,
   requestOf,
-  useRuleBody
+  useRuleBody,
+  webhookBody
 } from "../authorization/Contract.js"
 import { freshSettings } from "../backups/Endpoint.js"
 import { clusterFederation, podClaims, Signer } from "../federations/Signer.js"
@@ -126,7 +127,8 @@ export class World {
   }
 
   #keep({ body }: Answer): void {
-    for (const token of [body?.token, body?.api_key]) if (typeof token === "string") this.tokens.push(token)
+    for (const token of [body?.token, body?.api_key, body?.signing_key])
+      if (typeof token === "string") this.tokens.push(token)
   }
 
   /** Makes an organization with something of everything, owned by the holder of a token. */
@@ -158,7 +160,14 @@ export class World {
     const useRules = `${at}/projects/${project}/envs/dev/secrets/${place.key}/use-rules`
     const { id: use_rule_id } = await make("POST", useRules, useRuleBody)
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
-    Object.assign(this.#place, place, { use_rule_id, approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
+    const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
+    const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)
+    Object.assign(this.#place, place, {
+      webhook_id,
+      delivery_id,
+      use_rule_id,
+      approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
+    })
     Object.assign(this.#place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     Object.assign(this.#place, { session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
   }
@@ -166,8 +175,19 @@ export class World {
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
-    const { approval_id = "", use_rule_id = "" } = this.#place
-    const ids = { approval_id, backup_id, federation_id, rule_id, sa_id, session_id, use_rule_id, user_id }
+    const { approval_id = "", delivery_id = "", use_rule_id = "", webhook_id = "" } = this.#place
+    const ids = {
+      delivery_id,
+      webhook_id,
+      approval_id,
+      backup_id,
+      federation_id,
+      rule_id,
+      sa_id,
+      session_id,
+      use_rule_id,
+      user_id
+    }
     return { ...ids, env_name, key, org_name, project_name }
   }
 

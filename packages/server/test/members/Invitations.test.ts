@@ -17,6 +17,7 @@ const keeping = (environment: Readonly<Record<string, string>> = {}) => {
     Mailer,
     Mailer.make({
       sendLoginCode: () => Effect.void,
+      sendNotice: () => Effect.void,
       sendInvitation: (invitation) => Effect.sync(() => void mailed.push(invitation))
     })
   )

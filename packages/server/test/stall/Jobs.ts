@@ -104,6 +104,7 @@ export const sources: Readonly<
   "files/Thread.ts": { by: "the calls of backups" },
   "federations/IssuerKeys.ts": { unmeasured: "two requests a minute, to an issuer that the table has not" },
   "identities/Provider.ts": { unmeasured: "one request at the start, to the provider" },
+  "webhooks/Job.ts": { unmeasured: "a few rows at a time, for webhooks that the table has not" },
   "jobs/ClockCheck.ts": { unmeasured: "one row every minute, with PostgreSQL" },
   "jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },
   "jobs/OnOneServer.ts": { unmeasured: "two reads every two seconds, with PostgreSQL" },
@@ -114,7 +115,7 @@ export const sources: Readonly<
 
 const root = fileURLToPath(new URL("../../src", import.meta.url))
 
-const starts = /\bfork(?:Scoped|Daemon|In)\b|\bFiberSet\.|\bnew Worker\(|\bsetInterval\(/
+const starts = /\bfork(?:Scoped|Daemon|In)\b|\bFiber(?:Set|Map)\.|\bnew Worker\(|\bsetInterval\(/
 
 /** The files of the source that start such work. */
 export const filesWithJobs = (): ReadonlyArray<string> =>

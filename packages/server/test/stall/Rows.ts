@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto"
-import { federationBody, type Place, useRuleBody } from "../authorization/Contract.js"
+import { federationBody, type Place, useRuleBody, webhookBody } from "../authorization/Contract.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
 export interface Ask {
@@ -59,6 +59,11 @@ let key: ReturnType<typeof largeKey> | undefined
 const twentyKeys = () => {
   key ??= largeKey()
   return Array.from({ length: 20 }, () => key)
+}
+
+const manyPatterns = {
+  events: Array.from({ length: 20 }, () => "secret.*"),
+  environments: Array.from({ length: 20 }, (_none, index) => `web-${index}*/{prod,staging}-*`)
 }
 
 const short = (index: number) => index.toString(36)
@@ -270,6 +275,16 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   "GET /api/orgs/:org_name/service-accounts/:sa_id/federations": [plain],
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id": [plain],
+
+  "POST /api/orgs/:org_name/webhooks": [body("40 patterns", () => ({ ...webhookBody, ...manyPatterns }))],
+  "GET /api/orgs/:org_name/webhooks": [plain],
+  "GET /api/orgs/:org_name/webhooks/:webhook_id": [plain],
+  "PATCH /api/orgs/:org_name/webhooks/:webhook_id": [body("40 patterns", () => manyPatterns)],
+  "DELETE /api/orgs/:org_name/webhooks/:webhook_id": [plain],
+  "POST /api/orgs/:org_name/webhooks/:webhook_id/rotate-key": [body("", () => ({}))],
+  "POST /api/orgs/:org_name/webhooks/:webhook_id/test": [plain],
+  "GET /api/orgs/:org_name/webhooks/:webhook_id/deliveries": [["100", () => ({ query: "limit=100" })]],
+  "POST /api/orgs/:org_name/webhooks/:webhook_id/deliveries/:delivery_id/send": [plain],
 
   [`GET ${secrets}/:key/use-rules`]: [plain],
   [`POST ${secrets}/:key/use-rules`]: [

@@ -180,7 +180,28 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
     const keyring = yield* makeKeyring(Redacted.make(key))
     assert.strictEqual((yield* all("SELECT id FROM instance")).length, 1)
     const wrapped = new Map((yield* all<WrappedRow>("SELECT * FROM wrapped_keys")).map((row) => [row.name, row]))
-    assert.deepStrictEqual([...wrapped.keys()].sort(), ["audit", "check"])
+    const signing = [...wrapped.keys()].filter((name) => name.startsWith("webhook/"))
+    assert.deepStrictEqual([...wrapped.keys()].filter((name) => !signing.includes(name)).sort(), ["audit", "check"])
+    for (const name of signing) yield* unwrapBytes(keyring, name, wrapped.get(name)!)
+    const webhooks = yield* all<{ readonly id: string; readonly key_number: number }>(
+      "SELECT id, key_number FROM webhooks WHERE removed_at IS NULL"
+    )
+    for (const { id, key_number } of webhooks) assert.include(signing, `webhook/${id}/${key_number}`)
+    const known = webhooks.flatMap(({ id, key_number: last }) => [`webhook/${id}/${last}`, `webhook/${id}/${last - 1}`])
+    assert.deepStrictEqual(
+      signing.filter((name) => !known.includes(name)),
+      []
+    )
+    yield* none(
+      "a delivery of a lane that waits although none before it does",
+      `SELECT d.id FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id AND w.enabled = 1
+        WHERE d.state = 'pending' AND d.next_at IS NULL AND NOT EXISTS (SELECT 1 FROM webhook_deliveries e
+          WHERE e.webhook_id = d.webhook_id AND e.lane = d.lane AND e.state = 'pending' AND e.seq < d.seq)`
+    )
+    yield* none(
+      "a webhook ahead of its log",
+      `SELECT w.id FROM webhooks w LEFT JOIN audit_heads h ON h.log = w.org_id WHERE w.seq > coalesce(h.seq, 0)`
+    )
     yield* unwrapBytes(keyring, "check", wrapped.get("check")!)
     const auditKey = yield* unwrapBytes(keyring, "audit", wrapped.get("audit")!)
     const mac = (...parts: ReadonlyArray<string>) =>

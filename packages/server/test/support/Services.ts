@@ -84,7 +84,8 @@ const MailerDouble = Layer.effect(
   Effect.map(Outbox, (outbox) =>
     Mailer.make({
       sendLoginCode: (to, code) => Effect.sync(() => void outbox.push({ to, code })),
-      sendInvitation: () => Effect.void
+      sendInvitation: () => Effect.void,
+      sendNotice: () => Effect.void
     })
   )
 )

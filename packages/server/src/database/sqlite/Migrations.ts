@@ -24,6 +24,7 @@ import { use } from "./migrations/0015_use.js"
 import { keySessions } from "./migrations/0016_key_sessions.js"
 import { secretReferences } from "./migrations/0017_secret_references.js"
 import { declaredKeys } from "./migrations/0018_declared_keys.js"
+import { webhooks } from "./migrations/0019_webhooks.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -44,7 +45,8 @@ export const migrations = {
   "0015_use": use,
   "0016_key_sessions": keySessions,
   "0017_secret_references": secretReferences,
-  "0018_declared_keys": declaredKeys
+  "0018_declared_keys": declaredKeys,
+  "0019_webhooks": webhooks
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

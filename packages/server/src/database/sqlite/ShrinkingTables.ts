@@ -8,6 +8,8 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "rate_events",
   "approvals",
   "declared_keys",
+  "wrapped_keys",
+  "webhook_deliveries",
   "client_logins",
   "jobs",
   "instances"

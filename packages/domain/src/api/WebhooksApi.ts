@@ -1,0 +1,150 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Authentication } from "../Actor.js"
+import { Forbidden, LimitExceeded, RateLimited, Reauthenticate } from "../Errors.js"
+import { WebhookDeliveryId, WebhookId } from "../Ids.js"
+import { body, LimitParameter, list, optional } from "../Schemas.js"
+import {
+  changedWebhook,
+  DeliveryCursor,
+  KeyGrace,
+  newWebhook,
+  Webhook,
+  WebhookDelivery,
+  WebhookDeliveryPage,
+  WebhookWithKey
+} from "../Webhook.js"
+import { answer } from "./Answer.js"
+import { OrgPath, orgPath, paths } from "./Paths.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
+
+const webhooks = `${paths.org}/webhooks` as const
+const webhook = `${webhooks}/:webhook_id` as const
+const deliveries = `${webhook}/deliveries` as const
+
+const webhookPath = { ...orgPath, webhook_id: WebhookId }
+const WebhookPath = Schema.Struct(webhookPath)
+const DeliveryPath = Schema.Struct({ ...webhookPath, delivery_id: WebhookDeliveryId })
+
+export class WebhooksApi extends HttpApiGroup.make("webhooks")
+  .add(
+    HttpApiEndpoint.post("create", webhooks)
+      .setPath(OrgPath)
+      .setPayload(body(newWebhook))
+      .addSuccess(answer(WebhookWithKey, "The new webhook, with its signing key"), { status: 201 })
+      .addError(Forbidden)
+      .addError(LimitExceeded)
+      .addError(Reauthenticate)
+      .annotate(Requires, "webhook.create")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Create a webhook")
+      .annotate(
+        OpenApi.Description,
+        "The signing key is returned only once, in this response. Events from now on are sent, as docs/webhooks.md describes."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("list", webhooks)
+      .setPath(OrgPath)
+      .addSuccess(answer(list(Webhook), "The webhooks"))
+      .addError(Forbidden)
+      .annotate(Requires, "webhook.list")
+      .annotate(OpenApi.Summary, "List the webhooks of an organization")
+      .annotate(OpenApi.Description, "Oldest first. Signing keys are not returned.")
+  )
+  .add(
+    HttpApiEndpoint.get("get", webhook)
+      .setPath(WebhookPath)
+      .addSuccess(answer(Webhook, "The webhook"))
+      .addError(Forbidden)
+      .annotate(Requires, "webhook.list")
+      .annotate(OpenApi.Summary, "Read a webhook")
+      .annotate(OpenApi.Description, "For admins and owners. The signing key is not returned.")
+  )
+  .add(
+    HttpApiEndpoint.patch("update", webhook)
+      .setPath(WebhookPath)
+      .setPayload(body(changedWebhook))
+      .addSuccess(answer(Webhook, "The webhook as it is now"))
+      .addError(Forbidden)
+      .addError(Reauthenticate)
+      .annotate(Requires, "webhook.update")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Change, disable or enable a webhook")
+      .annotate(
+        OpenApi.Description,
+        "Fields that are left out stay as they are. With `enabled: true`, deliveries that had failed are tried again, in their order; with `skip: true`, all that was not delivered until now is passed over."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("delete", webhook)
+      .setPath(WebhookPath)
+      .addSuccess(answer(HttpApiSchema.NoContent, "The webhook is removed"))
+      .addError(Forbidden)
+      .annotate(Requires, "webhook.delete")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Remove a webhook and its signing keys")
+      .annotate(OpenApi.Description, "Deliveries that are on their way may still arrive; no others start.")
+  )
+  .add(
+    HttpApiEndpoint.post("rotateKey", `${webhook}/rotate-key`)
+      .setPath(WebhookPath)
+      .setPayload(body({ grace_seconds: optional(KeyGrace) }))
+      .addSuccess(answer(WebhookWithKey, "The webhook, with its new signing key"))
+      .addError(Forbidden)
+      .addError(Reauthenticate)
+      .annotate(Requires, "webhook.update")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Replace the signing key of a webhook")
+      .annotate(
+        OpenApi.Description,
+        "The new key is returned only once. Deliveries are signed with both keys for `grace_seconds` (default 86400, a day; at most 7 days), so that the receiver can change at any time in between."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("test", `${webhook}/test`)
+      .setPath(WebhookPath)
+      .addSuccess(answer(WebhookDelivery, "The delivery, which is sent at once", { kind: "test", state: "pending" }))
+      .addError(Forbidden)
+      .addError(RateLimited)
+      .annotate(Requires, "webhook.update")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Send a test event to a webhook")
+      .annotate(
+        OpenApi.Description,
+        "Sends the event `webhook.test` once, also to a disabled webhook. The list of deliveries has the result. At most 10 a minute."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("deliveries", deliveries)
+      .setPath(WebhookPath)
+      .setUrlParams(Schema.Struct({ limit: optional(LimitParameter), after: optional(DeliveryCursor) }))
+      .addSuccess(answer(WebhookDeliveryPage, "A page of deliveries"))
+      .addError(Forbidden)
+      .annotate(Requires, "webhook.list")
+      .annotate(OpenApi.Summary, "List the deliveries of a webhook, newest first")
+      .annotate(
+        OpenApi.Description,
+        "Those of the last 30 days, and those that are pending. Send `next_cursor` as `after` to get the next page. Nothing that the receiver answered is in them but its status."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("sendAgain", `${deliveries}/:delivery_id/send`)
+      .setPath(DeliveryPath)
+      .addSuccess(
+        answer(WebhookDelivery, "The new delivery, which is sent at once", { kind: "again", state: "pending" })
+      )
+      .addError(Forbidden)
+      .addError(RateLimited)
+      .annotate(Requires, "webhook.update")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Send an event again")
+      .annotate(
+        OpenApi.Description,
+        "Once, whatever comes of it, and at once, whatever is pending. The event keeps its id. At most 60 a minute."
+      )
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Webhooks")
+  .annotate(OpenApi.Description, "Addresses that are told of events in an organization, by signed requests") {}

@@ -1,0 +1,61 @@
+import type { WebhookId } from "@coffer/domain/Ids"
+import { type Cause, Duration, Effect, FiberMap, Layer, Metric } from "effect"
+import { EntryReader } from "../audit/EntryReader.js"
+import { isLeaseLost } from "../jobs/Lease.js"
+import { onOneServer } from "../jobs/OnOneServer.js"
+import { Outbound } from "../outbound/Outbound.js"
+import { DeliveriesRepo } from "./DeliveriesRepo.js"
+import { Notices } from "./Notices.js"
+import { WebhooksRepo } from "./Repo.js"
+import { makeSending } from "./Sending.js"
+import { SigningKeys } from "./SigningKeys.js"
+import { oldestPending } from "./WebhookMetrics.js"
+
+const pollEvery = Duration.millis(500)
+const retryEvery = Duration.seconds(5)
+
+const report = (what: string) => (cause: Cause.Cause<unknown>) =>
+  isLeaseLost(cause) ? Effect.void : Effect.logError(what, cause)
+
+/**
+ * Makes deliveries from the committed entries of the audit logs, and sends those whose time has come. Each webhook has a fiber
+ * while it has such deliveries, so that a slow receiver holds back nobody else's.
+ */
+const deliver = Effect.gen(function* () {
+  const repo = yield* DeliveriesRepo
+  const { drain, due, fanOut } = yield* makeSending
+  const senders = yield* FiberMap.make<WebhookId>()
+
+  const round = Effect.gen(function* () {
+    yield* fanOut
+    const { oldest } = yield* repo.oldest({})
+    yield* Metric.set(oldestPending, oldest === null ? 0 : Date.parse(oldest))
+    for (const id of yield* due) {
+      const draining = Effect.catchAllCause(drain(id), report("deliveries of a webhook failed"))
+      yield* FiberMap.run(senders, id, draining, { onlyIfMissing: true })
+    }
+  }).pipe(
+    Effect.as(pollEvery),
+    Effect.catchAllCause((cause) => Effect.as(report("the job of webhooks failed")(cause), retryEvery)),
+    Effect.withTracerEnabled(false)
+  )
+
+  yield* round.pipe(Effect.flatMap(Effect.sleep), Effect.forever, Effect.interruptible, Effect.forkScoped)
+})
+
+/** What the deliveries need beside the database, the keyring, the audit log and the mailer. */
+export const DeliveriesLive = Layer.mergeAll(
+  DeliveriesRepo.Default,
+  WebhooksRepo.Default,
+  EntryReader.Default,
+  SigningKeys.Default,
+  Notices.Default,
+  Outbound.Default
+)
+
+/** The deliveries of webhooks, on one server of the database at a time. */
+export const WebhooksJob = onOneServer(
+  { name: "webhooks", lease: "30 seconds" },
+  Layer.scopedDiscard(deliver).pipe(Layer.provide(DeliveriesLive)),
+  Effect.void
+)

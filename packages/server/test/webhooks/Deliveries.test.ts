@@ -1,0 +1,329 @@
+import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { Maintenance } from "@coffer/server/maintenance/Maintenance"
+import { KeyExpiry } from "@coffer/server/service-accounts/KeyExpiry"
+import { Access } from "@coffer/server/access/Access"
+import { Members } from "@coffer/server/members/Members"
+import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
+import { passOverEvents } from "@coffer/server/webhooks/Restored"
+import { assert, describe, it } from "@effect/vitest"
+import { ServiceAccountName } from "@coffer/domain/Names"
+import { Database } from "@coffer/server/database/Database"
+import { Effect, Fiber, Redacted, TestClock } from "effect"
+import { asActor, email, envPath, orgPath, person, setSecret, transaction } from "../support/Services.js"
+import { type Received, signatures } from "./Receiver.js"
+import {
+  change,
+  deliver,
+  deliveriesOf,
+  Hook,
+  hooked,
+  Mails,
+  pass,
+  rotate,
+  sendAgain,
+  sendTest,
+  start,
+  withReceiver
+} from "./World.js"
+
+const canary = "sk_live_Canary9"
+const staging = envPath("staging")
+
+/** Sets a secret some times, in production or elsewhere. */
+const set = (name: string, times = 1, path = envPath()) =>
+  Effect.gen(function* () {
+    const ada = yield* person("ada@example.com")
+    for (let time = 0; time < times; time++) yield* setSecret(ada, name, `${canary} ${time}`, { path })
+  })
+
+const signedBy = (received: Received, ...keys: ReadonlyArray<Redacted.Redacted | string>): void => {
+  const texts = keys.map((key) => (typeof key === "string" ? key : Redacted.value(key)))
+  assert.strictEqual(received.headers["x-coffer-signature"], signatures(received, ...texts))
+}
+
+const refuse = (hook: Hook["Type"]) => {
+  hook.answer = (response) => void response.writeHead(500).end("why")
+}
+
+const accept = (hook: Hook["Type"]) => {
+  hook.answer = (response) => void response.writeHead(204).end()
+}
+
+describe("a webhook", () => {
+  it.effect("is sent names and versions of what it asks for, signed, in the order of the log", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        yield* set("BEFORE")
+        const webhook = yield* hooked({ environments: ["prod"] })
+        const everything = yield* hooked({ events: ["*"], environments: ["webshop/sta*"] })
+        yield* set("FIRST", 2)
+        yield* set("ELSEWHERE", 1, staging)
+        yield* set("LAST")
+        yield* deliver
+        const { received } = yield* Hook
+        const own = received.filter(
+          (one) => signatures(one, Redacted.value(webhook.signing_key)) === one.headers["x-coffer-signature"]
+        )
+        assert.deepStrictEqual(
+          own.map(({ event: { environment, event, key, version } }) => [event, environment, key, version]),
+          [
+            ["secret.set", "prod", "FIRST", 1],
+            ["secret.set", "prod", "FIRST", 2],
+            ["secret.set", "prod", "LAST", 1]
+          ]
+        )
+        const others = received.filter((one) => !own.includes(one))
+        assert.deepStrictEqual(
+          others.map(({ event: { event, key } }) => [event, key]),
+          [["secret.set", "ELSEWHERE"]]
+        )
+        const [first] = own
+        assert.deepStrictEqual(Object.keys(first?.event ?? {}).sort(), [
+          ...["actor", "due_at", "environment", "event", "id", "key", "organization", "project", "subject", "time"],
+          "version"
+        ])
+        assert.strictEqual(first?.headers["x-coffer-event-id"], first?.event.id)
+        assert.strictEqual(first?.event.actor, "ada@example.com")
+        for (const { text } of received) assert.notInclude(text, canary)
+        const listed = yield* deliveriesOf(everything)
+        assert.deepStrictEqual(
+          listed.map(({ state, status, tries }) => [state, status, tries]),
+          [["delivered", 204, 1]]
+        )
+        yield* deliver
+        assert.strictEqual(received.length, 4)
+      })
+    )
+  )
+
+  it.effect("that was down for most of a day gets all, in order, while other environments go on", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const hook = yield* Hook
+        const webhook = yield* hooked()
+        hook.answer = (response, { event }) =>
+          void response.writeHead(event.environment === "prod" ? 500 : 200).end("an answer that nobody reads")
+        yield* set("A", 2)
+        yield* set("S", 2, staging)
+        yield* deliver
+        assert.deepStrictEqual(hook.secrets.toSorted(), ["prod A 1", "staging S 1", "staging S 2"])
+        const [first, second] = (yield* deliveriesOf(webhook)).filter(({ event }) => event.environment === "prod")
+        assert.deepStrictEqual([first?.reason, first?.status, first?.tries, second?.tries], ["status", 500, 1, 0])
+        yield* pass(22)
+        yield* set("B", 3)
+        const ids = hook.received.filter(({ event }) => event.environment === "prod").map(({ event }) => event.id)
+        assert.deepStrictEqual([new Set(ids).size, ids.length], [1, 7])
+        hook.received.length = 0
+        accept(hook)
+        yield* pass(8)
+        assert.deepStrictEqual(hook.secrets, ["prod A 1", "prod A 2", "prod B 1", "prod B 2", "prod B 3"])
+      })
+    )
+  )
+
+  it.effect("is disabled after eight tries, with a mail, and goes on in order when it is enabled again", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const hook = yield* Hook
+        const ada = yield* person("ada@example.com")
+        const place = yield* (yield* Access).org(orgPath(), "member.invite").pipe(asActor(ada))
+        for (const [address, role] of [
+          ["grace@example.com", "admin"],
+          ["dev@example.com", "developer"]
+        ] as const) {
+          yield* transaction((yield* Members).invite(place, email(address), role))
+        }
+        const webhook = yield* hooked()
+        const watching = yield* hooked({ events: ["webhook.*"] })
+        hook.answer = (response, { event: { event } }) =>
+          void response.writeHead(event === "secret.set" ? 307 : 200, { location: `${hook.url}/elsewhere` }).end()
+        yield* set("A", 2)
+        yield* pass(30)
+        const failed = hook.received.filter(({ event }) => event.event === "secret.set")
+        assert.deepStrictEqual([failed.length, new Set(failed.map(({ path }) => path)).size], [8, 1])
+        const mails = (yield* Mails).filter(({ text }) => text.includes(webhook.id))
+        const addresses: ReadonlyArray<string> = mails.map(({ to }) => to).sort()
+        const [mail] = mails
+        assert.deepStrictEqual(addresses, ["ada@example.com", "grace@example.com"])
+        assert.include(mail?.text, "status 307")
+        assert.notInclude(mail?.text, "/hook")
+        yield* set("B")
+        const heard = yield* deliveriesOf(watching)
+        assert.include(
+          heard.map(({ event }) => event.event),
+          "webhook.disable"
+        )
+        hook.received.length = 0
+        accept(hook)
+        yield* pass(1)
+        assert.deepStrictEqual(
+          hook.received.filter(({ event }) => event.event === "secret.set"),
+          []
+        )
+        yield* change(webhook, { enabled: true })
+        yield* deliver
+        assert.deepStrictEqual(
+          hook.secrets.filter((text) => text.startsWith("prod")),
+          ["prod A 1", "prod A 2", "prod B 1"]
+        )
+        yield* change(webhook, { enabled: false })
+        yield* set("C", 2)
+        yield* change(webhook, { enabled: true, skip: true })
+        yield* set("D")
+        hook.received.length = 0
+        yield* deliver
+        assert.deepStrictEqual(
+          hook.secrets.filter((text) => text.startsWith("prod")),
+          ["prod D 1"]
+        )
+      }).pipe(Effect.provide(Members.Default))
+    )
+  )
+
+  it.effect("is signed with both keys while one is replaced", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const { received } = yield* Hook
+        const webhook = yield* hooked()
+        const last = () => received.at(-1) ?? assert.fail("nothing was sent")
+        yield* set("A")
+        yield* deliver
+        signedBy(last(), webhook.signing_key)
+        const second = yield* rotate(webhook)
+        yield* set("A")
+        yield* deliver
+        signedBy(last(), second, webhook.signing_key)
+        yield* pass(25)
+        yield* set("A")
+        yield* deliver
+        signedBy(last(), second)
+        const third = yield* rotate(webhook, 0)
+        yield* set("A")
+        yield* deliver
+        signedBy(last(), third)
+      })
+    )
+  )
+
+  it.effect("is not followed to private addresses, nor waited for", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const hook = yield* Hook
+        const inside = yield* hooked({ url: "https://10.0.0.1/hook" })
+        yield* set("A")
+        yield* deliver
+        assert.deepStrictEqual(
+          (yield* deliveriesOf(inside)).map(({ reason, status }) => [reason, status]),
+          [["address refused", null]]
+        )
+        const slow = yield* hooked()
+        const asked = yield* Effect.async<void>((resume) => {
+          hook.answer = () => resume(Effect.void)
+        }).pipe(Effect.fork)
+        yield* Effect.yieldNow()
+        yield* set("B")
+        const delivering = yield* Effect.fork(deliver)
+        yield* Fiber.join(asked)
+        yield* TestClock.adjust("10 seconds")
+        yield* Fiber.join(delivering)
+        assert.deepStrictEqual(
+          (yield* deliveriesOf(slow)).map(({ reason, state }) => [reason, state]),
+          [["timeout", "pending"]]
+        )
+      })
+    )
+  )
+
+  it.effect("is sent tests and old events by hand, once each, and whatever is pending", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const hook = yield* Hook
+        const webhook = yield* hooked()
+        yield* set("A")
+        yield* deliver
+        const [delivered] = yield* deliveriesOf(webhook)
+        refuse(hook)
+        yield* TestClock.adjust("1 second")
+        yield* set("B")
+        yield* deliver
+        yield* TestClock.adjust("1 second")
+        yield* sendAgain(webhook, delivered ?? assert.fail("nothing was delivered"))
+        yield* TestClock.adjust("1 second")
+        yield* sendTest(webhook)
+        hook.received.length = 0
+        yield* deliver
+        assert.deepStrictEqual(
+          hook.received.map(({ event: { event, id } }) => [event, id === delivered?.event.id]).sort(),
+          [
+            ["secret.set", true],
+            ["webhook.test", false]
+          ]
+        )
+        assert.deepStrictEqual(
+          (yield* deliveriesOf(webhook)).map(({ kind, state }) => [kind, state]),
+          [
+            ["event", "delivered"],
+            ["event", "pending"],
+            ["again", "failed"],
+            ["test", "failed"]
+          ]
+        )
+      })
+    )
+  )
+
+  it.effect("of a restored server is not sent old events", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const hook = yield* Hook
+        yield* hooked()
+        refuse(hook)
+        yield* set("SENT")
+        yield* deliver
+        yield* set("UNSEEN")
+        accept(hook)
+        hook.received.length = 0
+        yield* transaction(passOverEvents)
+        yield* pass(2)
+        assert.deepStrictEqual(hook.secrets, [])
+        yield* set("NEW")
+        yield* deliver
+        assert.deepStrictEqual(hook.secrets, ["prod NEW 1"])
+      })
+    )
+  )
+
+  it.effect("hears once of a key that expires within seven days, and its deliveries go after thirty", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const hook = yield* Hook
+        const ada = yield* person("ada@example.com")
+        const webhook = yield* hooked({ events: ["service_account.expiring"] })
+        const place = yield* (yield* Access).org(orgPath(), "service_account.create").pipe(asActor(ada))
+        const accounts = yield* ServiceAccounts
+        for (const [name, days] of [
+          ["late", 90],
+          ["soon", 10]
+        ] as const) {
+          yield* transaction(accounts.create(place, { name: ServiceAccountName.make(name), expires_in_days: days }))
+        }
+        const expiry = yield* KeyExpiry
+        const { transaction: fenced } = yield* Database
+        yield* expiry.announce(fenced)
+        yield* TestClock.adjust("4 days")
+        yield* expiry.announce(fenced)
+        yield* expiry.announce(fenced)
+        yield* (yield* AuditLog).flush
+        yield* deliver
+        assert.deepStrictEqual(
+          hook.received.map(({ event: { actor, due_at, event, subject } }) => [event, subject, due_at, actor]),
+          [["service_account.expiring", "soon", new Date(start + 10 * 86_400_000).toISOString(), "expiry"]]
+        )
+        assert.strictEqual((yield* deliveriesOf(webhook)).length, 1)
+        yield* TestClock.adjust("31 days")
+        yield* (yield* Maintenance).sweep
+        assert.strictEqual((yield* deliveriesOf(webhook)).length, 0)
+      }).pipe(Effect.provide([ServiceAccounts.Default, KeyExpiry.Default, Maintenance.Default]))
+    )
+  )
+})
