@@ -32,7 +32,8 @@ const onBoth = [
   "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",
   "users/Users",
-  "vault/View"
+  "vault/View",
+  "webhooks/Deliveries"
 ]
 
 /** The others of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */

@@ -165,6 +165,16 @@ $ coffer service-account trust revoke ci github --yes
 $ coffer acl revoke --service-account ci --yes
 $ coffer service-account revoke ci --yes
 
+# Webhooks
+The organization's admins have events sent to an address, by signed requests: [Webhooks](webhooks.md) describes them.
+$ coffer webhook create https://hooks.invalid/coffer --event 'acl.*' --event service_account.expiring --environment prod
+$ coffer webhook list
+$ coffer webhook edit $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --event 'member.*'
+$ coffer webhook rotate $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --grace 0
+$ coffer webhook test $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
+$ coffer webhook deliveries $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
+$ coffer webhook delete $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --yes
+
 # Secrets that are used without being seen
 With \`SERVICE_BROKER=1\`, the server makes requests with secrets for accounts that never get the values: [Agents](agents.md) describes it. A use rule says where a value may go.
 $ coffer secret set STRIPE_KEY not-a-real-key-of-stripe
@@ -295,7 +305,7 @@ const normalise = (text) =>
     .replaceAll(home, "/home/ada")
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, idOf)
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-31T12:00:00.000Z")
-    .replace(/svc_sa_[A-Za-z0-9]+/g, "svc_sa_EXAMPLE")
+    .replace(/svc_(sa|wh)_[A-Za-z0-9]+/g, "svc_$1_EXAMPLE")
     .replace(/…[A-Za-z0-9]{4}\b/g, "…XMPL")
     .replace(/\b[0-9a-f]{64}\b/g, "0123456789abcdef".repeat(4))
     .replace(/Node v[\d.]+/g, "Node v24.0.0")

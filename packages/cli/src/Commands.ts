@@ -23,6 +23,7 @@ import { setupCommands } from "./commands/setup/Setup.js"
 import { userCommand } from "./commands/Users.js"
 import { approvalCommand } from "./commands/use/Approvals.js"
 import { useCommand } from "./commands/use/Use.js"
+import { webhookCommand } from "./commands/webhooks/Webhooks.js"
 import type { Tree } from "./grammar/Tree.js"
 
 /** Every command of the client. The help and the completions list them in this order. */
@@ -47,6 +48,7 @@ export const tree: Tree = {
     useCommand,
     approvalCommand,
     serviceAccountCommand,
+    webhookCommand,
     userCommand,
     auditCommand,
     backupCommand,

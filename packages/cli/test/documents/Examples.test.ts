@@ -26,7 +26,7 @@ const examples: ReadonlyArray<Example> = tree.nodes.flatMap((node) =>
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
 
 /** Examples that need an other side, or a request that waits for a person: the tests of use have them. */
-const needsOtherSide = /^coffer (use request|approval (approve|refuse)) /
+const needsOtherSide = /^coffer (use request|approval (approve|refuse)|webhook (test|resend)) /
 
 /** Examples that ask a person: BrowserLogin.test.ts has one at a terminal, with a browser. */
 const asksPerson = ["coffer login", "coffer login --device"]
@@ -48,7 +48,11 @@ const soon = () => new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, 
 /** The lists that have the ids of examples. */
 const idLists: Readonly<Record<string, string>> = {
   "acl revoke": "acl list",
-  "use revoke": "use list STRIPE_KEY"
+  "use revoke": "use list STRIPE_KEY",
+  "webhook edit": "webhook list",
+  "webhook delete": "webhook list",
+  "webhook rotate": "webhook list",
+  "webhook deliveries": "webhook list"
 }
 
 /** An example as it can be run here: ids, moments and questions are of the page's machine. */

@@ -132,10 +132,15 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
 
   const password = () => set("dev", { DB_PASSWORD: "1" })
   const stripe = () => set("dev", { STRIPE_KEY: "1" })
+  const webhook = () => call("POST", "/acme/webhooks", { url: "https://hooks.invalid/", events: ["acl.*"] })
   const init = "coffer init --force --org acme --project webshop --env dev"
 
   return {
     login: { before: [writeToken] },
+    "webhook edit": { before: [webhook] },
+    "webhook delete": { before: [webhook] },
+    "webhook rotate": { before: [webhook] },
+    "webhook deliveries": { before: [webhook] },
     init: { before: ["rm -f service.yml"], after: [configure] },
     trust: { before: [`${init} --allow-env NODE_OPTIONS`], after: [configure] },
     "org create": { before: [() => call("DELETE", "/acme")], after: [webshop] },

@@ -1,0 +1,42 @@
+import { LimitParameter } from "@coffer/domain/Schemas"
+import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
+import { DeliveryCursor, EventPattern, KeyGrace, PlacePattern, WebhookUrl } from "@coffer/domain/Webhook"
+import { argument, flag, option, repeatedOption } from "../../grammar/Fields.js"
+
+export const id = argument("ID", WebhookId, "The webhook's id, as coffer webhook list shows it")
+export const deliveryId = argument(
+  "DELIVERY_ID",
+  WebhookDeliveryId,
+  "The delivery's id, as coffer webhook deliveries shows it"
+)
+
+const patterns = {
+  events: repeatedOption(
+    "event",
+    EventPattern,
+    "An event such as secret.set, a group such as 'secret.*', or '*'; may be given again"
+  ),
+  environments: repeatedOption(
+    "environment",
+    PlacePattern,
+    "An environment or a pattern, such as prod or 'webshop/*'; may be given again; all, unless given"
+  )
+}
+
+export const createFields = {
+  url: argument("URL", WebhookUrl, "Where the events are sent: an https address"),
+  ...patterns
+}
+
+export const editFields = {
+  id,
+  url: option("url", WebhookUrl, "Where the events are sent from now on"),
+  ...patterns,
+  enable: flag("enable", "Send events again, beginning with what was not delivered"),
+  disable: flag("disable", "Send no events until it is enabled; they are kept"),
+  skip: flag("skip", "Pass over what was not delivered until now")
+}
+
+export const grace = option("grace", KeyGrace)
+export const after = option("after", DeliveryCursor, "Go on behind a page, as that page says")
+export const limit = option("limit", LimitParameter)
