@@ -46,6 +46,7 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
       uses: true,
       load: () => import("./approvals/Page.js")
     },
+    { page: "webhooks", title: "Webhooks", need: "webhook.list", load: () => import("./webhooks/Page.js") },
     { page: "audit", title: "Audit", need: "audit.read", load: () => import("./audit/Page.js") },
     { page: "settings", title: "Settings", load: () => import("./org-settings/Page.js") }
   ],

@@ -1,0 +1,142 @@
+import type { OrgName } from "@coffer/domain/Names"
+import { originOf, type Webhook } from "@coffer/domain/Webhook"
+import { useSignal } from "@preact/signals"
+import { Effect } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { ConfirmByName } from "../../kit/ConfirmByName.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
+import type { PageProps } from "../Pages.js"
+import { Create } from "./Create.js"
+import { Deliveries } from "./Deliveries.js"
+import { Rotate } from "./Rotate.js"
+
+const read = (org: OrgName) =>
+  Effect.map(
+    call("webhooks", (api) => api.list({ path: { org_name: org } })),
+    ({ data }) => data
+  )
+
+const State = ({ webhook: { enabled, failed_at, pending } }: { readonly webhook: Webhook }) => (
+  <>
+    {enabled ? (
+      <span class="badge good">enabled</span>
+    ) : failed_at === null ? (
+      <span class="badge">disabled</span>
+    ) : (
+      <>
+        <span class="badge bad">failed</span> <When time={failed_at} />
+      </>
+    )}
+    {pending > 0 && <span class="quiet"> {pending} pending</span>}
+  </>
+)
+
+interface RowProps {
+  readonly org: OrgName
+  readonly webhook: Webhook
+  readonly changed: () => void
+}
+
+const Row = ({ changed, org, webhook }: RowProps) => {
+  const { enabled, environments, events, id, url } = webhook
+  const open = useSignal<"deliveries" | "rotate" | "delete" | null>(null)
+  const act = useAct()
+  const path = { org_name: org, webhook_id: id }
+  const origin = originOf(url)
+  const close = () => {
+    open.value = null
+  }
+  return (
+    <tr>
+      <th scope="row" title={url}>
+        {origin}
+      </th>
+      <td>{events.join(" ")}</td>
+      <td>{environments.join(" ")}</td>
+      <td>
+        <State webhook={webhook} />
+        <Problem failure={act.failure.value} />
+      </td>
+      <td class="actions">
+        <button type="button" onClick={() => (open.value = "deliveries")}>
+          Deliveries<span class="hidden"> to {origin}</span>
+        </button>
+        <button
+          type="button"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            act.run(
+              call("webhooks", (api) => api.update({ path, payload: { enabled: !enabled } })),
+              changed
+            )
+          }}
+        >
+          {enabled ? "Disable" : "Enable"}
+          <span class="hidden"> {origin}</span>
+        </button>
+        <button type="button" onClick={() => (open.value = "rotate")}>
+          Rotate<span class="hidden"> the key of {origin}</span>
+        </button>
+        <button type="button" onClick={() => (open.value = "delete")}>
+          Delete<span class="hidden"> {origin}</span>
+        </button>
+        {open.value === "deliveries" && <Deliveries org={org} webhook={webhook} close={close} />}
+        {open.value === "rotate" && <Rotate org={org} webhook={webhook} close={close} />}
+        {open.value === "delete" && (
+          <ConfirmByName
+            title="Delete a webhook"
+            name={origin}
+            verb="Delete"
+            isBusy={act.isBusy.value}
+            close={close}
+            confirm={() => {
+              act.run(
+                call("webhooks", (api) => api.delete({ path })),
+                changed
+              )
+            }}
+          >
+            <p>No more events are sent to it, and its signing keys are gone.</p>
+            <Problem failure={act.failure.value} />
+          </ConfirmByName>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** The addresses that are told of events in an organization. */
+export const Page = ({ place: { org } }: PageProps<"org">) => {
+  const webhooks = useLoad(org, () => read(org))
+  const isOpen = useSignal(false)
+  return (
+    <section class="wide-page">
+      <h1>Webhooks</h1>
+      <p>
+        Events are sent to an address as signed requests: names and versions, never values.{" "}
+        <button type="button" class="primary" onClick={() => (isOpen.value = true)}>
+          New webhook
+        </button>
+      </p>
+      {isOpen.value && <Create org={org} close={() => (isOpen.value = false)} changed={webhooks.reload} />}
+      <Reading of={webhooks}>
+        {(found) =>
+          found.length === 0 ? (
+            <p class="quiet">There are no webhooks yet.</p>
+          ) : (
+            <Table label="Webhooks" heads={["Address", "Events", "Environments", "State", ""]}>
+              {found.map((webhook) => (
+                <Row key={webhook.id} org={org} webhook={webhook} changed={webhooks.reload} />
+              ))}
+            </Table>
+          )
+        }
+      </Reading>
+    </section>
+  )
+}
