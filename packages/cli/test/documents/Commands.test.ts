@@ -16,7 +16,8 @@ const furnished = [
   "docs/integrations.md",
   "docs/mcp.md",
   "docs/observability.md",
-  "docs/run.md"
+  "docs/run.md",
+  "docs/webhooks.md"
 ]
 
 const isShell = ({ language }: Block) => ["sh", "bash", "shell", "console"].includes(language)
