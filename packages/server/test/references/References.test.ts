@@ -269,6 +269,30 @@ describe("a key that others refer to", () => {
   )
 })
 
+describe("changes of references at the same time", () => {
+  it.effect("make no circle together, and leave none without what it names", () =>
+    Effect.gen(function* () {
+      const { ada } = yield* scene
+      for (let round = 0; round < 5; round++) {
+        yield* setSecret(ada, "A", "a")
+        yield* setSecret(ada, "B", "b", shared)
+        const circle = yield* Effect.all(
+          [outcome(refer(ada, "A", "${shared:B}")), outcome(refer(ada, "B", "${prod:A}", "shared"))],
+          { concurrency: "unbounded" }
+        )
+        assert.sameMembers(circle, ["success", "ReferenceRefused"])
+        yield* setSecret(ada, "A", "a")
+        yield* setSecret(ada, "B", "b", shared)
+        const orphan = yield* Effect.all(
+          [outcome(refer(ada, "A", "${shared:B}")), outcome(removeSecret(ada, "B", shared))],
+          { concurrency: "unbounded" }
+        )
+        assert.include([["success", "Conflict"].join(), ["ReferenceRefused", "success"].join()], orphan.join())
+      }
+    }).pipe(withReferences)
+  )
+})
+
 describe("the text of a reference", () => {
   it.effect("is what versions, rollback, undelete, revert and copy work on", () =>
     Effect.gen(function* () {
