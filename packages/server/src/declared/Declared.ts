@@ -8,6 +8,7 @@ import { notFound } from "../access/NotFound.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { EnvironmentsRepo } from "../environments/Repo.js"
+import { pacing } from "../EventLoop.js"
 import { traced } from "../tracing/Traced.js"
 import { compilePattern } from "./Patterns.js"
 import { DeclaredRepo } from "./Repo.js"
@@ -43,10 +44,15 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
     const audit = yield* AuditLog
 
     /** Names of keys are for those who may list the keys of an environment. */
-    const maySee = (place: Place<"declared.list">) =>
-      Effect.map(environments.revisions({ projectId: place.project.id }), (all) =>
-        all.some((env) => within(place, env).place !== null)
-      )
+    const maySee = Effect.fnUntraced(function* (place: Place<"declared.list">) {
+      const pace = pacing()
+      for (const env of yield* environments.revisions({ projectId: place.project.id })) {
+        if (within(place, env).place !== null) return true
+        // A caller may have many rules, and a project many environments.
+        yield* pace
+      }
+      return false
+    })
 
     const list = traced("Declared.list")(
       Effect.fnUntraced(function* (place: Place<"declared.list">) {
