@@ -19,6 +19,7 @@ const onBoth = [
   "audit/{AuditLog,Breaks,Flush,Reach}",
   "auth/{ClientLogins,LastUse}",
   "declared/Declared",
+  "dues/Dues",
   "environments/Environments",
   "federations/Exchange",
   "history/{Destroy,Races,Revert}",

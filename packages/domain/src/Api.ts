@@ -7,6 +7,7 @@ import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
 import { DeclaredApi } from "./api/DeclaredApi.js"
+import { DuesApi } from "./api/DuesApi.js"
 import { EnvironmentsApi } from "./api/EnvironmentsApi.js"
 import { FederationsApi } from "./api/FederationsApi.js"
 import { MembersApi } from "./api/MembersApi.js"
@@ -48,6 +49,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(EnvironmentsApi)
   .add(DeclaredApi)
   .add(SecretsApi)
+  .add(DuesApi)
   .add(AclApi)
   .add(ServiceAccountsApi)
   .add(FederationsApi)

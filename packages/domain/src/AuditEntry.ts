@@ -27,6 +27,8 @@ export const auditActions = [
   "secret.read",
   "secret.check",
   "secret.delete",
+  "secret.update",
+  "secret.due",
   "secret.copy",
   "secret.undelete",
   "secret.destroy",

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { OpenPermission } from "./AclRule.js"
+import { dueFields } from "./Due.js"
 import { EnvName, SecretKey } from "./Names.js"
 import { Count, field, updatedAt } from "./Schemas.js"
 import { secretKind } from "./Secret.js"
@@ -38,7 +39,8 @@ export const MatrixCell = Schema.Struct({
     "cells of a row with equal numbers have equal values; null: the value does not decrypt",
     1
   ),
-  kind: secretKind
+  kind: secretKind,
+  ...dueFields
 }).annotations({ identifier: "MatrixCell", description: "a secret in one environment, without its value" })
 export type MatrixCell = typeof MatrixCell.Type
 

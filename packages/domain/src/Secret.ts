@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { warnings } from "./DeclaredKey.js"
+import { dueFields } from "./Due.js"
 import { EnvName, SecretKey } from "./Names.js"
 import {
   boundedArray,
@@ -74,7 +75,8 @@ export type SecretRead = typeof SecretRead.Type
 export const SecretListed = Schema.Struct({
   key,
   version,
-  updated_at: updatedAt
+  updated_at: updatedAt,
+  ...dueFields
 }).annotations({ identifier: "SecretListed", description: "a secret without its value" })
 export type SecretListed = typeof SecretListed.Type
 

@@ -16,6 +16,7 @@ import { BackupScheduleLive } from "./backups/Schedule.js"
 import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
 import { ConsoleLive } from "./console/Http.js"
+import { DuesHttp } from "./dues/Http.js"
 import { EngineLive } from "./database/Engine.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
 import { FederationsHttp } from "./federations/Http.js"
@@ -58,6 +59,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     DeclaredHttp,
     EnvironmentsHttp,
     SecretsHttp,
+    DuesHttp,
     AclHttp,
     ServiceAccountsHttp,
     FederationsHttp,

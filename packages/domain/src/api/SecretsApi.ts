@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
+import { DueWithin } from "../Due.js"
 import {
   Conflict,
   DecryptionFailed,
@@ -97,12 +98,16 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
   .add(
     HttpApiEndpoint.get("list", secrets)
       .setPath(EnvPath)
+      .setUrlParams(Schema.Struct({ due_within: optional(DueWithin) }))
       .addSuccess(answer(list(SecretListed), "The keys"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
       .annotate(OpenApi.Summary, "List keys, without returning values")
-      .annotate(OpenApi.Description, "Sorted by key, in byte order.")
+      .annotate(
+        OpenApi.Description,
+        "Sorted by key, in byte order. With `due_within`, only those that are overdue or due within that time."
+      )
   )
   .add(
     HttpApiEndpoint.del("delete", secret)

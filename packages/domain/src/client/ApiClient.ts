@@ -73,6 +73,10 @@ export const groupClients = (options: {
     const { SecretsApi } = await import("../api/SecretsApi.js")
     return HttpApiClient.group(AnyApi.add(SecretsApi), { ...options, group: "secrets" })
   }),
+  dues: once(async () => {
+    const { DuesApi } = await import("../api/DuesApi.js")
+    return HttpApiClient.group(AnyApi.add(DuesApi), { ...options, group: "dues" })
+  }),
   acl: once(async () => {
     const { AclApi } = await import("../api/AclApi.js")
     return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })

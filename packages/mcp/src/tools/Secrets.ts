@@ -84,7 +84,9 @@ export const secretList = tool({
   at: "env",
   output: keys.output,
   run: (call, path, parameters) =>
-    call("secrets", (api) => api.list({ path })).pipe(Effect.map(({ data }) => keys.page(data, parameters)))
+    call("secrets", (api) => api.list({ path, urlParams: {} })).pipe(
+      Effect.map(({ data }) => keys.page(data, parameters))
+    )
 })
 
 export const secretDelete = tool({

@@ -334,11 +334,20 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       actor.type === "user" &&
       decide(action, { superadmin: actor.superadmin, role, account: null, grants }, names).allowed
 
+    /** Whether the actor of a place in an organization may list the keys of an environment of it. Records nothing. */
+    const mayList = (
+      { actor, grants, org, role }: OrgPlace<Action>,
+      projectId: ProjectId | null,
+      { env, project }: { readonly project: ProjectName; readonly env: EnvName }
+    ): boolean =>
+      (actor.type === "user" || actor.project === null || actor.project.id === projectId) &&
+      decide("secret.list", subjectOf(actor, role, grants), { org: org.name, project, env }).allowed
+
     /** Checks the right to an action without entering the place. */
     const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
       enter(path, action, () => Effect.void)
 
-    return { org, project, env, within, alongside, everywhere, founder, check, mayAlso, change } as const
+    return { org, project, env, within, alongside, everywhere, founder, check, mayAlso, mayList, change } as const
   }),
   dependencies: [AccessRepo.Default, Authenticator.Default]
 }) {}

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
 
 const EnvironmentRow = Schema.typeSchema(Environment)
-const RevisionRow = Schema.Struct({ id: EnvId, name: EnvName, revision: Schema.Number })
+const RevisionRow = Schema.Struct({ id: EnvId, name: EnvName, revision: Schema.Number, due_revision: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
@@ -18,9 +18,9 @@ export class EnvironmentsRepo extends Effect.Service<EnvironmentsRepo>()("@coffe
         SELECT id, name, created_at, updated_at FROM environments
         WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
-      /** The environments with the revisions of their secrets. */
+      /** The environments with the revisions of their secrets and of their due dates. */
       revisions: all(RevisionRow)`
-        SELECT id, name, revision FROM environments
+        SELECT id, name, revision, due_revision FROM environments
         WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
       /** Locks the project's row, so that its limit holds with concurrent writers. No row if the project was removed. */

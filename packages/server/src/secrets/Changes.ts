@@ -103,7 +103,7 @@ export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
-    const { claim, remove, setTotals } = yield* ChangesRepo
+    const { claim, moveDues, remove, setTotals } = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* References
@@ -251,6 +251,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         Array.chunksOf(steps, stepsAtOnce),
         applySome(place, at, options.eventOfSet, admitted)
       )
+      yield* moveDues(totals, place.env.id, at)
       yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]
       yield* audit.write(sourceOf(place), ...first, ...events.flat())

@@ -2,6 +2,7 @@ import type { EnvId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Array, Effect, Schema } from "effect"
 import { query } from "../database/Query.js"
+import { dueMoves } from "../dues/Moves.js"
 import type { Sealed } from "../keys/Envelope.js"
 import { missingEnvironment } from "./Repo.js"
 
@@ -10,7 +11,9 @@ const TotalsRow = Schema.Struct({
   secret_count: Schema.Number,
   value_bytes: Schema.Number,
   /** What the project declares of keys: nothing, something, or something that it is strict about. */
-  declares: Schema.Literal(0, 1, 2)
+  declares: Schema.Literal(0, 1, 2),
+  /** Whether a secret of the environment is to be replaced at an age. */
+  rotating: Schema.Literal(0, 1)
 })
 export type Totals = typeof TotalsRow.Type
 
@@ -33,13 +36,17 @@ export interface NewVersion extends Sealed, NewChange {
 export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
   effect: Effect.gen(function* () {
     const { insert, returning, write } = yield* query
+    const moveDues = yield* dueMoves
 
     const claim = returning(TotalsRow)`
       UPDATE environments SET revision = revision WHERE id = ${"id"} AND removed_at IS NULL
       RETURNING revision, secret_count, value_bytes, CASE
           WHEN EXISTS (SELECT 1 FROM declared_keys d WHERE d.project_id = environments.project_id)
           THEN 1 + (SELECT p.strict FROM projects p WHERE p.id = environments.project_id)
-          ELSE 0 END AS declares`
+          ELSE 0 END AS declares,
+        CASE WHEN EXISTS (
+          SELECT 1 FROM secret_dues d WHERE d.env_id = environments.id AND d.rotate_every_days IS NOT NULL
+        ) THEN 1 ELSE 0 END AS rotating`
 
     const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
     const insertVersions = insert("secret_versions", [
@@ -106,6 +113,9 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
 
       restore: (row: NewChange) =>
         Effect.zipRight(restore({ ...row }), recordChanges([{ ...row, change: "undeleted" }])),
+
+      /** Call after the versions of a revision are inserted. */
+      moveDues,
 
       /** Deletes the ciphertext and the data key of a version; `secure_delete` overwrites the freed bytes. */
       destroyVersion: write`

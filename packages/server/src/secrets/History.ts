@@ -108,6 +108,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           { revision, at: written_at },
           admitted
         )
+        yield* changes.moveDues(totals, place.env.id, { revision, at: written_at })
         yield* changes.setTotals({ id: place.env.id, revision, ...after })
         yield* audit.write(sourceOf(place), {
           action: "secret.set",

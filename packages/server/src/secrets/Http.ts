@@ -3,6 +3,7 @@ import { SecretListed } from "@coffer/domain/Secret"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../access/Access.js"
+import { Dues } from "../dues/Dues.js"
 import { longList } from "../http/LongList.js"
 import { Referring } from "../references/Referring.js"
 import { History } from "./History.js"
@@ -16,6 +17,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const secrets = yield* Secrets
     const history = yield* History
     const referring = yield* Referring
+    const dues = yield* Dues
     return handlers
       .handle("set", ({ path, payload }) =>
         access.change(access.env(path, "secret.write"), (place) =>
@@ -27,8 +29,13 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           secrets.read(place, path.key, urlParams.version, urlParams.raw)
         )
       )
-      .handle("list", ({ path }) =>
-        Effect.flatMap(Effect.flatMap(access.env(path, "secret.list"), secrets.list), (data) => listed({ data }))
+      .handle("list", ({ path, urlParams: { due_within } }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.list")
+          return yield* listed({
+            data: yield* due_within === undefined ? secrets.list(place) : dues.listWithin(place, due_within)
+          })
+        })
       )
       .handle("delete", ({ path, urlParams }) =>
         access.change(access.env(path, "secret.write"), (place) =>
@@ -62,4 +69,4 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         })
       )
   })
-).pipe(Layer.provide([Secrets.Default, History.Default, Referring.Default]))
+).pipe(Layer.provide([Secrets.Default, History.Default, Referring.Default, Dues.Default]))

@@ -6,6 +6,7 @@ import { Effect, Redacted } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import { Access, type Place, type Within } from "../access/Access.js"
 import { notVisible } from "../access/NotFound.js"
+import { dueOf } from "../dues/Columns.js"
 import { EnvironmentsRepo } from "../environments/Repo.js"
 import { pacing } from "../EventLoop.js"
 import { namesETag } from "../http/ETag.js"
@@ -20,6 +21,7 @@ interface Column extends Within {
   readonly id: EnvId
   readonly name: EnvName
   readonly revision: number
+  readonly due_revision: number
 }
 
 /** A row while its columns are read. */
@@ -58,8 +60,8 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       etagOfAll(
         epoch,
         others,
-        columns.map(({ allowed, id, place, reveals, revision }) =>
-          place === null ? [id] : [id, revision, allowed, reveals]
+        columns.map(({ allowed, due_revision, id, place, reveals, revision }) =>
+          place === null ? [id] : [id, revision, due_revision, allowed, reveals]
         )
       )
 
@@ -108,12 +110,13 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
           updated_at,
           updated_by: created_by ?? "",
           same,
-          ...(kind === "reference" && { kind })
+          ...(kind === "reference" && { kind }),
+          ...dueOf(secret)
         }
         yield* pace
       }
       const [first] = secrets
-      return first === undefined ? column : { ...column, revision: first.revision }
+      return first === undefined ? column : { ...column, revision: first.revision, due_revision: first.due_revision }
     })
 
     /** Returns the matrix with its ETag, or only the ETag if `ifNoneMatch` names it. Reads one environment at a time. */

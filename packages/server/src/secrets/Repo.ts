@@ -5,6 +5,7 @@ import { Array, Effect, Schema } from "effect"
 import { Database } from "../database/Database.js"
 import { allPages } from "../database/Pages.js"
 import { joined, query, sql } from "../database/Query.js"
+import { dueColumns, dueFields, joinDue } from "../dues/Columns.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { refersColumn } from "../references/Repo.js"
 import { Newest, newestColumn, newestVersion, sealedColumns, sealedFields, versionColumns } from "./Columns.js"
@@ -24,6 +25,8 @@ const ListedRow = Schema.Struct({
   updated_at: Schema.String
 })
 export type ListedRow = typeof ListedRow.Type
+
+const ListedWithDueRow = Schema.Struct({ ...ListedRow.fields, ...dueFields })
 
 const LiveRow = Schema.Struct({
   id: SecretId,
@@ -70,9 +73,9 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
     const { snapshot } = yield* Database
     const pages = yield* allPages
 
-    const listed = all(ListedRow)`
-      SELECT s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at, ${newestColumn}
-      FROM secrets s WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL AND s.key > ${"after"}
+    const listed = all(ListedWithDueRow)`
+      SELECT s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at, ${newestColumn}, ${dueColumns}
+      FROM secrets s ${joinDue} WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL AND s.key > ${"after"}
       ORDER BY s.key LIMIT ${"limit"}`
 
     const whole = all(WholeRowOfEnvironment)`

@@ -9,6 +9,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
+import { dueOf } from "../dues/Columns.js"
 import { traced } from "../tracing/Traced.js"
 import { kindOf } from "../keys/Envelope.js"
 import { ChangesRepo } from "./ChangesRepo.js"
@@ -84,7 +85,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       Effect.fnUntraced(function* (place: Place<"secret.list">) {
         const rows = yield* repo.list(place.env.id)
         for (const row of rows) yield* versions.checkNewest(place, row)
-        return rows.map(({ key, updated_at, version }) => ({ key, version, updated_at }))
+        return rows.map(({ key, updated_at, version, ...row }) => ({ key, version, updated_at, ...dueOf(row) }))
       })
     )
 
@@ -121,6 +122,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             : { ...current, version: current.version + 1 }
         const revision = totals.revision + 1
         yield* versions.write(place, [{ id, key, version, ...content }], { revision, at: written_at }, admitted)
+        yield* changes.moveDues(totals, place.env.id, { revision, at: written_at })
         yield* changes.setTotals({ id: place.env.id, revision, ...after })
         yield* audit.write(sourceOf(place), {
           action: "secret.set",

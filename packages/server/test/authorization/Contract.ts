@@ -125,6 +125,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${envs}/:env_name/revert`]: () => ({ body: { to: 2, dry_run: true } }),
   [`GET ${envs}/:env_name/diff`]: () => ({ query: { with: "staging" } }),
   [`PUT ${secrets}/:key`]: () => ({ body: { value: "written" } }),
+  [`PATCH ${secrets}/:key`]: () => ({ body: { owner: "ops@example.com" } }),
   [`POST ${secrets}/:key/rollback`]: () => ({ body: { version: 1 } }),
   [`POST ${secrets}/:key/destroy`]: () => ({ body: { versions: [1] } }),
   [`POST ${secrets}/:key/use-rules`]: () => ({ body: useRuleBody }),

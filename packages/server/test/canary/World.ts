@@ -210,10 +210,11 @@ export class World {
     const { key, value } = this.marks
     const about = this.about()
     const own: Readonly<Record<string, unknown>> = {
-      PUT: { value: `sound ${value} "quoted"\\ü\n` },
-      PATCH: { set: { [`B_${key}`]: `bundled ${value}`, [about.place.key]: `again ${value}` } }
+      "PUT /secrets/:key": { value: `sound ${value} "quoted"\\ü\n` },
+      "PATCH /bundle": { set: { [`B_${key}`]: `bundled ${value}`, [about.place.key]: `again ${value}` } }
     }
-    const valued = /\/(bundle|secrets\/:key)$/.test(endpoint.path) ? own[endpoint.method] : undefined
+    const [end = ""] = /\/(bundle|secrets\/:key)$/.exec(endpoint.path) ?? []
+    const valued = own[`${endpoint.method} ${end}`]
     const ask = valued === undefined ? askOf(endpoint, about) : { body: valued }
     const { body, method, path } = requestOf(endpoint, about, ask)
     const answer = await this.program.call(method, path, { token, body })

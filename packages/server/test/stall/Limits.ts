@@ -256,6 +256,12 @@ export const fill = async (path: string): Promise<Limits> => {
       "full",
       fullKeys.map((key) => [key, fullValue(key)])
     )
+    database
+      .prepare(
+        `INSERT INTO secret_dues (secret_id, org_id, env_id, owner, rotate_every_days, due_at)
+        SELECT id, ?, env_id, ?, 14, '2026-01-15T00:00:00.000Z' FROM secrets`
+      )
+      .run(org.id, superadmin)
     secrets(
       "other",
       fullKeys.map((key, index) => [key, fullValue(key, index % 2 === 0 ? "" : "x")])

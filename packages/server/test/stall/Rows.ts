@@ -221,7 +221,14 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   [`GET ${env}/diff`]: [["2,000 of 4 KiB", () => ({ query: "with=other" })]],
 
-  [`GET ${secrets}`]: [["2,000", () => ({})]],
+  [`GET ${secrets}`]: [
+    ["2,000", () => ({})],
+    ["2,000 due", () => ({ query: "due_within=366d" })]
+  ],
+  [`PATCH ${secrets}/:key`]: [
+    ["", () => ({ place: { env_name: "large", key: largeKeys[0] }, body: { owner: `${"o".repeat(64)}@example.com` } })]
+  ],
+  "GET /api/orgs/:org_name/secrets/due": [["100 of 2,000", () => ({ query: "within=366d" })]],
   [`PUT ${secrets}/:key`]: [
     ["64 KiB", () => ({ place: { env_name: "large", key: largeKeys[0] }, body: { value: "w".repeat(65_536) } })]
   ],

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto"
+import { dueMillis, type DueTerms } from "@coffer/domain/Due"
 import { byteLength } from "@coffer/domain/SecretValues"
 import { makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
 import { assert } from "@effect/vitest"
@@ -29,6 +30,12 @@ interface AuditRow extends Omit<HeadRow, "mac"> {
   readonly resource_id: string | null
   readonly ip_address: string | null
   readonly metadata: string
+}
+
+interface DueRow extends DueTerms {
+  readonly secret_id: string
+  readonly due_at: string | null
+  readonly version_at: string
 }
 
 interface WrappedRow extends Wrapped {
@@ -116,6 +123,14 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       `SELECT id FROM organizations o WHERE removed_at IS NULL AND NOT EXISTS (
         SELECT 1 FROM members WHERE org_id = o.id AND role = 'owner' AND removed_at IS NULL)`
     )
+    const dues = yield* all<DueRow>(
+      `SELECT d.secret_id, d.expires_at, d.rotate_every_days, d.due_at, v.created_at AS version_at FROM secret_dues d
+        JOIN secrets s ON s.id = d.secret_id JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version`
+    )
+    for (const { due_at, secret_id, version_at, ...terms } of dues) {
+      const millis = dueMillis(terms, Date.parse(version_at))
+      assert.strictEqual(due_at, millis === null ? null : new Date(millis).toISOString(), `due date of ${secret_id}`)
+    }
     yield* none(
       "two pending codes for one e-mail",
       `SELECT email FROM login_codes WHERE state = 'pending' GROUP BY email HAVING count(*) > 1`

@@ -20,7 +20,7 @@ export const list = atEnvs("list", {
   run: ({ call, given, path: { env_name, ...project } }) =>
     Effect.gen(function* () {
       if (env_name !== undefined) {
-        const secrets = yield* call("secrets", (api) => api.list({ path: { ...project, env_name } }))
+        const secrets = yield* call("secrets", (api) => api.list({ path: { ...project, env_name }, urlParams: {} }))
         return listView(secrets, columns, "there are no secrets; store one with: coffer secret set KEY")
       }
       if (given.env !== undefined) return yield* bothPlaces

@@ -13,6 +13,7 @@ import { keySessions } from "./migrations/0007_key_sessions.js"
 import { secretReferences } from "./migrations/0008_secret_references.js"
 import { declaredKeys } from "./migrations/0009_declared_keys.js"
 import { webhooks } from "./migrations/0010_webhooks.js"
+import { secretDues } from "./migrations/0011_secret_dues.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -26,7 +27,8 @@ export const migrations: Migrations = {
   "0007_key_sessions": keySessions,
   "0008_secret_references": secretReferences,
   "0009_declared_keys": declaredKeys,
-  "0010_webhooks": webhooks
+  "0010_webhooks": webhooks,
+  "0011_secret_dues": secretDues
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

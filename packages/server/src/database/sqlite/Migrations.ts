@@ -25,6 +25,7 @@ import { keySessions } from "./migrations/0016_key_sessions.js"
 import { secretReferences } from "./migrations/0017_secret_references.js"
 import { declaredKeys } from "./migrations/0018_declared_keys.js"
 import { webhooks } from "./migrations/0019_webhooks.js"
+import { secretDues } from "./migrations/0020_secret_dues.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -46,7 +47,8 @@ export const migrations = {
   "0016_key_sessions": keySessions,
   "0017_secret_references": secretReferences,
   "0018_declared_keys": declaredKeys,
-  "0019_webhooks": webhooks
+  "0019_webhooks": webhooks,
+  "0020_secret_dues": secretDues
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
