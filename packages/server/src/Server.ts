@@ -16,6 +16,7 @@ import { BackupScheduleLive } from "./backups/Schedule.js"
 import { ServerConfig } from "./Config.js"
 import { summary } from "./config/Summary.js"
 import { ConsoleLive } from "./console/Http.js"
+import { DueJob } from "./dues/DueJob.js"
 import { DuesHttp } from "./dues/Http.js"
 import { EngineLive } from "./database/Engine.js"
 import { EnvironmentsHttp } from "./environments/Http.js"
@@ -123,6 +124,7 @@ const ServicesLive = supported(
     Layer.provide(SuperadminsLive),
     Layer.merge(MaintenanceLive),
     Layer.merge(WebhooksJob),
+    Layer.merge(DueJob),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )
 )

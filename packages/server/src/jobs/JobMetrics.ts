@@ -1,7 +1,7 @@
 import { Metric } from "effect"
 
 /** What one server does for all servers of a database. */
-export const jobNames = ["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry"] as const
+export const jobNames = ["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry", "due"] as const
 export type JobName = (typeof jobNames)[number]
 
 /** `released`: the server ended in the middle of it. `lost`: another server took over because the lease had passed. */

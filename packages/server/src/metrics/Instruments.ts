@@ -1,3 +1,4 @@
+import { dueStates } from "@coffer/domain/Due"
 import { deliveryReasons } from "@coffer/domain/Webhook"
 import type { MetricState } from "effect"
 import { Clock, Effect, Metric, Schema } from "effect"
@@ -20,6 +21,7 @@ import { ServerConfig } from "../Config.js"
 import { Database } from "../database/Database.js"
 import { lostConnections, retriedTransactions } from "../database/DatabaseMetrics.js"
 import { query } from "../database/Query.js"
+import { countsDue, secretsDue } from "../dues/DueMetrics.js"
 import { jobNames, jobOutcomes, jobRuns } from "../jobs/JobMetrics.js"
 import { exchangeFailures, exchangeRefusals } from "../federations/Exchange.js"
 import { decryptionFailures } from "../keys/Keyring.js"
@@ -158,7 +160,7 @@ export const makeInstruments = Effect.gen(function* () {
   const unmailed = counterOf(
     registry,
     "coffer_mail_failures_total",
-    "Login codes and invitations that the mail server did not accept"
+    "Login codes, invitations and reminders that the mail server did not accept"
   )
   const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads in the queue")
   const unwritten = counterOf(registry, "coffer_audit_write_failures_total", "Audit entries that could not be written")
@@ -196,6 +198,12 @@ export const makeInstruments = Effect.gen(function* () {
     "Transactions that were run again after a deadlock or a serialization failure"
   )
   const lost = counterOf(registry, "coffer_database_connections_lost_total", "Connections to PostgreSQL that were lost")
+  const due = new Gauge({
+    name: "coffer_secrets_due",
+    help: "Secrets that are overdue, or due within 14 days; only on the server that counts them",
+    labelNames: ["state"],
+    registers: [registry]
+  })
   const runs = new Counter({
     name: "coffer_job_runs_total",
     help: "Runs of a job on this server: done, failed, released at the end of the server, or lost to another server",
@@ -212,6 +220,10 @@ export const makeInstruments = Effect.gen(function* () {
     }
     retried(yield* count(retriedTransactions))
     lost(yield* count(lostConnections))
+    due.reset()
+    if ((yield* level(countsDue)) === 1) {
+      for (const state of dueStates) due.set({ state }, yield* level(secretsDue(state)))
+    }
     runs.reset()
     for (const name of jobNames) {
       for (const outcome of jobOutcomes) runs.inc({ name, outcome }, yield* count(jobRuns(name, outcome)))

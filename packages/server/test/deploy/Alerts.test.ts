@@ -39,10 +39,14 @@ const answers = (labels: string, status: number, rise: number) => ({
   values: every15s(rise)
 })
 
-/** Whether alerts fire after half an hour of some series. */
-const firing = (input_series: ReadonlyArray<object>, expected: Readonly<Record<string, boolean>>): void => {
+/** Whether alerts fire after half an hour of some series, or another time. */
+const firing = (
+  input_series: ReadonlyArray<object>,
+  expected: Readonly<Record<string, boolean>>,
+  eval_time = "29m"
+): void => {
   // None is expected, so that promtool names those that fire, and no other.
-  const alert_rule_test = Object.keys(expected).map((alertname) => ({ eval_time: "29m", alertname, exp_alerts: [] }))
+  const alert_rule_test = Object.keys(expected).map((alertname) => ({ eval_time, alertname, exp_alerts: [] }))
   const file = join(folder, "test.yaml")
   const tests = [{ interval: "15s", input_series, alert_rule_test }]
   writeFileSync(file, stringify({ rule_files: [rules], evaluation_interval: "15s", tests }))
@@ -67,6 +71,15 @@ describe.skipIf(!has)("deploy/alerts.yaml (needs promtool, of Debian's prometheu
     const series = [...slow(reads), answers(reads, 200, 1_000), answers(uses, 500, 80)]
     firing(series, { CofferErrors: true, CofferSlow: true, CofferUsesFail: false })
     firing([answers(reads, 200, 1_000), answers(reads, 503, 80)], { CofferErrors: true })
+  })
+
+  it("names overdue secrets once they are an hour late, and none that are only near", () => {
+    const due = (state: string) => ({
+      series: `coffer_secrets_due{state="${state}",instance="a",job="coffer"}`,
+      values: "3+0x600"
+    })
+    firing([due("overdue")], { CofferSecretsOverdue: true }, "90m")
+    firing([due("due")], { CofferSecretsOverdue: false }, "90m")
   })
 
   it("tells refused uses from spent budgets", () => {

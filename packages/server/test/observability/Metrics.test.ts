@@ -89,9 +89,9 @@ describe("the metrics", () => {
       const { le, method, name: job, outcome, reason, route, state, status, ...rest } = labels
       assert.deepStrictEqual(rest, {})
       if (le !== undefined) assert.match(le, /^([\d.]+|\+Inf)$/)
-      if (job !== undefined) assert.include(["tidy", "heads", "wraps", "backup", "stream"], job)
+      if (job !== undefined) assert.include(["tidy", "heads", "wraps", "backup", "stream", "due"], job)
       if (outcome !== undefined) assert.include(["done", "failed", "released", "lost"], outcome)
-      if (state !== undefined) assert.include(["used", "idle", "waiting"], state)
+      if (state !== undefined) assert.include(["used", "idle", "waiting", "due", "overdue"], state)
       if (reason !== undefined) assert.match(reason, /^[a-z_]+$/)
       if (route !== undefined) assert.isTrue(routes.has(route), route)
       if (status !== undefined) assert.match(status, /^\d{3}$/)

@@ -33,5 +33,9 @@ export const fill = Effect.gen(function* () {
   yield* sql`INSERT INTO sessions ${sql.insert({ id: uuid(), user_id: ada.id, token_hash: "0".repeat(64), created_at: stamp, last_used_at: stamp })}`
   yield* sql`INSERT INTO login_codes ${sql.insert({ id: uuid(), email: "ada@example.com", mac: new Uint8Array([0, 255]), state: "pending", created_at: stamp, expires_at: stamp })}`
   yield* sql`INSERT INTO drills ${sql.insert({ backup_id: uuid(), drilled_at: stamp, seconds: 1.25, valid: 1 })}`
+  yield* sql`INSERT INTO secret_dues (secret_id, org_id, env_id, owner, expires_at, due_at, event_at)
+    SELECT s.id, p.org_id, s.env_id, 'ada@example.com', ${stamp}, ${stamp}, ${stamp}
+    FROM secrets s JOIN environments e ON e.id = s.env_id JOIN projects p ON p.id = e.project_id WHERE s.key = 'CHANGED'`
+  yield* sql`INSERT INTO due_mails ${sql.insert({ user_id: ada.id, mailed_at: stamp })}`
   return ada
 })

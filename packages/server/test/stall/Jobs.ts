@@ -75,6 +75,16 @@ export const jobs = {
       await sleep(200)
     }
   },
+  "the entries about 2,000 due secrets": {
+    sql: "UPDATE secret_dues SET event_at = due_at WHERE env_id = (SELECT env_id FROM secret_dues LIMIT 1)",
+    end: (program) =>
+      until(() => {
+        const database = new Sqlite(program.file(), { readonly: true })
+        const left = database.prepare("SELECT count(*) FROM secret_dues WHERE event_at IS NOT NULL").pluck().get()
+        database.close()
+        return Promise.resolve(left === 0)
+      })
+  },
   "an erasure that was cut short": {
     sql: "PRAGMA user_version = 1",
     end: async (program) => {
@@ -102,6 +112,7 @@ export const sources: Readonly<
   "database/sqlite/FileThread.ts": { job: "the hour's round" },
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
   "files/Thread.ts": { by: "the calls of backups" },
+  "dues/DueJob.ts": { job: "the entries about 2,000 due secrets" },
   "federations/IssuerKeys.ts": { unmeasured: "two requests a minute, to an issuer that the table has not" },
   "identities/Provider.ts": { unmeasured: "one request at the start, to the provider" },
   "webhooks/Job.ts": { unmeasured: "a few rows at a time, for webhooks that the table has not" },
