@@ -15,9 +15,12 @@ export const ago = (time: string, now: number): string => {
   return "just now"
 }
 
+/** The current time, in milliseconds since 1970. */
+export const wallMillis = (): number => performance.timeOrigin + performance.now()
+
 /** A time in words, and exactly for those who point at it. */
 export const When = ({ time }: { readonly time: string }) => (
   <time dateTime={time} title={time}>
-    {ago(time, performance.timeOrigin + performance.now())}
+    {ago(time, wallMillis())}
   </time>
 )

@@ -1,4 +1,4 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
@@ -108,6 +108,25 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await ada.call("PUT", "/api/orgs/acme/projects/webshop/envs/dev/secrets/API_KEY", { value: canary })
     await visit.sees("2 entries")
     assert.notInclude(await visit.page.content(), canary)
+  })
+
+  it("a secret: says when it is due and who sees to it, and sets that", async () => {
+    await visit.page.goto(`${inject("server").url}/acme/webshop/API_KEY?env=prod`)
+    await visit.sees("It is never due.")
+    await visit.fill("Expires", "tomorrow")
+    await visit.press("Save the due date")
+    await visit.page.locator("input[aria-invalid=true]").waitFor()
+    await visit.fill("Expires", "2026-01-31")
+    await visit.fill("Replace every", "90")
+    await visit.fill("Owner", "ops@example.com")
+    await visit.press("Save the due date")
+    await visit.sees("ops@example.com sees to it.")
+    await visit.page.locator(".secret-due .badge.due-overdue").waitFor()
+    await visit.isAccessible("a due date")
+    await visit.page.getByRole("link", { name: "← Matrix" }).click()
+    await visit.page.locator(".matrix-due.due-overdue").waitFor()
+    await visit.isAccessible("a matrix with a due date")
+    await visit.page.goto(`${inject("server").url}/acme/-/members`)
   })
 
   it("account: shows the sessions and ends one", async () => {

@@ -87,6 +87,8 @@ describe("the grid of a matrix", () => {
       describeCell(other!.cells[2]!, prod!, EnvName.make("staging")),
       "version 1, differs from staging"
     )
+    const late = { ...gap!.cells[0]!, stored: { ...cell(1), due_at: "2026-02-01T00:00:00.000Z" } }
+    assert.strictEqual(describeCell(late, prod!, null), "version 1, overdue")
     assert.strictEqual(describeCell(other!.cells[0]!, { ...prod!, canRead: false }, null), "not readable for you")
   })
 

@@ -1,6 +1,8 @@
 import { isRequired, type RequiredIn } from "@coffer/domain/DeclaredKey"
+import { dueStateAt } from "@coffer/domain/Due"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { wallMillis } from "../../kit/When.js"
 import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
 
 export interface Column extends MatrixEnvironment {
@@ -148,9 +150,11 @@ export const describeCell = (
   left: EnvName | null
 ): string => {
   if (!column.canRead) return "not readable for you"
+  const due = dueStateAt(stored?.due_at, wallMillis())
   const parts = [
     stored === null ? (isRequired ? "missing, and required" : "missing") : `version ${stored.version}`,
     ...(stored?.same === null ? ["damaged"] : []),
+    ...(due === null ? [] : [due === "due" ? "due soon" : due]),
     ...(differs ? [left === null ? "differs" : `differs from ${left}`] : []),
     ...(staged === null ? [] : [staged.type === "delete" ? "staged for removal" : "new value staged"])
   ]

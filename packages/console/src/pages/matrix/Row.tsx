@@ -1,4 +1,6 @@
+import { dueStateAt } from "@coffer/domain/Due"
 import { Component } from "preact"
+import { wallMillis } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"
 import { rowHeight } from "./Size.js"
@@ -41,10 +43,12 @@ const Content = ({
     )
   }
   if (stored === null) return <span class="matrix-none">missing</span>
+  const due = dueStateAt(stored.due_at, wallMillis())
   return (
     <>
       {differs && <span class="matrix-mark">≠</span>}
       <span class="matrix-dots">••••••</span>
+      {due !== null && <span class={`matrix-due due-${due}`}>{due}</span>}
       <span class="matrix-note">{staged?.type === "delete" ? "delete" : `v${stored.version}`}</span>
     </>
   )

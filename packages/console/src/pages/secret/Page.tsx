@@ -11,6 +11,7 @@ import { hasUses } from "../../state/Server.js"
 import type { PageProps, PlaceAt } from "../Pages.js"
 import { CopyTo } from "./CopyTo.js"
 import { Declared } from "./Declared.js"
+import { Due } from "./Due.js"
 import "./Page.css"
 import { References } from "./References.js"
 import { UseRules } from "./UseRules.js"
@@ -84,6 +85,15 @@ export const Page = ({ place }: PageProps<"secret">) => {
                   key={`references ${current.env.name}`}
                   path={pathOf(place, current.env.name)}
                   cell={current.cell}
+                />
+              )}
+              {current.cell !== null && (
+                <Due
+                  key={`due ${current.env.name}`}
+                  path={pathOf(place, current.env.name)}
+                  env={current.env}
+                  cell={current.cell}
+                  changed={everywhere.reload}
                 />
               )}
               {current.cell !== null && (

@@ -1,0 +1,105 @@
+import type { SecretPath } from "@coffer/domain/api/Paths"
+import { dueStateAt, Expiry, RotationDays } from "@coffer/domain/Due"
+import type { MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
+import { Email } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import { Either, Schema } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Problem } from "../../kit/Problem.js"
+import { TextField } from "../../kit/TextField.js"
+import { wallMillis } from "../../kit/When.js"
+
+interface DueProps {
+  readonly path: SecretPath
+  readonly env: MatrixEnvironment
+  readonly cell: MatrixCell
+  readonly changed: () => void
+}
+
+/** A field that may be empty, which takes away what it was. */
+const orNone = <A, I>(
+  schema: Schema.Schema<A, I>,
+  text: string,
+  parse: (text: string) => unknown = (same) => same
+): Either.Either<A | null, unknown> =>
+  text.trim() === "" ? Either.right(null) : Schema.decodeUnknownEither(schema)(parse(text.trim()))
+
+const states = { due: "due soon", overdue: "overdue" }
+
+/** When a secret is due and who sees to it, with a form for whoever may write. */
+export const Due = ({ cell, changed, env, path }: DueProps) => {
+  const { due_at, expires_at, owner, rotate_every_days } = cell
+  const act = useAct()
+  const [expires, days, who] = [
+    useSignal(expires_at?.replace("T00:00:00.000Z", "") ?? ""),
+    useSignal(rotate_every_days === undefined ? "" : String(rotate_every_days)),
+    useSignal<string>(owner ?? "")
+  ]
+  const isTried = useSignal(false)
+  const given = {
+    expires_at: orNone(Expiry, expires.value),
+    rotate_every_days: orNone(RotationDays, days.value, Number),
+    owner: orNone(Email, who.value)
+  }
+  const isBad = (field: Either.Either<unknown, unknown>) => isTried.value && Either.isLeft(field)
+  const state = dueStateAt(due_at, wallMillis())
+  const submit = () => {
+    isTried.value = true
+    const payload = Either.all(given)
+    if (Either.isLeft(payload)) return
+    act.run(
+      call("dues", (api) => api.update({ path, payload: payload.right })),
+      changed
+    )
+  }
+  return (
+    <section class="secret-due">
+      <h2>Due date</h2>
+      <p>
+        {due_at === undefined ? (
+          <span class="quiet">It is never due.</span>
+        ) : (
+          <>
+            Due on <time dateTime={due_at}>{due_at.slice(0, 10)}</time>
+            {state !== null && <span class={`badge due-${state}`}>{states[state]}</span>}
+          </>
+        )}
+        {owner !== undefined && <span class="quiet"> {owner} sees to it.</span>}
+      </p>
+      {env.allowed.includes("write") && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            submit()
+          }}
+        >
+          <TextField
+            label="Expires"
+            text={expires}
+            placeholder="2027-01-31"
+            isBad={isBad(given.expires_at)}
+            hint="A date, or a date and time in UTC; empty: never"
+          />
+          <TextField
+            label="Replace every"
+            text={days}
+            placeholder="90"
+            isBad={isBad(given.rotate_every_days)}
+            hint="Days from 1 to 3,650, counted from the current version; empty: at any age"
+          />
+          <TextField
+            label="Owner"
+            text={who}
+            inputMode="email"
+            placeholder="ops@example.com"
+            isBad={isBad(given.owner)}
+            hint="Members of the organization get a mail once a week while it is due"
+          />
+          <Problem failure={act.failure.value} />
+          <button disabled={act.isBusy.value}>Save the due date</button>
+        </form>
+      )}
+    </section>
+  )
+}
