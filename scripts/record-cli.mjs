@@ -60,6 +60,14 @@ $ coffer secret delete API_KEY --yes
 $ coffer secret set CACHE_URL --expand 'redis://:\${API_KY}@cache'
 $ coffer secret delete CACHE_URL --yes
 
+# Due dates
+A secret can expire, be due to be replaced at an age, and have an owner. [Concepts](concepts.md#due-dates) describes what follows from it. \`secret list\` shows the dates, if there are any.
+$ coffer secret edit API_KEY --rotate-every 7d --owner ops@example.com
+$ coffer secret due
+$ coffer secret list
+$ coffer secret edit API_KEY --rotate-every none --owner none
+$ coffer secret due --within 90d
+
 # Run a command with the secrets
 Everything after \`run\` and its options is the command. It gets the secrets as environment variables.
 $ coffer run -- sh -c 'echo "the key is $API_KEY"'
@@ -306,6 +314,7 @@ const normalise = (text) =>
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, idOf)
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-31T12:00:00.000Z")
     .replace(/svc_(sa|wh)_[A-Za-z0-9]+/g, "svc_$1_EXAMPLE")
+    .replace(/\d{4}-\d\d-\d\d(?= soon)/g, "2026-02-07")
     .replace(/…[A-Za-z0-9]{4}\b/g, "…XMPL")
     .replace(/\b[0-9a-f]{64}\b/g, "0123456789abcdef".repeat(4))
     .replace(/Node v[\d.]+/g, "Node v24.0.0")

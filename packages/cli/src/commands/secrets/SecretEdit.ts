@@ -15,6 +15,7 @@ import type { Input } from "../../terminal/Input.js"
 import type { Output } from "../../terminal/Output.js"
 import { note } from "../../terminal/Print.js"
 import { ask, canAsk } from "../../terminal/Prompts.js"
+import { dueOptions, setDue, setsDue } from "./Due.js"
 import { applyEdit, type Edit, editOf, isEmpty, overlap } from "./Edits.js"
 import { someKeys } from "./Keys.js"
 
@@ -86,8 +87,14 @@ const editUntilRead = (format: FormatName, text: Redacted.Redacted): Edited =>
 
 export const edit = atEnv("edit", {
   description:
-    "Change secrets in your editor ($VISUAL, $EDITOR or vi), in a file that is yours alone and removed afterwards",
-  examples: ["coffer secret edit", "coffer secret edit API_KEY DATABASE_URL", "coffer secret edit --format env --yes"],
+    "Change secrets in your editor ($VISUAL, $EDITOR or vi), in a file that is yours alone and removed afterwards; or set when they are due",
+  examples: [
+    "coffer secret edit",
+    "coffer secret edit API_KEY DATABASE_URL",
+    "coffer secret edit --format env --yes",
+    "coffer secret edit API_KEY --expires 2027-01-31 --rotate-every 90d --owner ops@example.com",
+    "coffer secret edit API_KEY --expires none"
+  ],
   options: {
     keys: someKeys,
     format: option(
@@ -95,11 +102,18 @@ export const edit = atEnv("edit", {
       Schema.Literal(...formatNames),
       "The file's format; yaml, which holds every value, when left out"
     ),
+    ...dueOptions,
     yes
+  },
+  check: (options) => {
+    if (!setsDue(options)) return undefined
+    if (options.keys.length === 0) return "name the secrets whose due dates you set"
+    return options.format === undefined ? undefined : "--format is for the editor, and a due date is set without one"
   },
   run: (context) => {
     const { call, options, path } = context
     const { format = "yaml", keys, yes } = options
+    if (setsDue(options)) return setDue(call, path, keys, options)
     const place = `${path.project_name}/${path.env_name}`
 
     const write = (edit: Edit, { etag, references }: State) =>

@@ -1,4 +1,5 @@
 import { group } from "../../grammar/Command.js"
+import { due } from "./Due.js"
 import { remove } from "./SecretDelete.js"
 import { edit } from "./SecretEdit.js"
 import { exportSecrets } from "./SecretExport.js"
@@ -22,6 +23,7 @@ export const secretCommand = group(
     rename,
     copy,
     references,
+    due,
     versions,
     rollback,
     undelete,

@@ -1,0 +1,111 @@
+import type { SecretPath } from "@coffer/domain/api/Paths"
+import { type DuePage, type DueSecret, dueStateAt, DueWithin, Expiry, RotationDays } from "@coffer/domain/Due"
+import { Email, type SecretKey } from "@coffer/domain/Names"
+import type { SecretListed } from "@coffer/domain/Secret"
+import { Clock, Effect, Either, Schema } from "effect"
+import { defined } from "../../Defined.js"
+import { atOrg, type Call } from "../../grammar/Command.js"
+import { type Codec, option } from "../../grammar/Fields.js"
+import { printTable } from "../../terminal/Print.js"
+import { listView, type View } from "../../terminal/View.js"
+
+type Dated = Pick<SecretListed, "due_at">
+
+/** When a secret is due, with a word where that has passed or is near. */
+export const dueText = ({ due_at }: Dated, millis: number): string | undefined => {
+  const state = dueStateAt(due_at, millis)
+  const day = due_at?.slice(0, 10)
+  return day === undefined || state === null ? day : `${day} ${state === "due" ? "soon" : state}`
+}
+
+const pageSize = 100
+
+/** Reads every page. */
+const allDue = Effect.fnUntraced(function* (
+  call: Call,
+  path: Pick<SecretPath, "org_name">,
+  within: string | undefined
+) {
+  const data: Array<DueSecret> = []
+  for (let after: string | null | undefined = undefined; after !== null;) {
+    const urlParams = { limit: pageSize, ...defined({ within, after }) }
+    const page: DuePage = yield* call("dues", (api) => api.list({ path, urlParams }))
+    data.push(...page.data)
+    after = page.pagination.next_cursor
+  }
+  return { data }
+})
+
+export const due = atOrg("due", {
+  description: "List the secrets of the organization that are overdue or due soon, the earliest first",
+  examples: ["coffer secret due", "coffer secret due --within 90d --json"],
+  options: { within: option("within", DueWithin, "How far ahead to look, such as 12h or 90d; default: 14d") },
+  run: ({ call, options: { within }, path }) =>
+    Effect.gen(function* () {
+      const answer = yield* allDue(call, path, within)
+      const now = yield* Clock.currentTimeMillis
+      const columns = {
+        env: ({ env, project }: DueSecret) => `${project}/${env}`,
+        key: ({ key }: DueSecret) => key,
+        due: (secret: DueSecret) => dueText(secret, now),
+        owner: ({ owner }: DueSecret) => owner
+      }
+      return listView(answer, columns, `nothing that you may list is due within ${within ?? "14d"}`)
+    })
+})
+
+/** A value of this schema, or `none`, which takes one away. */
+const orNone = <A, I>(
+  schema: Schema.Schema<A, I>,
+  takes: string,
+  parse: (text: string) => unknown = (text) => text
+): Codec<A | null> => ({
+  value: "text",
+  description: "",
+  decode: (name, text) =>
+    text === "none"
+      ? Either.right(null)
+      : Either.mapLeft(Schema.decodeUnknownEither(schema)(parse(text)), () => `${name} must be ${takes}, or none`)
+})
+
+const daysOf = (text: string): number => (/^[1-9][0-9]{0,3}d$/.test(text) ? Number.parseInt(text, 10) : NaN)
+
+export const dueOptions = {
+  expires: option(
+    "expires",
+    orNone(Expiry, "a date, or a date and time in UTC such as 2027-01-31T08:00:00Z"),
+    "When the value stops working: a date, or a date and time in UTC; none takes it away"
+  ),
+  rotateEvery: option(
+    "rotate-every",
+    orNone(RotationDays, "days from 1d to 3650d, such as 90d", daysOf),
+    "The age at which a version is due to be replaced, such as 90d; none takes it away"
+  ),
+  owner: option("owner", orNone(Email, "an e-mail address"), "The address of who sees to it; none takes it away")
+}
+
+interface DueOptions {
+  readonly expires: string | null | undefined
+  readonly rotateEvery: number | null | undefined
+  readonly owner: Email | null | undefined
+}
+
+export const setsDue = ({ expires, owner, rotateEvery }: DueOptions): boolean =>
+  [expires, owner, rotateEvery].some((given) => given !== undefined)
+
+/** Sets what the options give for each of the keys. */
+export const setDue = Effect.fnUntraced(function* (
+  call: Call,
+  path: Omit<SecretPath, "key">,
+  keys: ReadonlyArray<SecretKey>,
+  { expires, owner, rotateEvery }: DueOptions
+) {
+  const payload = defined({ expires_at: expires, rotate_every_days: rotateEvery, owner })
+  const data = yield* Effect.forEach(keys, (key) =>
+    call("dues", (api) => api.update({ path: { ...path, key }, payload }))
+  )
+  const now = yield* Clock.currentTimeMillis
+  const rows = data.map((secret) => [secret.key, dueText(secret, now), secret.owner])
+  const view: View = { json: { data }, text: printTable(["key", "due", "owner"], rows) }
+  return view
+})
