@@ -1,8 +1,9 @@
 import type { SecretListed } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { WrongUsage } from "../../Failures.js"
 import { atEnvs } from "../../grammar/Command.js"
 import { listView } from "../../terminal/View.js"
+import { dueText } from "./Due.js"
 import { matrix } from "./Matrix.js"
 
 const columns = {
@@ -21,7 +22,11 @@ export const list = atEnvs("list", {
     Effect.gen(function* () {
       if (env_name !== undefined) {
         const secrets = yield* call("secrets", (api) => api.list({ path: { ...project, env_name }, urlParams: {} }))
-        return listView(secrets, columns, "there are no secrets; store one with: coffer secret set KEY")
+        const now = yield* Clock.currentTimeMillis
+        const due = { due: (secret: SecretListed) => dueText(secret, now) }
+        const isAnyDue = secrets.data.some(({ due_at }) => due_at !== undefined)
+        const shown = { ...columns, ...(isAnyDue && due) }
+        return listView(secrets, shown, "there are no secrets; store one with: coffer secret set KEY")
       }
       if (given.env !== undefined) return yield* bothPlaces
       return yield* matrix(call, project)
