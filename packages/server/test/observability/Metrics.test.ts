@@ -89,7 +89,8 @@ describe("the metrics", () => {
       const { le, method, name: job, outcome, reason, route, state, status, ...rest } = labels
       assert.deepStrictEqual(rest, {})
       if (le !== undefined) assert.match(le, /^([\d.]+|\+Inf)$/)
-      if (job !== undefined) assert.include(["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry", "due"], job)
+      if (job !== undefined)
+        assert.include(["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry", "due"], job)
       if (outcome !== undefined) assert.include(["done", "failed", "released", "lost"], outcome)
       if (state !== undefined) assert.include(["used", "idle", "waiting", "due", "overdue"], state)
       if (reason !== undefined) assert.match(reason, /^[a-z_]+$/)
