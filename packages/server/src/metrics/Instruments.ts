@@ -139,7 +139,7 @@ export const makeInstruments = Effect.gen(function* () {
   const readDeliveries = countersOf(
     registry,
     "coffer_webhook_deliveries_total",
-    "Tries to deliver events to webhooks: delivered, failed, or failed for the last time, which disables the webhook",
+    "Tries to deliver events to webhooks, by result",
     "result",
     tryResults,
     deliveryTries
@@ -155,7 +155,7 @@ export const makeInstruments = Effect.gen(function* () {
   const oldestDelivery = gaugeOf(
     registry,
     "coffer_webhook_oldest_pending_seconds",
-    "Age of the oldest event that an enabled webhook waits for, on the server that sends them; 0 if none does"
+    "Age of the oldest event that an enabled webhook waits for, on the server that sends them"
   )
   const unmailed = counterOf(
     registry,

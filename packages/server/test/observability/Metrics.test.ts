@@ -86,7 +86,7 @@ describe("the metrics", () => {
     assert.deepStrictEqual(series(after), series(before))
     for (const { labels, name } of after) {
       if (!name.startsWith("coffer_")) continue
-      const { le, method, name: job, outcome, reason, route, state, status, ...rest } = labels
+      const { le, method, name: job, outcome, reason, result, route, state, status, ...rest } = labels
       assert.deepStrictEqual(rest, {})
       if (le !== undefined) assert.match(le, /^([\d.]+|\+Inf)$/)
       if (job !== undefined)
@@ -94,6 +94,7 @@ describe("the metrics", () => {
       if (outcome !== undefined) assert.include(["done", "failed", "released", "lost"], outcome)
       if (state !== undefined) assert.include(["used", "idle", "waiting", "due", "overdue"], state)
       if (reason !== undefined) assert.match(reason, /^[a-z_]+$/)
+      if (result !== undefined) assert.include(["delivered", "failed", "disabled"], result)
       if (route !== undefined) assert.isTrue(routes.has(route), route)
       if (status !== undefined) assert.match(status, /^\d{3}$/)
       if (method !== undefined) assert.include(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "other"], method)
