@@ -62,9 +62,9 @@ describe("the grid of a matrix", () => {
   })
 
   it("has a row for a key that is required where the caller may read, though no environment has it", () => {
-    const declared = new Map([
+    const declared = new Map<SecretKey, "*" | ReadonlyArray<EnvName>>([
       [SecretKey.make("GAP"), [EnvName.make("staging")]],
-      [SecretKey.make("NEEDED"), "*" as const],
+      [SecretKey.make("NEEDED"), "*"],
       [SecretKey.make("ELSEWHERE"), [EnvName.make("qa")]],
       [SecretKey.make("OPTIONAL"), []]
     ])

@@ -17,7 +17,7 @@ const [dev, prod] = [EnvName.make("dev"), EnvName.make("prod")]
 const [a, b] = [SecretKey.make("A"), SecretKey.make("B")]
 const base = { etag: '"one"', revision: 1 }
 const later = { etag: '"two"', revision: 2 }
-const set = (text: string): Change => ({ type: "set", value: Redacted.make(SecretValue.make(text)) })
+const set = (text: string): Change => ({ type: "set", kind: "text", value: Redacted.make(SecretValue.make(text)) })
 
 describe("staged changes", () => {
   it("are kept by environment and key, the last of a key", () => {

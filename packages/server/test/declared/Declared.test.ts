@@ -83,7 +83,7 @@ describe("a declared key", () => {
       const made = yield* declare(ada, "PORT", { required_in: named(["staging", "prod", "prod"]), example: "80" })
       assert.deepStrictEqual(yield* get(ada, "PORT"), made)
       assert.deepStrictEqual(
-        (yield* list(ada)).map(({ key: name, updated_at: _at, ...rest }) => [name, rest]),
+        (yield* list(ada)).map(({ key: name, updated_at: _at, ...rest }): readonly [string, object] => [name, rest]),
         [
           ["API_KEY", { required_in: "*", updated_by: "ada@example.com" }],
           ["PORT", { required_in: ["prod", "staging"], example: "80", updated_by: "ada@example.com" }]

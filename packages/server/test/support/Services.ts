@@ -340,7 +340,7 @@ export const newProject = (actor: Actor, project: string, org = "acme") =>
     return yield* transaction((yield* Projects).create(place, ProjectName.make(project)))
   })
 
-type EnvAction = "secret.list" | "secret.read" | "secret.write" | "env.delete"
+type EnvAction = "secret.list" | "secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "env.delete"
 
 export const enter = <A extends EnvAction>(actor: Actor, action: A, path: EnvPath = envPath()) =>
   Effect.flatMap(Access, (access) => access.env(path, action)).pipe(asActor(actor))

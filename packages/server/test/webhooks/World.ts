@@ -42,8 +42,11 @@ export const withReceiver = <A, E, R>(test: Effect.Effect<A, E, R>) =>
       yield* organization()
       return yield* test
     }).pipe(
-      Effect.provide(Layer.mergeAll(Webhooks.Default, Deliveries.Default)),
-      Effect.provide(Layer.provideMerge(Layer.mergeAll(DeliveriesLive, unfenced), MailsLive)),
+      Effect.provide(
+        Layer.mergeAll(Webhooks.Default, Deliveries.Default).pipe(
+          Layer.provideMerge(Layer.provideMerge(Layer.mergeAll(DeliveriesLive, unfenced), MailsLive))
+        )
+      ),
       Effect.provideService(Mails, []),
       Effect.provideService(Hook, hook),
       onDatabase({ SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8" })
