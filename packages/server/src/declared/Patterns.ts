@@ -9,6 +9,12 @@ import { RE2JS } from "re2js"
  */
 const maxStates = maxPatternLength + 64
 
+/**
+ * The maximum number of states times characters. The largest of both would take a quarter of a second; a long value matches no large
+ * pattern.
+ */
+const maxSteps = 2_000_000
+
 /** Whether a whole value matches. */
 export type Matches = (value: string) => boolean
 
@@ -34,7 +40,7 @@ export const compilePattern = (pattern: string): Either.Either<Matches, Validati
         ? Either.left(
             new ValidationError({ message: "pattern: is too large once its repetitions are written out: shorten them" })
           )
-        : Either.right((value) => compiled.testExact(value))
+        : Either.right((value) => value.length * compiled.programSize() <= maxSteps && compiled.testExact(value))
   )
 
 /** The matcher of a pattern that was accepted once; one that a later engine refuses matches everything. */

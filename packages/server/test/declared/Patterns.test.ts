@@ -29,6 +29,12 @@ describe("a pattern", () => {
     assert.strictEqual(complaint(pattern), expected)
   })
 
+  it("that is large matches no long value, which would hold the server up", () => {
+    assert.isTrue(matches("(?s:.{250}).*", "a".repeat(5_000)))
+    assert.isFalse(matches("(?s:.{250}).*", "a".repeat(65_536)))
+    assert.isTrue(matches("(?s:.*)", "a".repeat(65_536)))
+  })
+
   // An engine that backtracks takes longer than the universe is old for each of these.
   it.each(["(a+)+b", "(a|a)*b", "(a|aa)+b", "(.*)(.*)(.*)(.*)(.*)b", "([a-z]+)*[0-9]", "(?:a?){100}a{100}b"])(
     "takes linear time: %s",
