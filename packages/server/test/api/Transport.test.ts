@@ -99,7 +99,7 @@ describe("a method", () => {
     ["GET", "/api/auth/login", "POST"],
     ["HEAD", "/api/auth/login", "POST"],
     ["PUT", "/api/orgs", "GET, HEAD, POST"],
-    ["POST", secret, "DELETE, GET, HEAD, PUT"],
+    ["POST", secret, "DELETE, GET, HEAD, PATCH, PUT"],
     ["DELETE", bundle, "GET, HEAD, PATCH"],
     ["OPTIONS", "/api/orgs/acme/projects/webshop/envs", "GET, HEAD, POST"]
   ])("%s that %s does not take is answered with those it takes", async (method, path, allow) => {
