@@ -70,7 +70,9 @@ const made = Effect.map(entries(), (all) =>
 )
 
 const mails = Effect.map(Mailed, (mailed) =>
-  mailed.splice(0).map(({ text, to }) => [to, ...[...text.matchAll(/^ {2}[\d-]+ {2}(\S+ \S+)/gm)].map(([, name]) => name)])
+  mailed
+    .splice(0)
+    .map(({ text, to }) => [to, ...[...text.matchAll(/^ {2}[\d-]+ {2}(\S+ \S+)/gm)].map(([, name]) => name)])
 )
 
 describe("a secret that is due", () => {
