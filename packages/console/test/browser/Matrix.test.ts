@@ -1,4 +1,4 @@
-import { assert, describe, it } from "vitest"
+import { assert, describe, expect, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { codeFor, type Json, Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, () => {
     assert.deepInclude(await ada.call("GET", path), { value: "https://db.internal/a", kind: "reference" })
     await openEditor("URL")
     await visit.press("Begin with the current value")
-    await visit.page.waitForFunction("document.querySelector('#matrix-editor').value === 'https://${HOST}/a'")
+    await expect.poll(() => visit.page.locator("#matrix-editor").inputValue()).toBe("https://${HOST}/a")
     await visit.page.locator("#matrix-editor").fill("https://${HOST}/b")
     await visit.press("Stage")
     await writeAll(visit, "dev")

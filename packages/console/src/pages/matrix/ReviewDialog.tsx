@@ -27,6 +27,11 @@ const words: Readonly<Record<string, string>> = {
   unchanged: "no change"
 }
 
+const problems: Readonly<Record<string, string>> = {
+  breaks_pattern: "breaks its pattern",
+  required: "is required here"
+}
+
 const ChangeList = ({ answer, isShown, staged }: { answer: Written; isShown: boolean; staged: Staged }) => (
   <table class="list review-list">
     <caption class="hidden">Changes of {answer.env}</caption>
@@ -47,6 +52,14 @@ const ChangeList = ({ answer, isShown, staged }: { answer: Written; isShown: boo
             </td>
             <td>
               <span class="key">{key}</span>
+              {(answer.answer.warnings ?? []).map(
+                (warning) =>
+                  warning.key === key && (
+                    <span key={warning.problem} class="badge warn">
+                      {problems[warning.problem] ?? warning.problem}
+                    </span>
+                  )
+              )}
               {isShown && own?.type === "set" && <output class="matrix-value">{Redacted.value(own.value)}</output>}
             </td>
             <td class="quiet">

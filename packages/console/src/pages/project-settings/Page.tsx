@@ -13,6 +13,7 @@ import { envAddress, orgAddress, projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import type { PageProps, PlaceAt } from "../Pages.js"
+import { Strict } from "./Strict.js"
 
 const Environments = ({ place: { org, project } }: { readonly place: PlaceAt<"project"> }) => {
   const path = { org_name: org, project_name: project }
@@ -68,7 +69,7 @@ const Environments = ({ place: { org, project } }: { readonly place: PlaceAt<"pr
   )
 }
 
-/** The environments of a project, its name, and its end. */
+/** The environments of a project, how strict it is, its name, and its end. */
 export const Page = ({ place }: PageProps<"project">) => {
   const { org, project } = place
   const path = { org_name: org, project_name: project }
@@ -77,6 +78,8 @@ export const Page = ({ place }: PageProps<"project">) => {
       <h1>Settings of {project}</h1>
       <h2>Environments</h2>
       <Environments place={place} />
+      <h2>Declared keys</h2>
+      <Strict path={path} why={missingInOrg(org, "project.update")} />
       <h2>Name</h2>
       <Rename
         key={project}

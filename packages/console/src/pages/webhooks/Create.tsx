@@ -6,11 +6,7 @@ import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { OneTimeKey } from "../../kit/OneTimeKey.js"
-import { Problem } from "../../kit/Problem.js"
-import { TextField } from "../../kit/TextField.js"
-
-/** The words of a text, which commas or spaces separate. */
-export const wordsOf = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/).filter((word) => word !== "")
+import { Form } from "./Form.js"
 
 export const stored = "Coffer stores it encrypted. Give it to the receiver, which checks deliveries with it."
 
@@ -22,43 +18,26 @@ interface CreateProps {
 
 /** Makes a webhook, and shows its key once. */
 export const Create = ({ changed, close, org }: CreateProps) => {
-  const url = useSignal("")
-  const events = useSignal("secret.*")
-  const environments = useSignal("*")
   const made = useSignal<WebhookWithKey | null>(null)
   const act = useAct()
-  const submit = (event: Event) => {
-    event.preventDefault()
-    const payload = { url: url.value, events: wordsOf(events.value), environments: wordsOf(environments.value) }
-    act.run(
-      call("webhooks", (api) => api.create({ path: { org_name: org }, payload })),
-      (webhook) => {
-        made.value = webhook
-        changed()
-      }
-    )
-  }
   return (
     <Dialog title="New webhook" close={close}>
       {made.value === null ? (
-        <form onSubmit={submit}>
-          <TextField label="Address" text={url} placeholder="https://hooks.example.com/coffer" maxLength={500} />
-          <TextField
-            label="Events"
-            text={events}
-            hint="Names such as secret.set, groups such as secret.* or member.*, or *, separated by spaces."
-          />
-          <TextField label="Environments" text={environments} hint="Names or patterns such as prod or webshop/*." />
-          <Problem failure={act.failure.value} />
-          <footer>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-            <button class="primary" disabled={act.isBusy.value || url.value === ""}>
-              Create
-            </button>
-          </footer>
-        </form>
+        <Form
+          verb="Create"
+          from={{ url: "", events: ["secret.*"], environments: ["*"] }}
+          act={act}
+          close={close}
+          submit={(payload) => {
+            act.run(
+              call("webhooks", (api) => api.create({ path: { org_name: org }, payload })),
+              (webhook) => {
+                made.value = webhook
+                changed()
+              }
+            )
+          }}
+        />
       ) : (
         <OneTimeKey of="the webhook" text={Redacted.value(made.value.signing_key)} stored={stored} />
       )}

@@ -22,17 +22,31 @@ interface DeliveriesProps {
 const outcome = ({ reason, state, status }: WebhookDelivery): string =>
   status === null ? (reason === null ? state : `${state}: ${reason}`) : `${state}: status ${status}`
 
+const minuteOf = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`
+
 const placeOf = ({ event: { environment, key, project, subject } }: WebhookDelivery): string =>
   [project, environment, key ?? subject].filter((name) => name !== null).join("/")
 
 const Row = ({ again, delivery }: { readonly delivery: WebhookDelivery; readonly again: () => void }) => (
   <tr>
-    <th scope="row">{delivery.event.event}</th>
+    <th scope="row">
+      <details class="more">
+        <summary>{delivery.event.event}</summary>
+        <pre>{JSON.stringify(delivery.event, null, 2)}</pre>
+      </details>
+    </th>
     <td>{placeOf(delivery)}</td>
     <td class="quiet">
       <When time={delivery.event.time} />
     </td>
-    <td>{outcome(delivery)}</td>
+    <td>
+      {outcome(delivery)}
+      {delivery.tries > 0 && delivery.next_try_at !== null && (
+        <span class="quiet">
+          , again at <time dateTime={delivery.next_try_at}>{minuteOf(delivery.next_try_at)}</time>
+        </span>
+      )}
+    </td>
     <td>{delivery.tries}</td>
     <td class="actions">
       <button type="button" onClick={again}>

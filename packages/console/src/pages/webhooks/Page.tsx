@@ -13,6 +13,7 @@ import { When } from "../../kit/When.js"
 import type { PageProps } from "../Pages.js"
 import { Create } from "./Create.js"
 import { Deliveries } from "./Deliveries.js"
+import { Edit } from "./Edit.js"
 import { Rotate } from "./Rotate.js"
 
 const read = (org: OrgName) =>
@@ -44,7 +45,7 @@ interface RowProps {
 
 const Row = ({ changed, org, webhook }: RowProps) => {
   const { enabled, environments, events, id, url } = webhook
-  const open = useSignal<"deliveries" | "rotate" | "delete" | null>(null)
+  const open = useSignal<"deliveries" | "edit" | "rotate" | "delete" | null>(null)
   const act = useAct()
   const path = { org_name: org, webhook_id: id }
   const origin = originOf(url)
@@ -66,6 +67,9 @@ const Row = ({ changed, org, webhook }: RowProps) => {
         <button type="button" onClick={() => (open.value = "deliveries")}>
           Deliveries<span class="hidden"> to {origin}</span>
         </button>
+        <button type="button" onClick={() => (open.value = "edit")}>
+          Edit<span class="hidden"> {origin}</span>
+        </button>
         <button
           type="button"
           disabled={act.isBusy.value}
@@ -86,6 +90,7 @@ const Row = ({ changed, org, webhook }: RowProps) => {
           Delete<span class="hidden"> {origin}</span>
         </button>
         {open.value === "deliveries" && <Deliveries org={org} webhook={webhook} close={close} />}
+        {open.value === "edit" && <Edit org={org} webhook={webhook} close={close} changed={changed} />}
         {open.value === "rotate" && <Rotate org={org} webhook={webhook} close={close} />}
         {open.value === "delete" && (
           <ConfirmByName

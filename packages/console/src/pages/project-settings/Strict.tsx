@@ -1,0 +1,46 @@
+import type { ProjectPath } from "@coffer/domain/api/Paths"
+import { useSignal } from "@preact/signals"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+
+interface StrictProps {
+  readonly path: ProjectPath
+  /** The right that is missing, in words; null if none is. */
+  readonly why: string | null
+}
+
+/** Whether values that break their declared pattern are refused. */
+export const Strict = ({ path, why }: StrictProps) => {
+  const found = useLoad(`${path.org_name}/${path.project_name}`, () => call("projects", (api) => api.get({ path })))
+  const chosen = useSignal<boolean | null>(null)
+  const act = useAct()
+  return (
+    <Reading of={found}>
+      {({ strict = false }) => (
+        <>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={(act.failure.value === null ? chosen.value : null) ?? strict}
+              disabled={why !== null || act.isBusy.value}
+              onChange={({ currentTarget: { checked } }) => {
+                chosen.value = checked
+                act.run(
+                  call("projects", (api) => api.rename({ path, payload: { strict: checked } })),
+                  found.reload
+                )
+              }}
+            />{" "}
+            Refuse values that break the declared pattern
+          </label>
+          <p class="hint">Otherwise such a value is written, with a warning. Values that are there already stay.</p>
+          {why !== null && <p class="quiet">To change that, one {why}.</p>}
+          <Problem failure={act.failure.value} />
+        </>
+      )}
+    </Reading>
+  )
+}

@@ -1,0 +1,38 @@
+import type { OrgName } from "@coffer/domain/Names"
+import { originOf, type Webhook } from "@coffer/domain/Webhook"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { Form } from "./Form.js"
+
+interface EditProps {
+  readonly org: OrgName
+  readonly webhook: Webhook
+  readonly close: () => void
+  readonly changed: () => void
+}
+
+/** Changes where a webhook is sent, and what. */
+export const Edit = ({ changed, close, org, webhook }: EditProps) => {
+  const act = useAct()
+  const path = { org_name: org, webhook_id: webhook.id }
+  return (
+    <Dialog title={`Webhook to ${originOf(webhook.url)}`} close={close}>
+      <Form
+        verb="Save"
+        from={webhook}
+        act={act}
+        close={close}
+        submit={(payload) => {
+          act.run(
+            call("webhooks", (api) => api.update({ path, payload })),
+            () => {
+              close()
+              changed()
+            }
+          )
+        }}
+      />
+    </Dialog>
+  )
+}
