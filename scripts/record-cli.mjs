@@ -181,6 +181,7 @@ $ coffer webhook edit $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-
 $ coffer webhook rotate $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --grace 0
 $ coffer webhook test $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
 $ coffer webhook deliveries $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
+$ coffer webhook resend $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') $(coffer webhook deliveries $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
 $ coffer webhook delete $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --yes
 
 # Secrets that are used without being seen

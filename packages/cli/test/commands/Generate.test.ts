@@ -54,7 +54,7 @@ describe("secret set --generate", () => {
     [["--generate=12,emoji"], /takes one of these character sets: alnum, alpha, digits, hex, base64url, symbols/],
     [["--generate="], /--generate needs a value/],
     [["--generate", "40"], /leave VALUE out; a length is written --generate=LENGTH/],
-    [["--generate", "--file", "x"], /leave --file and --allow-empty out/]
+    [["--generate", "--file", "x"], /leave --file, --expand and --allow-empty out/]
   ])("refuses %j", async (args, problem) => {
     const { code, stderr, stdout } = await place.home.coffer(["secret", "set", "REFUSED", ...args])
     assert.deepStrictEqual([code, stdout], [2, ""])
