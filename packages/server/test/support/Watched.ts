@@ -72,6 +72,11 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
   await Effect.runPromise(Layer.buildWithScope(Live, scope))
   const raw = new Sqlite(path, { readonly: true })
   const touched = new Set(["last_used_at", "last_seen_at"])
+  /** What the job of webhooks writes meanwhile, which reads the audit logs. */
+  const sending = new Map([
+    ["webhooks", new Set(["seq"])],
+    ["webhook_deliveries", new Set(["state", "tries", "status", "reason", "next_at", "updated_at"])]
+  ])
   /** A statement that makes one text of rows, which is done within SQLite: a test asks thousands of times. */
   const textOfRows = (columns: ReadonlyArray<string>, from: string) => {
     const row = columns.map((column) => `quote(${column})`).join(" || ',' || ")
@@ -83,8 +88,8 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
     .all()
     .map((name) => {
       const columns = raw.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(name)
-      const kept = columns.filter((column) => !touched.has(column))
-      return [name, textOfRows(kept, name)] as const
+      const kept = columns.filter((column) => !touched.has(column) && sending.get(name)?.has(column) !== true)
+      return [name, textOfRows(kept, name === "webhook_deliveries" ? `${name} WHERE kind <> 'event'` : name)] as const
     })
   const entries = textOfRows(["id", "action"], "audit_entries WHERE action <> 'access.denied'")
   const all = [...tables, ["audit_entries", entries] as const]
@@ -140,7 +145,7 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
       return answer
     },
 
-    /** All that the database holds, but for when credentials were used last and for the entries of refusals. */
+    /** All that the database holds, but for when credentials were used, entries of refusals, and what is sent to webhooks. */
     contents: (): ReadonlyMap<string, string> => {
       // It is another one after each change by another connection.
       const version = raw.pragma("data_version", { simple: true }) as number
