@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises"
 import { isIP, type LookupFunction } from "node:net"
+import { isPlainUrl } from "@coffer/domain/PlainUrl"
 import { Context, Data, type Duration, Effect, Predicate, Struct } from "effect"
 import { Agent, request, type Dispatcher } from "undici"
 import { ServerConfig } from "../Config.js"
@@ -77,18 +78,14 @@ export class NetworkAccess extends Context.Reference<NetworkAccess>()("@coffer/s
 
 const failed = (reason: OutboundReason) => new OutboundError({ reason })
 
-/** Parses a URL whose host is written as it is used: no other spelling of an address, no IDN that is not ASCII. */
-export const targetOf = (text: string): Effect.Effect<URL, OutboundError> => {
-  const [, host = ""] = /^https?:\/\/(\[[^\]/?#]*\]|[^:/?#]*)(?::\d+)?(?:[/?]|$)/i.exec(text) ?? []
-  if (!URL.canParse(text) || /[\s\\#\p{Cc}]/u.test(text)) return failed("url")
-  const url = new URL(text)
-  const isPlain = url.username === "" && url.password === "" && host !== "" && !host.endsWith(".")
-  return isPlain && host.toLowerCase() === url.hostname ? Effect.succeed(url) : failed("url")
-}
+/** Parses a URL whose host is written as it is used. */
+export const targetOf = (text: string): Effect.Effect<URL, OutboundError> =>
+  isPlainUrl(text) ? Effect.succeed(new URL(text)) : failed("url")
 
-const literalOf = ({ hostname }: URL): string | null => {
+const literalOf = ({ hostname }: URL): Resolved | null => {
   const address = hostname.replace(/^\[|\]$/g, "")
-  return isIP(address) === 0 ? null : address
+  const family = isIP(address)
+  return family === 0 ? null : { address, family }
 }
 
 const codeOf = (error: unknown): string =>
@@ -132,18 +129,19 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
       const literal = literalOf(url)
       return literal === null
         ? Effect.tryPromise({ try: () => resolve(url.hostname), catch: () => failed("no address") })
-        : Effect.succeed([{ address: literal, family: isIP(literal) }])
+        : Effect.succeed([literal])
     }
 
-    const vetted = (url: URL) =>
+    const judged = (url: URL, addresses: ReadonlyArray<Resolved>) =>
       Effect.gen(function* () {
-        const addresses = yield* resolved(url)
         if (addresses.length === 0) return yield* failed("no address")
         const verdicts = addresses.map(({ address }): Verdict => verdictOf(address))
         if (verdicts.includes("refused")) return yield* failed("address refused")
         const isLocal = verdicts.every((verdict) => verdict === "listed loopback")
         return url.protocol === "https:" || isLocal ? addresses : yield* failed("scheme")
       })
+
+    const vetted = (url: URL) => Effect.flatMap(resolved(url), (addresses) => judged(url, addresses))
 
     const agentFor = (addresses: ReadonlyArray<Resolved>) =>
       new Agent({
@@ -175,6 +173,14 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
       })
 
     return {
+      /** Judges a URL that is to be requested later: its form, and its host if that is an address. Names are not resolved. */
+      check: (text: string): Effect.Effect<void, OutboundError> =>
+        Effect.gen(function* () {
+          const url = yield* targetOf(text)
+          const literal = literalOf(url)
+          if (literal !== null) yield* judged(url, [literal])
+        }),
+
       request: (request: OutboundRequest): Effect.Effect<OutboundAnswer, OutboundError> =>
         Effect.gen(function* () {
           const url = yield* targetOf(request.url)

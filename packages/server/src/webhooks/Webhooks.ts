@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/Actor"
-import { LimitExceeded } from "@coffer/domain/Errors"
+import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { WebhookId } from "@coffer/domain/Ids"
 import { originOf, type Webhook, type WebhookWithKey } from "@coffer/domain/Webhook"
 import { Clock, Effect, Schema } from "effect"
@@ -8,6 +8,7 @@ import { notFound } from "../access/NotFound.js"
 import { now, timestamp } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
+import { Outbound } from "../outbound/Outbound.js"
 import { traced } from "../tracing/Traced.js"
 import { DeliveriesRepo } from "./DeliveriesRepo.js"
 import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
@@ -48,14 +49,19 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     const deliveries = yield* DeliveriesRepo
     const organizations = yield* OrganizationsRepo
     const keys = yield* SigningKeys
+    const outbound = yield* Outbound
     const { claim, find, record } = yield* KnownWebhooks
 
     const read = (place: WebhookPlace, id: WebhookId) =>
       Effect.flatMap(Effect.all([find(place, id), Clock.currentTimeMillis]), ([row, millis]) => webhookOf(row, millis))
 
+    const checkUrl = (url: string) =>
+      Effect.mapError(outbound.check(url), ({ message }) => new ValidationError({ message: `url: ${message}` }))
+
     const create = traced("Webhooks.create")(
       Effect.fnUntraced(function* (place: Place<"webhook.create">, request: NewWebhook) {
         const { environments = everything, events, url } = request
+        yield* checkUrl(url)
         if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         if ((yield* repo.count({ orgId: place.org.id })).count >= maxWebhooks) {
           return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
@@ -107,6 +113,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
           id,
           url,
           events: events === undefined ? row.events : JSON.stringify(events),
+        if (url !== row.url) yield* checkUrl(url)
           environments: environments === undefined ? row.environments : JSON.stringify(environments),
           enabled: enabled ? 1 : 0,
           failedAt: enabled ? null : row.failed_at,
@@ -159,6 +166,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     DeliveriesRepo.Default,
     KnownWebhooks.Default,
     OrganizationsRepo.Default,
-    SigningKeys.Default
+    SigningKeys.Default,
+    Outbound.Default
   ]
 }) {}
