@@ -18,6 +18,7 @@ const unsent: ReadonlySet<string> = new Set<AuditAction>([
   "org.create",
   "org.delete",
   "secret.read",
+  "secret.check",
   "secret.use",
   "secret.answer",
   "user.disable",
