@@ -2,7 +2,7 @@ import type { OrgId, WebhookId } from "@coffer/domain/Ids"
 import type { DeliveryReason } from "@coffer/domain/Webhook"
 import { Effect } from "effect"
 import { Mailer } from "../mail/Mailer.js"
-import { MembersRepo } from "../members/Repo.js"
+import { WebhooksRepo } from "./Repo.js"
 import { maxTries } from "./Retry.js"
 
 /** How many people are told. */
@@ -33,13 +33,13 @@ This mail goes to the organization's owners and admins.
 /** Mails about webhooks. */
 export class Notices extends Effect.Service<Notices>()("@coffer/server/WebhookNotices", {
   effect: Effect.gen(function* () {
-    const members = yield* MembersRepo
+    const repo = yield* WebhooksRepo
     const mailer = yield* Mailer
     return {
       disabled: (disabled: Disabled) =>
-        Effect.flatMap(members.all(disabled.orgId), (all) =>
+        Effect.flatMap(repo.admins({ orgId: disabled.orgId, limit: maxMails }), (admins) =>
           Effect.forEach(
-            all.filter(({ role }) => role === "owner" || role === "admin").slice(0, maxMails),
+            admins,
             ({ email }) =>
               mailer.sendNotice({ to: email, subject: "A webhook on Coffer was disabled", text: textOf(disabled) }),
             { discard: true }
@@ -47,5 +47,5 @@ export class Notices extends Effect.Service<Notices>()("@coffer/server/WebhookNo
         )
     } as const
   }),
-  dependencies: [MembersRepo.Default]
+  dependencies: [WebhooksRepo.Default]
 }) {}

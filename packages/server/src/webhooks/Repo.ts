@@ -1,4 +1,5 @@
 import { OrgId, WebhookId } from "@coffer/domain/Ids"
+import { Email } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
 import { query, sql } from "../database/Query.js"
 
@@ -21,6 +22,7 @@ export type WebhookRow = typeof WebhookRow.Type
 const CountRow = Schema.Struct({ count: Schema.Number })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
 const IdRow = Schema.Struct({ id: WebhookId })
+const AdminRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const DisabledRow = Schema.Struct({ org_id: OrgId, url: Schema.String })
 
 const webhooks = sql`
@@ -53,6 +55,12 @@ export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server
           updated_at)
         VALUES (${"id"}, ${"orgId"}, ${"url"}, ${"events"}, ${"environments"}, 1, ${"seq"}, 1, ${"createdBy"}, ${"now"},
           ${"now"})`,
+
+      /** The addresses of an organization's owners, and then those of its admins, without users who are disabled. */
+      admins: all(AdminRow)`
+        SELECT u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
+        WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.role IN ('owner', 'admin')
+        ORDER BY CASE m.role WHEN 'owner' THEN 0 ELSE 1 END, u.email LIMIT ${"limit"}`,
 
       update: write`
         UPDATE webhooks SET url = ${"url"}, events = ${"events"}, environments = ${"environments"},

@@ -2,8 +2,10 @@ import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Maintenance } from "@coffer/server/maintenance/Maintenance"
 import { KeyExpiry } from "@coffer/server/service-accounts/KeyExpiry"
 import { Access } from "@coffer/server/access/Access"
+import { now } from "@coffer/server/database/Time"
 import { Members } from "@coffer/server/members/Members"
 import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
+import { UsersRepo } from "@coffer/server/users/Repo"
 import { passOverEvents } from "@coffer/server/webhooks/Restored"
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceAccountName } from "@coffer/domain/Names"
@@ -128,11 +130,15 @@ describe("a webhook", () => {
         const ada = yield* person("ada@example.com")
         const place = yield* (yield* Access).org(orgPath(), "member.invite").pipe(asActor(ada))
         for (const [address, role] of [
+          ["aaron@example.com", "admin"],
           ["grace@example.com", "admin"],
+          ["gone@example.com", "admin"],
           ["dev@example.com", "developer"]
         ] as const) {
           yield* transaction((yield* Members).invite(place, email(address), role))
         }
+        const gone = yield* person("gone@example.com")
+        yield* transaction((yield* UsersRepo).disable({ id: gone.id, now: yield* now }))
         const webhook = yield* hooked()
         const watching = yield* hooked({ events: ["webhook.*"] })
         hook.answer = (response, { event: { event } }) =>
@@ -142,9 +148,9 @@ describe("a webhook", () => {
         const failed = hook.received.filter(({ event }) => event.event === "secret.set")
         assert.deepStrictEqual([failed.length, new Set(failed.map(({ path }) => path)).size], [8, 1])
         const mails = (yield* Mails).filter(({ text }) => text.includes(webhook.id))
-        const addresses: ReadonlyArray<string> = mails.map(({ to }) => to).sort()
+        const addresses: ReadonlyArray<string> = mails.map(({ to }) => to)
         const [mail] = mails
-        assert.deepStrictEqual(addresses, ["ada@example.com", "grace@example.com"])
+        assert.deepStrictEqual(addresses, ["ada@example.com", "aaron@example.com", "grace@example.com"])
         assert.include(mail?.text, "status 307")
         assert.notInclude(mail?.text, "/hook")
         yield* set("B")
@@ -176,7 +182,7 @@ describe("a webhook", () => {
           hook.secrets.filter((text) => text.startsWith("prod")),
           ["prod D 1"]
         )
-      }).pipe(Effect.provide(Members.Default))
+      }).pipe(Effect.provide([Members.Default, UsersRepo.Default]))
     )
   )
 
