@@ -34,7 +34,7 @@ const onBoth = [
   "use/Uses",
   "users/Users",
   "vault/View",
-  "webhooks/Deliveries"
+  "webhooks/{Deliveries,Holdups}"
 ]
 
 /** The others of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */

@@ -73,7 +73,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .annotate(OpenApi.Summary, "Change, disable or enable a webhook")
       .annotate(
         OpenApi.Description,
-        "Fields that are left out stay as they are. With `enabled: true`, deliveries that had failed are tried again, in their order; with `skip: true`, all that was not delivered until now is passed over."
+        "Fields that are left out stay as they are. With `enabled: true`, or with another `url`, what was not delivered is tried again at once, in its order; with `skip: true`, all that was not delivered until now is passed over."
       )
   )
   .add(

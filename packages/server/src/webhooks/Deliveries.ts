@@ -58,7 +58,7 @@ export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Del
     const send = Effect.fnUntraced(function* (webhookId: WebhookId, kind: "test" | "again", body: string) {
       const id = WebhookDeliveryId.make(yield* uuidV7)
       const moment = yield* now
-      yield* deliveries.insert({ id, webhookId, kind, lane: id, seq: 0, body, nextAt: moment, now: moment })
+      yield* deliveries.insert([{ id, webhookId, kind, lane: id, seq: 0, body, nextAt: moment, now: moment }])
       const row = yield* deliveries.find({ webhookId, id })
       return row === undefined ? yield* Effect.dieMessage("a delivery was not stored") : yield* deliveryOf(row)
     })

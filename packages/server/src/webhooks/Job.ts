@@ -1,10 +1,10 @@
-import type { WebhookId } from "@coffer/domain/Ids"
 import { type Cause, Duration, Effect, FiberMap, Layer, Metric } from "effect"
 import { EntryReader } from "../audit/EntryReader.js"
 import { isLeaseLost } from "../jobs/Lease.js"
 import { onOneServer } from "../jobs/OnOneServer.js"
 import { Outbound } from "../outbound/Outbound.js"
 import { DeliveriesRepo } from "./DeliveriesRepo.js"
+import type { Step } from "./FanOut.js"
 import { Notices } from "./Notices.js"
 import { WebhooksRepo } from "./Repo.js"
 import { makeSending } from "./Sending.js"
@@ -17,25 +17,30 @@ const retryEvery = Duration.seconds(5)
 const report = (what: string) => (cause: Cause.Cause<unknown>) =>
   isLeaseLost(cause) ? Effect.void : Effect.logError(what, cause)
 
+const pauseAfter = (steps: ReadonlyArray<Step>): Duration.Duration =>
+  steps.includes("failed") ? retryEvery : steps.includes("more") ? Duration.zero : pollEvery
+
 /**
- * Makes deliveries from the committed entries of the audit logs, and sends those whose time has come. Each webhook has a fiber
- * while it has such deliveries, so that a slow receiver holds back nobody else's.
+ * Makes deliveries from the committed entries of the audit logs, and sends those whose time has come. Each webhook has fibers
+ * of its own while it has such deliveries, so that a slow receiver holds back nobody else's.
  */
 const deliver = Effect.gen(function* () {
   const repo = yield* DeliveriesRepo
-  const { drain, due, fanOut } = yield* makeSending
-  const senders = yield* FiberMap.make<WebhookId>()
+  const { fanOut, workers } = yield* makeSending
+  const running = yield* FiberMap.make<string>()
+  // Another server may go on, which knows how old its events are.
+  yield* Effect.addFinalizer(() => Metric.set(oldestPending, 0))
 
   const round = Effect.gen(function* () {
-    yield* fanOut
+    const steps = yield* fanOut
     const { oldest } = yield* repo.oldest({})
     yield* Metric.set(oldestPending, oldest === null ? 0 : Date.parse(oldest))
-    for (const id of yield* due) {
-      const draining = Effect.catchAllCause(drain(id), report("deliveries of a webhook failed"))
-      yield* FiberMap.run(senders, id, draining, { onlyIfMissing: true })
+    for (const { name, run } of yield* workers) {
+      const working = Effect.catchAllCause(run, report("deliveries of a webhook failed"))
+      yield* FiberMap.run(running, name, working, { onlyIfMissing: true })
     }
+    return pauseAfter(steps)
   }).pipe(
-    Effect.as(pollEvery),
     Effect.catchAllCause((cause) => Effect.as(report("the job of webhooks failed")(cause), retryEvery)),
     Effect.withTracerEnabled(false)
   )

@@ -41,7 +41,8 @@ export const makeSender = Effect.gen(function* () {
     const replaced = old_key_until !== null && old_key_until > timestamp(millis)
     const numbers = replaced ? [key_number, key_number - 1] : [key_number]
     const found = yield* Effect.forEach(numbers, (number) => Effect.orDie(keys.read(webhook_id, number)))
-    return found.filter((key): key is Redacted.Redacted => key !== null)
+    const present = found.filter((key): key is Redacted.Redacted => key !== null)
+    return present.length > 0 ? present : yield* Effect.dieMessage(`the webhook ${webhook_id} has no signing key`)
   })
 
   const post = Effect.fnUntraced(function* (row: DueRow) {
@@ -97,7 +98,7 @@ export const makeSender = Effect.gen(function* () {
       Effect.gen(function* () {
         // A change of the webhook waits for this transaction, or this one for the change.
         yield* webhooks.claim({ id: webhookId })
-        const recorded = yield* repo.settle({ id, state, tries, status, reason, nextAt, now })
+        const recorded = yield* repo.settle({ id, state, tries, before: row.tries, status, reason, nextAt, now })
         if (recorded.length === 0 || row.kind !== "event") return
         if (state === "delivered") yield* repo.goOn({ webhookId, lane, now })
         if (state === "failed") yield* disable(row, outcome, now)
@@ -107,8 +108,12 @@ export const makeSender = Effect.gen(function* () {
 
   /** Sends a delivery once. If this process ends before the record, it is sent again. */
   return Effect.fnUntraced(function* (row: DueRow) {
-    const outcome = yield* post(row)
-    const state = yield* settle(row, outcome)
+    // Once there is an answer, it is recorded, also if the server is being shut down.
+    const [outcome, state] = yield* Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(post(row)), (outcome) =>
+        Effect.map(settle(row, outcome), (state) => [outcome, state] as const)
+      )
+    )
     const result: TryResult =
       state === "delivered" ? state : state === "failed" && row.kind === "event" ? "disabled" : "failed"
     yield* Metric.increment(deliveryTries(result))

@@ -1,13 +1,23 @@
-import type { WebhookId } from "@coffer/domain/Ids"
-import { Effect } from "effect"
+import type { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
+import { Cause, Effect } from "effect"
 import { now } from "../database/Time.js"
+import { isLeaseLost } from "../jobs/Lease.js"
 import { DeliveriesRepo } from "./DeliveriesRepo.js"
 import { makeFanOut } from "./FanOut.js"
 import { makeSender } from "./Sender.js"
 
-/** How many deliveries are on their way at the same time, in all and to one webhook. */
-const maxAtOnce = 32
-const maxOfWebhook = 4
+/** How many deliveries are on their way at the same time: those to three organizations whose receivers are all slow. */
+const maxAtOnce = 256
+const workersOfWebhook = 4
+
+/** How long a delivery waits that could not be sent because of this server. */
+const pauseAfterFailure = "5 seconds"
+
+/** Sends deliveries of a webhook until none is due. */
+export interface Worker {
+  readonly name: string
+  readonly run: Effect.Effect<void>
+}
 
 /** The steps of the job: deliveries are made from the logs, and then those are sent whose time has come. */
 export const makeSending = Effect.gen(function* () {
@@ -15,24 +25,50 @@ export const makeSending = Effect.gen(function* () {
   const fanOut = yield* makeFanOut
   const send = yield* makeSender
   const slots = yield* Effect.makeSemaphore(maxAtOnce)
+  /** What is being sent. */
+  const busy = new Set<WebhookDeliveryId>()
 
-  /** The webhooks that have deliveries whose time has come. */
-  const due = Effect.map(
-    Effect.flatMap(now, (moment) => repo.dueWebhooks({ now: moment })),
-    (rows) => rows.map(({ webhook_id }) => webhook_id)
-  )
+  /** Sends a delivery as it is once there is a slot: it may have been passed over, or its webhook changed, meanwhile. */
+  const sendOne = (id: WebhookDeliveryId) =>
+    slots
+      .withPermits(1)(
+        Effect.gen(function* () {
+          const row = yield* repo.toSend({ id, now: yield* now })
+          if (row !== undefined) yield* send(row)
+        })
+      )
+      .pipe(
+        Effect.catchAllCause((cause) =>
+          Cause.isInterrupted(cause) || isLeaseLost(cause)
+            ? Effect.failCause(cause)
+            : Effect.zipRight(
+                Effect.logError(`the delivery ${id} of a webhook failed`, cause),
+                Effect.sleep(pauseAfterFailure)
+              )
+        )
+      )
 
-  /** Sends what is due to a webhook, until nothing is. */
-  const drain = (webhookId: WebhookId): Effect.Effect<void> =>
+  /** Several workers share the due deliveries of a webhook, so that a slow answer holds back its environment alone. */
+  const work = (webhookId: WebhookId): Effect.Effect<void> =>
     Effect.gen(function* () {
-      const rows = yield* repo.due({ webhookId, now: yield* now, limit: maxOfWebhook })
-      if (rows.length === 0) return
-      yield* Effect.forEach(rows, (row) => slots.withPermits(1)(send(row)), {
-        concurrency: maxOfWebhook,
-        discard: true
-      })
-      yield* drain(webhookId)
+      const rows = yield* repo.due({ webhookId, now: yield* now, limit: workersOfWebhook })
+      const next = rows.find(({ id }) => !busy.has(id))
+      if (next === undefined) return
+      busy.add(next.id)
+      yield* Effect.ensuring(
+        sendOne(next.id),
+        Effect.sync(() => busy.delete(next.id))
+      )
+      yield* work(webhookId)
     })
 
-  return { fanOut, due, drain } as const
+  /** The workers of the webhooks that have deliveries whose time has come. */
+  const workers = Effect.gen(function* () {
+    const rows = yield* repo.dueWebhooks({ now: yield* now })
+    return rows.flatMap(({ webhook_id: id }) =>
+      Array.from({ length: workersOfWebhook }, (_none, index): Worker => ({ name: `${id} ${index}`, run: work(id) }))
+    )
+  })
+
+  return { fanOut, workers } as const
 })

@@ -93,33 +93,38 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
 
     const get = traced("Webhooks.get")((place: Place<"webhook.list">, id: WebhookId) => read(place, id))
 
-    /** Passes over what was not delivered, or lets go what stopped when the webhook was disabled. */
-    const resume = Effect.fnUntraced(function* (webhookId: WebhookId, skips: boolean) {
+    /** Passes over what was not delivered. */
+    const passOver = Effect.fnUntraced(function* (webhookId: WebhookId) {
       const moment = yield* now
-      if (skips) {
-        yield* deliveries.skip({ webhookId, now: moment })
-        yield* repo.passOver({ id: webhookId })
-      } else {
-        yield* deliveries.reopen({ webhookId, now: moment })
-        yield* deliveries.goOnAll({ webhookId, now: moment })
-      }
+      yield* deliveries.skipPending({ webhookId, now: moment })
+      yield* deliveries.skipFailed({ webhookId, now: moment })
+      yield* repo.passOver({ id: webhookId })
+    })
+
+    /** Lets what was not delivered be tried again from now on, in its order. */
+    const resume = Effect.fnUntraced(function* (webhookId: WebhookId) {
+      const moment = yield* now
+      yield* deliveries.reopen({ webhookId, now: moment })
+      yield* deliveries.restart({ webhookId, now: moment })
+      yield* deliveries.goOnAll({ webhookId, now: moment })
     })
 
     const update = traced("Webhooks.update")(
       Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, request: ChangedWebhook) {
         const row = yield* claim(place, id)
         const { enabled = row.enabled === 1, environments, events, skip = false, url = row.url } = request
+        if (url !== row.url) yield* checkUrl(url)
         yield* repo.update({
           id,
           url,
           events: events === undefined ? row.events : JSON.stringify(events),
-        if (url !== row.url) yield* checkUrl(url)
           environments: environments === undefined ? row.environments : JSON.stringify(environments),
           enabled: enabled ? 1 : 0,
           failedAt: enabled ? null : row.failed_at,
           now: yield* now
         })
-        if (skip || (enabled && row.enabled === 0)) yield* resume(id, skip)
+        if (skip) yield* passOver(id)
+        else if (request.enabled === true || (enabled && url !== row.url)) yield* resume(id)
         yield* record(place, { id, url }, "webhook.update", {
           ...(url !== row.url && { before: originOf(row.url) }),
           ...(events !== undefined && { events }),

@@ -1,11 +1,14 @@
 import type { UserActor } from "@coffer/domain/Actor"
 import { cursorOf } from "@coffer/domain/AuditCursor"
 import { CurrentActor } from "@coffer/domain/Actor"
+import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/audit/Trail"
 import { Database } from "@coffer/server/database/Database"
 import { Revisions } from "@coffer/server/secrets/Revisions"
 import { UserDirectory } from "@coffer/server/users/Users"
+import { uuidV7 } from "@coffer/server/database/Uuid"
+import { DeliveriesRepo } from "@coffer/server/webhooks/DeliveriesRepo"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { envPath, freshPath, orgPath, person, raw } from "../support/Services.js"
@@ -148,6 +151,36 @@ describe("a statement's plan", () => {
         assert.deepStrictEqual([read.length, list.length], [3, 3])
         for (const plan of [...read, ...list, ...bundle]) assertSearches(plan)
       })
+    )
+  )
+
+  it.live("finds the deliveries of webhooks by index, whatever was delivered and whatever waits", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        const repo = yield* DeliveriesRepo
+        const [webhookId, id] = [WebhookId.make(yield* uuidV7), WebhookDeliveryId.make(yield* uuidV7)]
+        const now = "2026"
+        const calls = [
+          repo.oldest({}),
+          repo.dueWebhooks({ now }),
+          repo.due({ webhookId, now, limit: 4 }),
+          repo.toSend({ id, now }),
+          repo.pending({ webhookId }),
+          repo.inLane({ webhookId, lane: "web/prod" })
+        ]
+        const found = yield* plans(Effect.all(calls, { discard: true }))
+        assert.deepStrictEqual(
+          found.map(({ steps }) => steps.find((step) => /SEARCH (?:d|webhook_deliveries) /.test(step))),
+          [
+            "SEARCH d USING INDEX webhook_deliveries_due (next_at>?)",
+            "SEARCH d USING INDEX webhook_deliveries_due (next_at<?)",
+            "SEARCH d USING INDEX webhook_deliveries_next (webhook_id=? AND next_at<?)",
+            "SEARCH d USING INDEX sqlite_autoindex_webhook_deliveries_1 (id=?)",
+            "SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_in_lane (webhook_id=?)",
+            "SEARCH webhook_deliveries USING INDEX webhook_deliveries_in_lane (webhook_id=? AND lane=?)"
+          ]
+        )
+      }).pipe(Effect.provide(DeliveriesRepo.Default))
     )
   )
 

@@ -107,9 +107,9 @@ export const deliveriesOf = ({ id }: WebhookWithKey) =>
 
 /** Does what the job does, until nothing is due. */
 export const deliver = Effect.gen(function* () {
-  const { drain, due, fanOut } = yield* makeSending
+  const { fanOut, workers } = yield* makeSending
   yield* fanOut
-  yield* Effect.forEach(yield* due, drain, { discard: true, concurrency: "unbounded" })
+  yield* Effect.forEach(yield* workers, ({ run }) => run, { discard: true, concurrency: "unbounded" })
 })
 
 /** Lets time pass in steps, and delivers after each. */

@@ -14,6 +14,7 @@ import { secretReferences } from "./migrations/0008_secret_references.js"
 import { declaredKeys } from "./migrations/0009_declared_keys.js"
 import { webhooks } from "./migrations/0010_webhooks.js"
 import { secretDues } from "./migrations/0011_secret_dues.js"
+import { webhookIndexes } from "./migrations/0012_webhook_indexes.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -28,7 +29,8 @@ export const migrations: Migrations = {
   "0008_secret_references": secretReferences,
   "0009_declared_keys": declaredKeys,
   "0010_webhooks": webhooks,
-  "0011_secret_dues": secretDues
+  "0011_secret_dues": secretDues,
+  "0012_webhook_indexes": webhookIndexes
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -26,6 +26,7 @@ import { secretReferences } from "./migrations/0017_secret_references.js"
 import { declaredKeys } from "./migrations/0018_declared_keys.js"
 import { webhooks } from "./migrations/0019_webhooks.js"
 import { secretDues } from "./migrations/0020_secret_dues.js"
+import { webhookIndexes } from "./migrations/0021_webhook_indexes.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -48,7 +49,8 @@ export const migrations = {
   "0017_secret_references": secretReferences,
   "0018_declared_keys": declaredKeys,
   "0019_webhooks": webhooks,
-  "0020_secret_dues": secretDues
+  "0020_secret_dues": secretDues,
+  "0021_webhook_indexes": webhookIndexes
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
