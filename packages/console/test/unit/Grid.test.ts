@@ -89,6 +89,8 @@ describe("the grid of a matrix", () => {
     )
     const late = { ...gap!.cells[0]!, stored: { ...cell(1), due_at: "2026-02-01T00:00:00.000Z" } }
     assert.strictEqual(describeCell(late, prod!, null), "version 1, overdue")
+    const refers = { ...gap!.cells[0]!, stored: { ...cell(1), kind: "reference" as const } }
+    assert.strictEqual(describeCell(refers, prod!, null), "version 1, a reference")
     assert.strictEqual(describeCell(other!.cells[0]!, { ...prod!, canRead: false }, null), "not readable for you")
   })
 

@@ -2,6 +2,7 @@ import { isRequired, type RequiredIn } from "@coffer/domain/DeclaredKey"
 import { dueStateAt } from "@coffer/domain/Due"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { byStage } from "../../kit/Stages.js"
 import { wallMillis } from "../../kit/When.js"
 import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
 
@@ -40,18 +41,6 @@ export interface Filter {
 }
 
 export const noFilter: Filter = { text: "", only: null }
-
-/** The usual names of stages, from the first to the last. Others come before them, by name. */
-const stages = [
-  /^(local|dev|development)/,
-  /^(test|qa|ci|preview)/,
-  /^(stage|staging|uat|pre)/,
-  /^(prod|production|live)/
-]
-
-const rankOf = (name: string): number => stages.findIndex((pattern) => pattern.test(name))
-
-const byStage = (a: Column, b: Column): number => rankOf(a.name) - rankOf(b.name) || (a.name < b.name ? -1 : 1)
 
 const byKey = (a: GridRow, b: GridRow): number => (a.key < b.key ? -1 : 1)
 
@@ -153,6 +142,7 @@ export const describeCell = (
   const due = dueStateAt(stored?.due_at, wallMillis())
   const parts = [
     stored === null ? (isRequired ? "missing, and required" : "missing") : `version ${stored.version}`,
+    ...(stored?.kind === "reference" ? ["a reference"] : []),
     ...(stored?.same === null ? ["damaged"] : []),
     ...(due === null ? [] : [due === "due" ? "due soon" : due]),
     ...(differs ? [left === null ? "differs" : `differs from ${left}`] : []),

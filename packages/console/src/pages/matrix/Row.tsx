@@ -48,6 +48,7 @@ const Content = ({
     <>
       {differs && <span class="matrix-mark">≠</span>}
       <span class="matrix-dots">••••••</span>
+      {stored.kind === "reference" && <span class="matrix-kind">ref</span>}
       {due !== null && <span class={`matrix-due due-${due}`}>{due}</span>}
       <span class="matrix-note">{staged?.type === "delete" ? "delete" : `v${stored.version}`}</span>
     </>

@@ -17,7 +17,7 @@ export const CopyTo = ({ done, path, targets }: CopyProps) => {
   const copied = useSignal<string | null>(null)
   if (targets.length === 0) return null
   return (
-    <section class="secret-copy">
+    <section>
       <h2>Copy to</h2>
       <Problem failure={act.failure.value} />
       <div class="row">

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
+import { byStage } from "../../kit/Stages.js"
 import { Link } from "../../routing/Link.js"
 import { envOf, projectAddress, secretAddress } from "../../routing/Places.js"
 import { query } from "../../routing/Router.js"
@@ -25,7 +26,9 @@ const readEverywhere = ({ key, org, project }: PlaceAt<"secret">) =>
     ),
     (answer) => {
       const cells = answer?.data.find((row) => row.key === key)?.cells ?? []
-      return (answer?.environments ?? []).map((env, index) => ({ env, cell: cells[index] ?? null }))
+      return (answer?.environments ?? [])
+        .map((env, index) => ({ env, cell: cells[index] ?? null }))
+        .sort((a, b) => byStage(a.env, b.env))
     }
   )
 
