@@ -2,6 +2,7 @@ import { NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { IncomingMessage } from "node:http"
 import type { Settings } from "../Config.js"
 import { sessionCookie } from "./Browser.js"
+import { isVaultPath } from "../vault/Target.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 /** Headers that may occur once only. Of several, Node would keep the first or join them. */
@@ -22,6 +23,16 @@ const repeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined => 
 const hasValidHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.host === undefined ? httpVersion === "1.0" : headers.host !== ""
 
+/** Without it, a client that asks for a wrapping token would pass on the response itself. */
+const wrapped = new ValidationError({
+  message: "x-vault-wrap-ttl: this view of Vault's API does not wrap responses: send the request without it"
+})
+
+const asksForWrapping = ({ headers, url }: NodeRequest): boolean => {
+  const ttl = headers["x-vault-wrap-ttl"]
+  return ttl !== undefined && !/^0*s?$/.test(ttl) && isVaultPath(url)
+}
+
 /** Returns the error of a request that must not be routed, or null. */
 export const refusal = (request: NodeRequest, settings: Settings): NotFound | ValidationError | null => {
   const twice = repeatedHeader(request.source)
@@ -36,6 +47,7 @@ export const refusal = (request: NodeRequest, settings: Settings): NotFound | Va
   if (hasOther && sessionCookie(settings, headers) !== null) {
     return new ValidationError({ message: "a cookie and another credential are there: send one credential" })
   }
+  if (settings.vaultApi && asksForWrapping(request)) return wrapped
   const path = request.url.split("?", 1)[0] ?? ""
   // The router cuts a path at `;` or `#`, accepts an empty segment as a parameter, and takes `*` for the root.
   return /^[^/]|[;#]|\/\/|.\/$/.test(path)

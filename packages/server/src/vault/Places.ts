@@ -7,16 +7,18 @@ import { accountOf } from "./KeySessions.js"
 
 const decodeOrg = Schema.decodeOption(OrgName)
 
-/** Vault's clients may end a namespace with a slash. */
-export const namespaceOf = (headers: Namespace): string | null =>
-  headers["x-vault-namespace"]?.replace(/\/$/, "") ?? null
+/** The namespace of a request, or null. Vault's clients may end it with a slash; the root namespace is empty. */
+export const namespaceOf = (headers: Namespace): string | null => {
+  const namespace = headers["x-vault-namespace"]?.replace(/\/$/, "")
+  return namespace === undefined || namespace === "" ? null : namespace
+}
 
 /** The organization that a request names, or else that of its account. Whether it exists is not looked at. */
 export const orgOf = (headers: Namespace) =>
   Effect.gen(function* () {
     const account = yield* Effect.flatMap(CurrentActor, accountOf)
     const namespace = namespaceOf(headers)
-    if (namespace === null || namespace === "") return account.orgName
+    if (namespace === null) return account.orgName
     return yield* Option.match(decodeOrg(namespace), {
       onNone: () => notVisible("the namespace"),
       onSome: Effect.succeed

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Account, type Person, Service } from "../authorization/Service.js"
 import type { Answer, Json } from "../support/Program.js"
-import { Client } from "./Client.js"
+import { Client, tokens } from "./Client.js"
 
 // What Vault's clients send and look for, as recorded from bao, consul-template, envconsul and External Secrets.
 
@@ -62,7 +62,11 @@ describe("a login with a key", () => {
     const raw = JSON.stringify(body)
     const form = { "content-type": "application/x-www-form-urlencoded" }
     const path = "/v1/auth/approle/login"
+    const none = new Client(service, "")
     const answers = [
+      await none.login("deploy pipeline", deploy.key),
+      await new Client(service, "/").login("deploy pipeline", deploy.key),
+      await none.get(deploy.key, "webshop/data/prod"),
       await vault.login("acme/deploy pipeline", deploy.key),
       await new Client(service, "acme/").login("deploy pipeline", deploy.key),
       await vault.call(null, "POST", "auth/approle/login", { body }),
@@ -70,7 +74,7 @@ describe("a login with a key", () => {
     ]
     assert.deepStrictEqual(
       answers.map(({ status }) => status),
-      [200, 200, 200, 200]
+      [200, 200, 200, 200, 200, 200, 200]
     )
   })
 
@@ -239,12 +243,39 @@ describe("an environment", () => {
     refused(await vault.get(token, "webshop/metadata/prod?list=true"), 404, /^an environment holds no paths/)
   })
 
+  it("has the values that its references lead to, and is refused whole where one leads to none", async () => {
+    const env = `${acme}/projects/webshop/envs/staging`
+    const { key } = await another()
+    await service.do(ada, "PUT", `${env}/secrets/HOST`, { value: "db" })
+    await service.do(ada, "PUT", `${env}/secrets/URL`, { value: "x://${HOST}", kind: "reference" })
+    const { data } = (await vault.get(key, "webshop/data/staging")).body.data
+    assert.deepStrictEqual(data, { HOST: "db", URL: "x://db" })
+    await service.do(ada, "DELETE", `${env}/secrets/HOST?force=1`)
+    const reads = await service.entries(ada, `${acme}/audit-logs`, "secret.read")
+    refused(await vault.get(key, "webshop/data/staging"), 409, /^URL refers to HOST, which is not there$/)
+    const direct = await service.call(ada, "GET", `${env}/bundle?format=object`)
+    assert.deepStrictEqual(
+      [direct.status, direct.body.error],
+      [409, { code: "REFERENCE_REFUSED", message: "URL refers to HOST, which is not there" }]
+    )
+    assert.lengthOf(await service.entries(ada, `${acme}/audit-logs`, "secret.read"), reads.length)
+  })
+
   it("is listed, with and without the slash that some clients send", async () => {
     const token = await vault.token(deploy)
     for (const path of ["webshop/metadata?list=true", "webshop/metadata/?list=true"]) {
       assert.include((await vault.get(token, path)).body.data.keys, "prod")
     }
     refused(await vault.get(token, "webshop/metadata"), 400, /\?list=true/)
+  })
+
+  it("is not handed out in place of a wrapping token", async () => {
+    const read = (ttl: string) =>
+      service.program.call("GET", "/v1/webshop/data/prod", {
+        headers: { ...tokens(deploy.key), "x-vault-wrap-ttl": ttl }
+      })
+    refused(await read("60s"), 400, /^x-vault-wrap-ttl: this view of Vault's API does not wrap responses/)
+    assert.strictEqual((await read("0")).status, 200)
   })
 
   it("is not read in an earlier version, or with what nobody asked for", async () => {
