@@ -8,7 +8,7 @@ import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import { Cause, Effect, Layer } from "effect"
 import { tree } from "./Commands.js"
 import { type CannotDo, describe, exitCodes, type Failure } from "./Failures.js"
-import type { Leaf, Terminal } from "./grammar/Command.js"
+import type { Leaf, Report, Terminal } from "./grammar/Command.js"
 import { commandLine, noCommand, withHint } from "./grammar/Complaints.js"
 import { commandHelp, groupHelp, withBoldTitles } from "./grammar/Help.js"
 import { locate } from "./grammar/Tree.js"
@@ -39,12 +39,26 @@ const sentenceIn = ({ error }: ValidationError) => {
   return span._tag === "Text" ? span.value : "the command line is wrong"
 }
 
-const explain = (failure: Failure | ValidationError, path: ReadonlyArray<string>) => {
-  if (isValidationError(failure)) return usageError(withHint(sentenceIn(failure), path))
+const unreported = () => Effect.void
+
+const explain = <E>(
+  failure: Failure | ValidationError,
+  path: ReadonlyArray<string>,
+  report: (sentence: string) => Effect.Effect<void, E, Terminal>
+) => {
+  if (isValidationError(failure)) {
+    const sentence = sentenceIn(failure)
+    return Effect.zipRight(report(sentence), usageError(withHint(sentence, path)))
+  }
   const { exitCode, sentence } = describe(failure)
   const message = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
   const details = failure._tag === "BadFile" ? failure.lines : []
-  return Effect.as(Effect.zipRight(Effect.forEach(details, note), Effect.flatMap(message, note)), exitCode)
+  return Effect.gen(function* () {
+    yield* report(sentence)
+    yield* Effect.forEach(details, note)
+    yield* note(yield* message)
+    return exitCode
+  })
 }
 
 type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
@@ -52,11 +66,14 @@ type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
 const runLeaf = (leaf: Leaf, path: ReadonlyArray<string>, argv: ReadonlyArray<string>): Execution => {
   const reading = readWords(leaf, argv)
   if (reading.type === "help") return printHelp(commandHelp(path, leaf))
+  const report: Report = leaf.report ?? unreported
   const problem = reading.type === "wrong" ? reading.message : countProblem(leaf, reading, commandLine(path))
-  if (reading.type === "wrong" || problem !== undefined) return usageError(withHint(problem ?? "", path))
+  if (reading.type === "wrong" || problem !== undefined) {
+    return Effect.zipRight(report(problem ?? ""), usageError(withHint(problem ?? "", path)))
+  }
   return Effect.matchEffect(Effect.scoped(leaf.start(markWords(reading))), {
     onSuccess: () => Effect.succeed(exitCodes.done),
-    onFailure: (failure) => explain(failure, path)
+    onFailure: (failure) => explain(failure, path, report)
   })
 }
 
@@ -81,7 +98,7 @@ const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeT
 /** Runs a command line. Returns the exit code. */
 export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, never, Terminal> =>
   runCommandLine(argv).pipe(
-    Effect.catchAll((failure) => explain(failure, [])),
+    Effect.catchAll((failure) => explain(failure, [], unreported)),
     Effect.catchAllCause((cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
       if (Cause.squash(cause) instanceof ReaderGone) return Effect.succeed(exitCodes.readerGone)

@@ -17,7 +17,7 @@ import {
   type Settings
 } from "@coffer/domain/client/Settings"
 import { Effect, Either, Option, type Scope } from "effect"
-import { type Failure, WrongUsage } from "../Failures.js"
+import { type CannotDo, type Failure, WrongUsage } from "../Failures.js"
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
 import { printView, type View } from "../terminal/View.js"
@@ -32,12 +32,17 @@ export type Terminal = Input | Output
 /** What a command needs: connections are closed with the scope. */
 type Needs = Terminal | Scope.Scope
 
+/** Reports a failure on standard output, for a caller that does not show standard error. */
+export type Report = (sentence: string) => Effect.Effect<void, CannotDo, Output>
+
 /** A command as data, and the effect that it is with the words of a command line. */
 export interface Leaf extends Syntax {
   readonly type: "command"
   readonly name: string
   readonly description: string
   readonly examples: ReadonlyArray<string>
+  /** Called with each failure, wrong usage included, before it goes to standard error. */
+  readonly report?: Report
   readonly start: (
     words: ReadonlyArray<string>
   ) => Effect.Effect<void, Failure | ValidationError, Needs | CliApp.Environment>
@@ -97,6 +102,7 @@ interface Checks<F extends Fields> {
 /** A command that works without a server, or finds its own way there. */
 interface Definition<F extends Fields, E extends Failure> extends Described, Checks<F> {
   readonly options: F
+  readonly report?: Report
   readonly run: (options: Values<F>) => Effect.Effect<void, E, Needs>
 }
 
@@ -155,14 +161,15 @@ const starter =
 /** A command that works without a server, or finds its own way there. */
 export const command = <const F extends Fields, E extends Failure>(
   name: string,
-  { check, description, examples, options: own, run }: Definition<F, E>
+  { check, description, examples, options: own, report, run }: Definition<F, E>
 ): Leaf => {
   const start = starter(
     () => Command.make(name, { own }),
     name,
     ({ own: options }) => Effect.zipRight(refuse(check?.(options)), run(options))
   )
-  return { type: "command", name, description, examples, ...syntaxOf(Object.values(own)), start }
+  const syntax = syntaxOf(Object.values(own))
+  return { type: "command", name, description, examples, ...syntax, start, ...(report === undefined ? {} : { report }) }
 }
 
 interface PlaceOptions extends Given {

@@ -77,7 +77,12 @@ describe("coffer compose", () => {
     for (const [options, problem, wanted] of [
       [["--env=nope"], /environment nope is not there/, 4],
       [["--project=X"], /a project name has/, 2],
-      [["--only=NOT_THERE"], /NOT_THERE/, 4]
+      [["--only=NOT_THERE"], /NOT_THERE/, 4],
+      [["--setenv=yes"], /^--setenv takes one of false, true$/, 2],
+      [["--only=A B"], /^--only/, 2],
+      [["--env="], /^--env needs a value$/, 2],
+      [["--project=a", "--project=b"], /--project/, 2],
+      [["--nope=1"], /^unknown option --nope/, 2]
     ] as const) {
       const { code, said } = await compose("up", ...options)
       assert.strictEqual(code, wanted)

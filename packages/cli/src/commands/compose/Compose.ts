@@ -4,7 +4,7 @@ import { SecretKey, type SecretKey as Key } from "@coffer/domain/Names"
 import { SecretKeys } from "@coffer/domain/SecretValues"
 import { Effect, Redacted, Schema } from "effect"
 import { defined } from "../../Defined.js"
-import { describe, CannotDo, type Failure } from "../../Failures.js"
+import { CannotDo } from "../../Failures.js"
 import { command, connect, env, org, placeGiven, project } from "../../grammar/Command.js"
 import { argument, commas, option, optionalArgument, repeatedOption } from "../../grammar/Fields.js"
 import { childEnvironment } from "../../run/ChildEnvironment.js"
@@ -79,9 +79,6 @@ const up = Effect.fnUntraced(function* ({ allowEnv, only, setenv, ...given }: Ch
   )
 })
 
-/** Compose shows no standard error of a provider: a failure is a message too. */
-const told = (failure: Failure) => Effect.zipRight(tell("error", describe(failure).sentence), Effect.fail(failure))
-
 export const composeCommand = command("compose", {
   description: "Be a provider of Docker Compose: services that depend on it get the secrets as their environment",
   examples: [
@@ -89,6 +86,8 @@ export const composeCommand = command("compose", {
     "coffer compose --project-name=shop up --project=webshop --env=dev env",
     "coffer compose --project-name=shop down env"
   ],
+  // Compose shows no standard error of a provider.
+  report: (sentence) => tell("error", sentence),
   options: {
     action: argument("ACTION", actions, "What Compose asks for: up, down or metadata"),
     service: optionalArgument("SERVICE", Schema.String, "The service's name in the compose file"),
@@ -98,6 +97,6 @@ export const composeCommand = command("compose", {
   run: ({ action, ...choice }) => {
     // Nothing is kept for a service that is down.
     if (action === "down") return Effect.void
-    return action === "metadata" ? printJson(metadata(parameters)) : Effect.catchAll(up(choice), told)
+    return action === "metadata" ? printJson(metadata(parameters)) : up(choice)
   }
 })
