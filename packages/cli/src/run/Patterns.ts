@@ -10,6 +10,8 @@ export class Patterns {
   private readonly depth: Int32Array
   /** The longest pattern that ends here: its number from 1 on, or 0. */
   private readonly ending: Int32Array
+  /** Where to look for the next shorter pattern that ends here. */
+  private readonly shorter: Int32Array
   private readonly lengths: ReadonlyArray<number>
   private readonly open: Int32Array
   private readonly first = new Int32Array(256)
@@ -23,6 +25,7 @@ export class Patterns {
     this.fallback = new Int32Array(size)
     this.depth = new Int32Array(size)
     this.ending = new Int32Array(size)
+    this.shorter = new Int32Array(size)
     this.lengths = [0, ...patterns.map(({ length }) => length)]
     this.open = new Int32Array(size)
     patterns.forEach((pattern, index) => this.add(pattern, index + 1))
@@ -43,9 +46,13 @@ export class Patterns {
     return this.lengths[at(this.ending, state)] ?? 0
   }
 
-  /** The index of the longest pattern that ends in this state, or -1. Of equal ones, the first. */
-  patternAt(state: number): number {
-    return at(this.ending, state) - 1
+  /** The indices of all patterns that end in this state, the longest first. Of equal ones, the first. */
+  patternsAt(state: number): ReadonlyArray<number> {
+    const found: Array<number> = []
+    for (let from = state; at(this.ending, from) !== 0; from = at(this.shorter, from)) {
+      found.push(at(this.ending, from) - 1)
+    }
+    return found
   }
 
   /** How many of the last bytes may be the beginning of a pattern that has not ended. */
@@ -84,7 +91,9 @@ export class Patterns {
       for (let to = at(this.child, state); to !== 0; to = at(this.sibling, to)) {
         if (state !== 0) this.fallback[to] = this.next(at(this.fallback, state), at(this.byte, to))
         const fallback = at(this.fallback, to)
-        if (at(this.ending, to) === 0) this.ending[to] = at(this.ending, fallback)
+        const isWhole = at(this.ending, to) !== 0
+        if (!isWhole) this.ending[to] = at(this.ending, fallback)
+        this.shorter[to] = isWhole ? fallback : at(this.shorter, fallback)
         this.open[to] = at(this.child, to) === 0 ? at(this.open, fallback) : at(this.depth, to)
         queue.push(to)
       }

@@ -16,6 +16,8 @@ const values = {
   JSON_TEXT: '{"user": "ada"}\n',
   PEM: pem,
   SAME: "canary-1-8f3b",
+  LOGIN: "canary-2-77aa",
+  LOGIN_URL: "redis://:canary-2-77aa",
   SHORT: "s3cret",
   NUMBER: "12345678"
 }
@@ -58,11 +60,14 @@ describe("coffer scan", () => {
       "secret.yml": `data:\n  text: ${Buffer.from(values.JSON_TEXT).toString("base64")}\n`,
       "escaped.json": JSON.stringify({ text: values.JSON_TEXT.trim() }),
       "odd name\n.txt": values.API_KEY,
+      "curl.sh": `curl -H 'Authorization: Basic ${Buffer.from(`ada:${values.LOGIN}`).toString("base64")}'`,
+      "url.txt": values.LOGIN_URL,
       "fine.txt": `${values.SHORT} ${values.NUMBER} -----BEGIN PRIVATE KEY-----`
     })
     const { code, stderr, stdout } = await scan(folder)
     assert.strictEqual(code, 1, stderr)
     assert.deepStrictEqual(stdout.trim().split("\n").sort(), [
+      "curl.sh\t1\tLOGIN",
       "escaped.json\t1\tJSON_TEXT",
       "indented.yml\t3\tPEM",
       "indented.yml\t4\tPEM",
@@ -73,10 +78,12 @@ describe("coffer scan", () => {
       "odd name .txt\t1\tSAME",
       "secret.yml\t2\tJSON_TEXT",
       "src/config.ts\t2\tAPI_KEY",
-      "src/config.ts\t2\tSAME"
+      "src/config.ts\t2\tSAME",
+      "url.txt\t1\tLOGIN",
+      "url.txt\t1\tLOGIN_URL"
     ])
     assert.match(stderr, /not looked for, because the value is a number or shorter than 8: NUMBER, SHORT/)
-    assert.match(stderr, /11 values of acme\/webshop\/dev in 7 staged files; take them out/)
+    assert.match(stderr, /14 values of acme\/webshop\/dev in 9 staged files; take them out/)
     for (const value of [values.API_KEY, "q7Zc", values.SHORT]) assert.notInclude(stdout + stderr, value)
     const { data } = JSON.parse((await scan(folder, "--json", "--only", "API_KEY")).stdout)
     assert.deepStrictEqual(data.at(0), { file: "odd name\n.txt", line: 1, key: "API_KEY" })
@@ -96,8 +103,14 @@ describe("coffer scan", () => {
     assert.include((await scan(folder)).stderr, "nothing to look through: 0 staged files")
   })
 
+  it("reads everything staged from a folder below, whatever git is set to", async () => {
+    const { folder, git } = repository({ "a.txt": values.API_KEY, "lib/b.txt": "clean" })
+    git("config", "diff.relative", "true")
+    assert.strictEqual((await scan(join(folder, "lib"))).code, 1)
+  })
+
   it("looks into files and folders that are named, without those that git ignores", async () => {
-    const { folder } = repository(
+    const { folder, write } = repository(
       { ".gitignore": "node_modules\n", "lib/a.txt": "clean" },
       { "lib/new.txt": values.API_KEY, "node_modules/b.txt": values.API_KEY }
     )
@@ -105,6 +118,8 @@ describe("coffer scan", () => {
     const below = await scan(folder, "lib", "--except", "SAME")
     assert.deepStrictEqual([below.code, below.stdout], [1, "lib/new.txt\t1\tAPI_KEY\n"])
     assert.strictEqual((await scan(folder, "node_modules/b.txt")).code, 1)
+    write({ ":!x/a.txt": values.API_KEY })
+    assert.strictEqual((await scan(folder, ":!x", "--only", "API_KEY")).stdout, ":!x/a.txt\t1\tAPI_KEY\n")
     assert.match((await scan(folder, "nope.txt")).stderr, /there is no file nope\.txt/)
   })
 
@@ -155,6 +170,47 @@ describe("the search", () => {
       }),
       { numRuns: 2_000 }
     )
+  })
+
+  it("finds every value, also where one ends another", () => {
+    fc.assert(
+      fc.property(fc.array(letters(8, 10), { minLength: 2, maxLength: 4 }), letters(0, 30), (values, text) => {
+        const secrets = values.map((value, index) => ({ key: String(index), value: Redacted.make(value) }))
+        const search = new Haystack(needlesOf(secrets).needles).search()
+        search.take(Buffer.from(text))
+        const found = new Set(search.finds().map(({ key }) => key))
+        for (const [index, value] of values.map((one) => one.trim()).entries()) {
+          const isThere = value.length >= 8 && text.includes(value)
+          assert.strictEqual(found.has(String(index)), isThere)
+        }
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+
+  it("finds a value in whatever base64 it became a part of", () => {
+    const bytes = fc.uint8Array({ maxLength: 5 })
+    const alphabet = fc.constantFrom("base64" as const, "base64url" as const)
+    fc.assert(
+      fc.property(fc.string({ minLength: 8 }), bytes, bytes, alphabet, (value, before, after, encoding) => {
+        const { needles } = needlesOf([{ key: "A", value: Redacted.make(value) }])
+        fc.pre(needles.length > 0)
+        const search = new Haystack(needles).search()
+        const encoded = Buffer.concat([before, Buffer.from(value), after]).toString(encoding)
+        search.take(Buffer.from(encoded))
+        assert.lengthOf(search.finds(), 1)
+      })
+    )
+  })
+
+  it("finds a value of several lines with other line breaks", () => {
+    const found = (value: string, text: string) => {
+      const search = new Haystack(needlesOf([{ key: "A", value: Redacted.make(value) }]).needles).search()
+      search.take(Buffer.from(text))
+      return search.finds().map(({ line }) => line)
+    }
+    assert.deepStrictEqual(found("one\r\ntwo\r\nthree\r\n", "\none\ntwo\nthree"), [2])
+    assert.deepStrictEqual(found("one\ntwo\nthree\n", "\r\none\r\ntwo\r\nthree"), [2])
   })
 
   it("reads a batch of git however it is cut", () => {

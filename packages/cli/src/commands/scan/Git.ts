@@ -45,7 +45,16 @@ const submodule = "160000"
 export const staged: Effect.Effect<ReadonlyArray<Staged>, CannotDo, CommandExecutor> = Effect.gen(function* () {
   // Outside of a repository, `git diff` compares files and does not say that there is none.
   yield* git(["rev-parse", "--git-dir"], () => {})
-  const listed = ["diff", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--diff-filter=ACMT"]
+  const listed = [
+    "diff",
+    "--cached",
+    "--raw",
+    "-z",
+    "--no-renames",
+    "--no-relative",
+    "--no-abbrev",
+    "--diff-filter=ACMT"
+  ]
   const fields = yield* fieldsOf(listed)
   return fields.flatMap((path, index) => {
     const [, mode, , blob] = index % 2 === 1 ? (fields[index - 1] ?? "").split(" ") : []
@@ -55,9 +64,10 @@ export const staged: Effect.Effect<ReadonlyArray<Staged>, CannotDo, CommandExecu
 
 /** The files below a folder that git has, or would add. */
 export const filesBelow = (folder: string): Effect.Effect<ReadonlyArray<string>, CannotDo, CommandExecutor> =>
-  Effect.map(fieldsOf(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder]), (fields) => [
-    ...new Set(fields.filter((path) => path !== ""))
-  ])
+  Effect.map(
+    fieldsOf(["--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder]),
+    (fields) => [...new Set(fields.filter((path) => path !== ""))]
+  )
 
 /**
  * Reads staged files, one after another.

@@ -42,10 +42,12 @@ export class Haystack {
     const take = (chunk: Uint8Array) => {
       for (const byte of chunk) {
         state = this.patterns.next(state, byte)
-        const index = this.patterns.patternAt(state)
-        if (index >= 0) {
-          const begin = line - (this.breaks[index] ?? 0)
-          for (const key of this.texts[index]?.keys ?? []) finds.set(`${begin} ${key}`, { line: begin, key })
+        if (this.patterns.longestAt(state) > 0) {
+          // The value of one key may be the end of that of another.
+          for (const index of this.patterns.patternsAt(state)) {
+            const begin = line - (this.breaks[index] ?? 0)
+            for (const key of this.texts[index]?.keys ?? []) finds.set(`${begin} ${key}`, { line: begin, key })
+          }
         }
         if (byte === lineBreak) line++
       }
