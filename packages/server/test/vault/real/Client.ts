@@ -20,6 +20,8 @@ export interface Client {
   readonly isThere: boolean
   /** What it says of an environment that is not there. */
   readonly absent: RegExp
+  /** What it says of a credential that is not valid, if not what the view says. */
+  readonly refused?: RegExp
   /** Prints DATABASE_URL of an environment of the project webshop. */
   readonly read: (by: By, env: string) => Promise<Ran>
   /** Like `read`, twice in one session with `between` between. */

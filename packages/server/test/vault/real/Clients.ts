@@ -4,9 +4,11 @@ import { fileURLToPath } from "node:url"
 import { each } from "../../authorization/Service.js"
 import type { Variables } from "../../support/Program.js"
 import { type By, type Client, file, fresh } from "./Client.js"
+import { externalSecretsClient } from "./ExternalSecrets.js"
 import { isThere, type Ran, run } from "./Run.js"
 import { terraform } from "./Terraform.js"
 import { vaultAction } from "./VaultAction.js"
+import { webhook } from "./Webhook.js"
 
 // Vault's clients as they are published: a client that is not on the PATH is skipped.
 
@@ -98,32 +100,6 @@ const envconsul = (): Client => {
   }
 }
 
-const kubeconfig = JSON.stringify({
-  apiVersion: "v1",
-  kind: "Config",
-  clusters: [{ name: "none", cluster: { server: "http://127.0.0.1:1" } }],
-  contexts: [{ name: "none", context: { cluster: "none", user: "none" } }],
-  users: [{ name: "none", user: {} }],
-  "current-context": "none"
-})
-
-export const externalSecrets = (by: By, variables: Variables, between?: () => Promise<void>): Promise<Ran> => {
-  const { folder, jwt: JWT, key: KEY, namespace: NS, role: ROLE, url: VAULT_ADDR } = by
-  const KUBECONFIG = file(fresh(by), "kubeconfig", kubeconfig)
-  const own = { HOME: folder, KUBECONFIG, VAULT_ADDR, KEY, JWT, NS, ROLE, METHOD: "approle" }
-  return run("external-secrets-client", [], { ...own, ...variables }, { between, seconds: 120 })
-}
-
-const externalSecretsClient = (): Client => ({
-  isThere: isThere("external-secrets-client"),
-  absent: /^map: map\[\] Secret does not exist$/m,
-  read: (by, env) => externalSecrets(by, { ENVIRONMENT: env, ONLY: "1" }),
-  again: (by, between) => externalSecrets(by, { BETWEEN: "1" }, between),
-  list: (by) => externalSecrets(by, {}),
-  write: (by) => externalSecrets(by, {}),
-  many: (by) => externalSecrets(by, { READS: "1000" })
-})
-
 export const hvac = (
   by: By,
   words: ReadonlyArray<string>,
@@ -164,7 +140,8 @@ export const clients: Readonly<Record<string, Client>> = {
   vault: commandLine("vault"),
   "consul-template": consulTemplate(),
   envconsul: envconsul(),
-  "external-secrets-client": externalSecretsClient(),
+  "external-secrets-client": externalSecretsClient,
+  "external-secrets-client with a webhook": webhook,
   hvac: hvacClient(),
   "gitlab-runner-vault": gitlabRunner(),
   "vault-action.js": vaultAction,

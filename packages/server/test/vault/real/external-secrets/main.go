@@ -1,4 +1,5 @@
-// Reads an environment by the Vault provider of External Secrets, unchanged. Build it beside this file:
+// Reads an environment by the Vault provider of External Secrets or, with WEBHOOK, by its webhook provider, both unchanged.
+// Build it beside this file:
 //
 //	go mod init external-secrets && go get github.com/external-secrets/external-secrets/pkg/provider/vault@v0.19.2
 //	go build -o ~/bin/external-secrets-client .
@@ -7,6 +8,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -15,6 +17,7 @@ import (
 	esv1 "github.com/external-secrets/external-secrets/apis/externalsecrets/v1"
 	esmeta "github.com/external-secrets/external-secrets/apis/meta/v1"
 	"github.com/external-secrets/external-secrets/pkg/provider/vault"
+	"github.com/external-secrets/external-secrets/pkg/provider/webhook"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,11 +31,13 @@ func main() {
 	ctx := context.Background()
 	env := os.Getenv
 	kube := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(&corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: "coffer", Namespace: "shop"},
-		Data:       map[string][]byte{"key": []byte(env("KEY")), "jwt": []byte(env("JWT"))},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "coffer-key", Namespace: "shop", Labels: map[string]string{"external-secrets.io/type": "webhook"},
+		},
+		Data: map[string][]byte{"key": []byte(env("KEY")), "jwt": []byte(env("JWT"))},
 	}).Build()
-	ref := esmeta.SecretKeySelector{Name: "coffer", Key: "key"}
-	jwt := esmeta.SecretKeySelector{Name: "coffer", Key: "jwt"}
+	ref := esmeta.SecretKeySelector{Name: "coffer-key", Key: "key"}
+	jwt := esmeta.SecretKeySelector{Name: "coffer-key", Key: "jwt"}
 	auth := &esv1.VaultAuth{}
 	switch env("METHOD") {
 	case "token":
@@ -53,8 +58,17 @@ func main() {
 		ObjectMeta: metav1.ObjectMeta{Name: "coffer", Namespace: "shop"},
 		Spec:       esv1.SecretStoreSpec{Provider: &esv1.SecretStoreProvider{Vault: spec}},
 	}
-	p := &vault.Provider{NewVaultClient: vault.NewVaultClient}
-	client, err := p.NewClient(ctx, store, kube, "shop")
+	var provider esv1.Provider = &vault.Provider{NewVaultClient: vault.NewVaultClient}
+	if text := env("WEBHOOK"); text != "" {
+		hook := &esv1.WebhookProvider{}
+		if err := json.Unmarshal([]byte(text), hook); err != nil {
+			fmt.Println("webhook:", err)
+			os.Exit(1)
+		}
+		store.Spec.Provider = &esv1.SecretStoreProvider{Webhook: hook}
+		provider = &webhook.Provider{}
+	}
+	client, err := provider.NewClient(ctx, store, kube, "shop")
 	if err != nil {
 		fmt.Println("client:", err)
 		os.Exit(1)
@@ -64,6 +78,11 @@ func main() {
 	key := env("ENVIRONMENT")
 	if key == "" {
 		key = "prod"
+	}
+	if env("ONLY") == "one" {
+		one, err := client.GetSecret(ctx, esv1.ExternalSecretDataRemoteRef{Key: key})
+		fmt.Printf("one: %q %v\n", one, err)
+		return
 	}
 	m, err := client.GetSecretMap(ctx, esv1.ExternalSecretDataRemoteRef{Key: key})
 	fmt.Printf("map: %q %v\n", m, err)
