@@ -65,12 +65,13 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
       .setPath(EnvPath)
       .addSuccess(answer(KeyCheck, "The keys that are missing, undeclared or break their pattern"))
       .addError(Forbidden)
+      .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
       .annotate(OpenApi.Summary, "Compare an environment with what its project declares, without returning values")
       .annotate(
         OpenApi.Description,
-        "`breaks` is null for service accounts with `reveal: false`, which are never told anything of a value. Values are decrypted only to match them, and one audit entry is made for that."
+        "`breaks` is null for service accounts with `reveal: false`, which are never told anything of a value. Values are decrypted only to match them, and one audit entry is made for that. LIMIT_EXCEEDED if matching takes longer than two seconds."
       )
   )
   .middleware(Admission)

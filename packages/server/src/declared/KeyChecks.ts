@@ -9,7 +9,7 @@ import { kindOf } from "../keys/Envelope.js"
 import { SecretsRepo, type WholeRow } from "../secrets/Repo.js"
 import { Versions } from "../secrets/Versions.js"
 import { traced } from "../tracing/Traced.js"
-import { matcherOfStored } from "./Patterns.js"
+import { makeMatching } from "./Patterns.js"
 import { DeclaredRepo, type Expected } from "./Repo.js"
 import { mayLearn } from "./WriteChecks.js"
 
@@ -47,6 +47,7 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
     ) {
       const patterns = new Map<string, string | null>(declared.map(({ key, pattern }) => [key, pattern]))
       const looked: Array<{ readonly key: SecretKey; readonly version: number }> = []
+      const matches = makeMatching()
       const found = yield* forEachInSlices(
         rows,
         Effect.fnUntraced(function* (row) {
@@ -55,17 +56,22 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
           if (pattern === null || kindOf(row) === "reference") return []
           const value = yield* versions.open(place, row, row)
           looked.push({ key: row.key, version: row.version })
-          return matcherOfStored(pattern)(Redacted.value(value)) ? [] : [row.key]
+          return (yield* matches(pattern, Redacted.value(value))) ? [] : [row.key]
         })
+      ).pipe(
+        Effect.ensuring(
+          Effect.suspend(() =>
+            looked.length === 0
+              ? Effect.void
+              : audit.read(sourceOf(place), {
+                  action: "secret.check",
+                  resource_type: "env",
+                  resource_id: place.env.id,
+                  metadata: { keys: looked }
+                })
+          )
+        )
       )
-      if (looked.length > 0) {
-        yield* audit.read(sourceOf(place), {
-          action: "secret.check",
-          resource_type: "env",
-          resource_id: place.env.id,
-          metadata: { keys: looked }
-        })
-      }
       return found.flat()
     })
 

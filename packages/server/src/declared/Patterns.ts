@@ -1,6 +1,6 @@
-import { ValidationError } from "@coffer/domain/Errors"
+import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { maxPatternLength } from "@coffer/domain/DeclaredKey"
-import { Either, Predicate } from "effect"
+import { Effect, Either, Predicate } from "effect"
 import { RE2JS } from "re2js"
 
 /**
@@ -44,4 +44,28 @@ export const compilePattern = (pattern: string): Either.Either<Matches, Validati
   )
 
 /** The matcher of a pattern that was accepted once; one that a later engine refuses matches everything. */
-export const matcherOfStored = (pattern: string): Matches => Either.getOrElse(compilePattern(pattern), () => () => true)
+const matcherOfStored = (pattern: string): Matches => Either.getOrElse(compilePattern(pattern), () => () => true)
+
+/** How long one request may compile and match patterns, in milliseconds. On SQLite, all other writes wait for it. */
+const maxMillis = 2_000
+
+/**
+ * Makes the function that tells whether a value matches a stored pattern, for one request. Fails once the request has used its time:
+ * an environment has values and patterns enough to keep the server busy for minutes.
+ */
+export const makeMatching = (millis = maxMillis) => {
+  let left = millis
+  return (pattern: string, value: string): Effect.Effect<boolean, LimitExceeded> =>
+    Effect.suspend(() => {
+      if (left <= 0) {
+        return new LimitExceeded({
+          message:
+            "the declared patterns take too long for these values: shorten the patterns, or write fewer secrets at once"
+        })
+      }
+      const begun = performance.now()
+      const isMatch = matcherOfStored(pattern)(value)
+      left -= performance.now() - begun
+      return Effect.succeed(isMatch)
+    })
+}

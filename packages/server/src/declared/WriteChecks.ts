@@ -7,7 +7,7 @@ import type { Place } from "../access/Access.js"
 import { forEachInSlices } from "../EventLoop.js"
 import type { Totals } from "../secrets/ChangesRepo.js"
 import type { Content, Value } from "../secrets/Versions.js"
-import { matcherOfStored } from "./Patterns.js"
+import { makeMatching } from "./Patterns.js"
 import { DeclaredRepo } from "./Repo.js"
 
 /**
@@ -39,7 +39,8 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
     /**
      * Returns what the changes are warned of, in their order. Fails with PatternBroken if the project is strict. Runs no statement if
      * the project declares nothing, and one for a single change. `values` says where the values come from: an account that is never
-     * given values is not warned of values that it did not send, but in a strict project they are refused.
+     * given values is not warned of values that it did not send, but in a strict project they are refused. Once the time for matching
+     * is used up, a strict project fails with LimitExceeded; in others the rest is written without warnings.
      */
     const measure = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
@@ -55,6 +56,9 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
         : repo.expected(place.project.id)
       const expected = new Map(declared.map((one) => [one.key, one]))
       const maySay = values === "given" || mayLearn(place.actor)
+      const matches = makeMatching()
+      const isMatch = (pattern: string, value: string) =>
+        isStrict ? matches(pattern, value) : Effect.orElseSucceed(matches(pattern, value), () => true)
       const found = yield* forEachInSlices(
         changes,
         Effect.fnUntraced(function* ({ key, value }) {
@@ -63,7 +67,7 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
             return isRequired(required_in, place.env.name) ? [{ key, problem: "required" } satisfies KeyWarning] : []
           }
           if (pattern === null || (!isStrict && !maySay)) return []
-          if (matcherOfStored(pattern)(Redacted.value(value))) return []
+          if (yield* isMatch(pattern, Redacted.value(value))) return []
           return isStrict ? yield* broken(place, key) : [{ key, problem: "breaks_pattern" } satisfies KeyWarning]
         })
       )

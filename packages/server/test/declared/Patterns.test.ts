@@ -1,6 +1,6 @@
-import { compilePattern } from "@coffer/server/declared/Patterns"
+import { compilePattern, makeMatching } from "@coffer/server/declared/Patterns"
 import { assert, describe, it } from "@effect/vitest"
-import { Either } from "effect"
+import { Effect, Either } from "effect"
 
 const matches = (pattern: string, value: string): boolean => Either.getOrThrow(compilePattern(pattern))(value)
 const complaint = (pattern: string): string =>
@@ -43,5 +43,15 @@ describe("a pattern", () => {
       assert.isFalse(matches(pattern, "a".repeat(65_536)))
       assert.isBelow(performance.now() - started, 2_000)
     }
+  )
+
+  it.effect("is matched for a limited time in one request", () =>
+    Effect.gen(function* () {
+      const matches = makeMatching(1e-6)
+      assert.isTrue(yield* matches("[0-9]+", "8080"))
+      const { _tag, message } = yield* Effect.flip(matches("[0-9]+", "8080"))
+      assert.strictEqual(_tag, "LimitExceeded")
+      assert.notInclude(message, "8080")
+    })
   )
 })
