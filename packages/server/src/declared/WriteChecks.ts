@@ -74,7 +74,14 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
       return found.flat()
     })
 
-    return { measure } as const
+    /** Measures values that are restored. They were accepted before, so a strict project does not refuse them. */
+    const measureRestored = (
+      place: Place<"secret.write">,
+      { declares }: Pick<Totals, "declares">,
+      changes: ReadonlyArray<Measured>
+    ) => Effect.orDie(measure(place, { declares: declares === 0 ? 0 : 1 }, changes, "moved"))
+
+    return { measure, measureRestored } as const
   }),
   dependencies: [DeclaredRepo.Default]
 }) {}

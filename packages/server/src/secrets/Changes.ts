@@ -107,7 +107,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* References
-    const { measure } = yield* WriteChecks
+    const { measure, measureRestored } = yield* WriteChecks
 
     /** Whether a version holds this value. One that does not decrypt counts as different, so a write replaces it. */
     const isSame = (place: Place<"secret.write">, row: WholeRow, { kind, value }: Content): Effect.Effect<boolean> =>
@@ -210,6 +210,9 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       values: "given" | "moved"
     ) => measure(place, totals, steps.flatMap(measuredIn), values)
 
+    const measureRestoredSteps = (place: Place<"secret.write">, totals: Totals, steps: ReadonlyArray<Step>) =>
+      measureRestored(place, totals, steps.flatMap(measuredIn))
+
     const bundleWritten = (
       revision: number,
       steps: ReadonlyArray<Step>,
@@ -258,7 +261,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return bundleWritten(revision, steps, warnings)
     })
 
-    return { claim, plan, measure: measureSteps, apply } as const
+    return { claim, plan, measure: measureSteps, measureRestored: measureRestoredSteps, apply } as const
   }),
   dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default, WriteChecks.Default]
 }) {}

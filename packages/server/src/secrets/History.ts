@@ -9,6 +9,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { afterCommit } from "../database/Database.js"
 import { type Erased, Erasures } from "../database/Erasures.js"
 import { now } from "../database/Time.js"
+import { measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { keyWithoutNonce, kindOf } from "../keys/Envelope.js"
 import { References } from "../references/References.js"
 import { traced } from "../tracing/Traced.js"
@@ -46,6 +47,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const erasures = yield* Erasures
     const widening = yield* Widening
     const references = yield* References
+    const { measureRestored } = yield* WriteChecks
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
     const versions = traced("History.versions")(
@@ -100,14 +102,11 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           value_bytes: totals.value_bytes - current.value_bytes + earlier.value_bytes
         }
         yield* checkLimits(totals, after)
+        const content = { kind: kindOf(earlier), value }
+        const warnings = yield* measureRestored(place, totals, measuredOf(key, content))
         const version = current.version + 1
         const revision = totals.revision + 1
-        yield* sealed.write(
-          place,
-          [{ id, key, version, kind: kindOf(earlier), value }],
-          { revision, at: written_at },
-          admitted
-        )
+        yield* sealed.write(place, [{ id, key, version, ...content }], { revision, at: written_at }, admitted)
         yield* changes.moveDues(totals, place.env.id, { revision, at: written_at })
         yield* changes.setTotals({ id: place.env.id, revision, ...after })
         yield* audit.write(sourceOf(place), {
@@ -116,7 +115,8 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           resource_id: id,
           metadata: { key, version, rolled_back_to: request.version }
         })
-        const written: SecretWritten = { key, version, created_at: current.created_at, updated_at: written_at }
+        const { created_at } = current
+        const written: SecretWritten = { key, version, created_at, updated_at: written_at, ...warningsOf(warnings) }
         return written
       })
     )
@@ -248,6 +248,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     ChangesRepo.Default,
     Versions.Default,
     Widening.Default,
-    References.Default
+    References.Default,
+    WriteChecks.Default
   ]
 }) {}

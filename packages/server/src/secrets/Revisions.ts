@@ -161,6 +161,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
           at,
           dryRun: request.dry_run === true,
           references: { force: request.force === true, mayDangle: true, arriving },
+          warnings: yield* changes.measureRestored(place, totals, steps),
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
           eventOfAll: (revision) => ({
             action: "env.revert",

@@ -6,7 +6,9 @@ import { Declared, type DeclareRequest } from "@coffer/server/declared/Declared"
 import { KeyChecks } from "@coffer/server/declared/KeyChecks"
 import { Environments } from "@coffer/server/environments/Environments"
 import { Projects } from "@coffer/server/projects/Projects"
+import { History } from "@coffer/server/secrets/History"
 import { Promotion } from "@coffer/server/secrets/Promotion"
+import { Revisions } from "@coffer/server/secrets/Revisions"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import {
@@ -27,7 +29,13 @@ import {
   writeBundle
 } from "../support/Services.js"
 
-const services = Layer.mergeAll(Declared.Default, KeyChecks.Default, Promotion.Default)
+const services = Layer.mergeAll(
+  Declared.Default,
+  History.Default,
+  KeyChecks.Default,
+  Promotion.Default,
+  Revisions.Default
+)
 
 const onDatabase =
   () =>
@@ -70,6 +78,17 @@ const copy = (actor: Actor) =>
     const to = yield* enter(actor, "secret.write", envPath("prod"))
     const from = yield* enter(actor, "secret.copy", envPath("dev"))
     return yield* transaction((yield* Promotion).copy(to, from, {}))
+  })
+
+const rollback = (actor: Actor, version: number) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.write", envPath("prod"))
+    return yield* transaction((yield* History).rollback(place, key("PORT"), { version }))
+  })
+const revert = (actor: Actor, to: number) =>
+  Effect.gen(function* () {
+    const place = yield* enter(actor, "secret.write", envPath("prod"))
+    return (yield* transaction((yield* Revisions).revert(place, { to, dry_run: true }, undefined))).written
   })
 
 const port = { pattern: "[0-9]+", required_in: named(["prod"]) }
@@ -259,6 +278,27 @@ describe("a write of a declared key", () => {
       assert.deepStrictEqual(removed.warnings, [{ key: key("PORT"), problem: "required" }])
       assert.isFalse((yield* beStrict(ada, false)).strict)
       yield* setSecret(ada, "PORT", "hunter2")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("is warned of, and never refused, if it restores a value that breaks the pattern", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      const blind = yield* account("blind", { reveal: false })
+      yield* grant(blind, "write")
+      yield* setSecret(ada, "PORT", "hunter2")
+      yield* setSecret(ada, "PORT", "8080")
+      yield* declare(ada, "PORT", port)
+      yield* beStrict(ada, true)
+      const broken = [{ key: key("PORT"), problem: "breaks_pattern" }]
+      assert.deepStrictEqual((yield* revert(ada, 1)).warnings, broken)
+      assert.deepStrictEqual((yield* revert(ada, 0)).warnings, [{ key: key("PORT"), problem: "required" }])
+      const restored = yield* rollback(ada, 1)
+      assert.deepStrictEqual([restored.version, restored.warnings], [3, broken])
+      assert.notProperty(yield* rollback(ada, 2), "warnings")
+      assert.notProperty(yield* rollback(blind, 1), "warnings", "it may not learn what the value looks like")
+      yield* rollback(ada, 2)
+      assert.notProperty(yield* revert(blind, 1), "warnings")
     }).pipe(onDatabase())
   )
 })

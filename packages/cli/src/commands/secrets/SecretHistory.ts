@@ -3,6 +3,7 @@ import { VersionNumbers } from "@coffer/domain/Secret"
 import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
 import type { SecretVersion } from "@coffer/domain/Secret"
 import { Effect } from "effect"
+import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "../../Defined.js"
 import { atEnv, type Call, yes } from "../../grammar/Command.js"
 import { commas, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
@@ -54,6 +55,7 @@ export const rollback = atEnv("rollback", {
     Effect.gen(function* () {
       const payload = { version: options.to, ...defined({ expected_version: options.ifVersion }) }
       const written = yield* call("secrets", (api) => api.rollback({ path: { ...path, key: options.key }, payload }))
+      yield* noteWarnings(written, `${path.project_name}/${path.env_name}`)
       return doneView(`${written.key} is as it was in version ${options.to}, as version ${written.version}`, written)
     })
 })

@@ -2,6 +2,7 @@ import { EnvName, SecretKey } from "@coffer/domain/Names"
 import { listOf } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkChange.js"
+import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"
 import { atEnv } from "../../grammar/Command.js"
@@ -69,6 +70,7 @@ export const rename = atEnv("rename", {
         })
       }
       const written = yield* write(false)
+      yield* noteWarnings(written, place)
       const version = written.data.find(({ key }) => key === to)?.version ?? 1
       const { json, text } = doneView(`${from} is now ${to} in ${place}, as version ${version}`, written)
       return { json, text: Effect.zipRight(text, noteUndo(written, path, given)) }
