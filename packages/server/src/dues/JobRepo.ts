@@ -94,6 +94,9 @@ export const dueJobRepo = Effect.map(
 
       mailed: write`
         INSERT INTO due_mails (user_id, mailed_at) VALUES (${"userId"}, ${"now"})
-        ON CONFLICT (user_id) DO UPDATE SET mailed_at = excluded.mailed_at`
+        ON CONFLICT (user_id) DO UPDATE SET mailed_at = excluded.mailed_at`,
+
+      /** Forgets a mail that was not sent, unless another one was noted since. */
+      notMailed: write`DELETE FROM due_mails WHERE user_id = ${"userId"} AND mailed_at = ${"now"}`
     }) as const
 )

@@ -18,7 +18,8 @@ const maxNamed = 50
 
 /**
  * Mails owners once a week what is overdue or due soon. Only a user who belongs to the organization and may list the keys of the
- * place gets them: anybody who may write a secret names its owner. A mail is noted before it is sent, so that none is sent twice.
+ * place gets them: anybody who may write a secret names its owner. A mail is noted before it is sent, so that none is sent twice. The
+ * note goes if the mail server does not take the mail for now: the next round sends it.
  */
 export const dueMails = Effect.gen(function* () {
   const repo = yield* dueJobRepo
@@ -74,7 +75,14 @@ export const dueMails = Effect.gen(function* () {
           })),
           hasMore: secrets.length > maxNamed
         }
-        yield* mailer.sendNotice({ to: owner, subject: reminderSubject(reminder), text: reminderText(reminder) })
+        yield* mailer.sendNotice({
+          to: owner,
+          subject: reminderSubject(reminder),
+          text: reminderText(reminder),
+          lost: Effect.catchAllCause(fenced(repo.notMailed({ userId, now })), (cause) =>
+            Effect.logError("an owner of due secrets gets the next mail in a week", cause)
+          )
+        })
         mails++
       }
       const last = owners.at(-1)

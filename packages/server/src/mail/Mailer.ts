@@ -17,6 +17,8 @@ interface Mail {
   readonly request: string
   /** Milliseconds since the epoch. */
   readonly queuedAt: number
+  /** Runs if the mail was not sent, but a later mail to the same address may be. */
+  readonly lost: Effect.Effect<void>
 }
 
 /** The codes of an SMTP error. Its text is dropped, because it may contain the address or the login code. */
@@ -100,6 +102,8 @@ export interface Notice {
   readonly to: Email
   readonly subject: string
   readonly text: string
+  /** Runs if the mail server cannot be reached or refuses the mail for now, so that it can be queued again. */
+  readonly lost?: Effect.Effect<void>
 }
 
 export interface Invitation {
@@ -162,17 +166,19 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
         const age = (yield* Clock.currentTimeMillis) - mail.queuedAt
         if (age > Duration.toMillis(lifetime)) {
           yield* Metric.increment(mailFailures)
+          yield* mail.lost
           return yield* Effect.logError(`${name} was not mailed: it expired while the mail server was slow`)
         }
         yield* attempt(mail).pipe(Effect.retry({ schedule: retries, while: (failure) => !failure.permanent }))
       }).pipe(
-        Effect.catchAll(({ code, responseCode }) =>
+        Effect.catchAll(({ code, permanent, responseCode }) =>
           Effect.logError(`${name} was not mailed`).pipe(
             Effect.annotateLogs({
               smtp_error: code,
               ...(responseCode === null ? {} : { smtp_response: responseCode })
             }),
-            Effect.zipLeft(Metric.increment(mailFailures))
+            Effect.zipLeft(Metric.increment(mailFailures)),
+            Effect.zipLeft(permanent ? Effect.void : mail.lost)
           )
         ),
         Effect.annotateLogs({ request: mail.request })
@@ -202,13 +208,15 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
       )
     )
 
-    return (mail: Pick<Mail, "subject" | "text" | "to">) =>
+    return ({ lost = Effect.void, ...given }: Pick<Mail, "subject" | "text" | "to"> & Partial<Pick<Mail, "lost">>) =>
       Effect.gen(function* () {
         const { id } = yield* RequestInfo
+        const mail = { ...given, lost }
         const taken = yield* queue.offer({ ...mail, request: id, queuedAt: yield* Clock.currentTimeMillis })
         if (!taken) {
           yield* Metric.increment(mailFailures)
           yield* Effect.logError(`${name} was not mailed: too many mails wait for the mail server`)
+          yield* mail.lost
         }
       })
   })
@@ -238,7 +246,7 @@ const smtpSenders = (smtp: SmtpSettings) =>
           subject: `You are invited to ${invitation.org} on Coffer`,
           text: Redacted.make(invitationText(invitation))
         }),
-      notice: ({ subject, text, to }: Notice) => sendNotice({ to, subject, text: Redacted.make(text) })
+      notice: ({ text, ...notice }: Notice) => sendNotice({ ...notice, text: Redacted.make(text) })
     }
   })
 

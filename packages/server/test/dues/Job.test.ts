@@ -4,7 +4,7 @@ import { countsDue, secretsDue } from "@coffer/server/dues/DueMetrics"
 import { DueJob } from "@coffer/server/dues/DueJob"
 import { Dues } from "@coffer/server/dues/Dues"
 import { pause } from "@coffer/server/EventLoop"
-import { Mailer } from "@coffer/server/mail/Mailer"
+import { Mailer, type Notice } from "@coffer/server/mail/Mailer"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Metric, Scope, TestClock } from "effect"
@@ -23,10 +23,7 @@ import {
 import { at, setDue, start } from "./World.js"
 
 /** The mails that were queued. */
-class Mailed extends Context.Tag("test/Mailed")<
-  Mailed,
-  Array<{ readonly to: string; readonly subject: string; readonly text: string }>
->() {}
+class Mailed extends Context.Tag("test/Mailed")<Mailed, Array<Notice>>() {}
 
 const MailerDouble = Layer.effect(
   Mailer,
@@ -202,6 +199,28 @@ describe("the mail about what is due", () => {
       yield* sql`UPDATE users SET disabled_at = ${at(0)} WHERE email = 'ada@example.com'`
       yield* daysLater(10)
       assert.deepStrictEqual(yield* mails, [])
+    }).pipe(withJob)
+  )
+
+  it.effect("is sent again in the next round if the mail server did not take it", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "1")
+      yield* setDue(ada, "A", { expires_at: at(3), owner: "ada@example.com" })
+      const end = yield* server
+      const mail = ["ada@example.com", "acme/webshop/prod A"]
+      const [notice = assert.fail("no mail")] = yield* Mailed
+      assert.deepStrictEqual(yield* mails, [mail])
+      yield* round
+      assert.deepStrictEqual(yield* mails, [])
+      const lost = notice.lost ?? assert.fail("a mail that cannot be queued again")
+      yield* lost
+      yield* round
+      assert.deepStrictEqual(yield* mails, [mail])
+      yield* lost
+      yield* round
+      assert.deepStrictEqual(yield* mails, [], "an older one that is lost late takes nothing from the newer one")
+      yield* end
     }).pipe(withJob)
   )
 })

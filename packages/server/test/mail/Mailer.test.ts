@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Settings } from "@coffer/server/Config"
 import type { SmtpSettings } from "@coffer/server/config/MailSettings"
 import { ServerConfig, loadConfig } from "@coffer/server/Config"
-import { type Invitation, Mailer, transportOptions } from "@coffer/server/mail/Mailer"
+import { type Invitation, Mailer, type Notice, transportOptions } from "@coffer/server/mail/Mailer"
 import {
   Clock,
   Deferred,
@@ -141,7 +141,8 @@ const makeMailer = (mail: Settings["mail"], level: LogLevel.LogLevel = LogLevel.
       logged,
       close: Scope.close(scope, Exit.void),
       send: (to: Email, code: Redacted.Redacted) => quiet(mailer.sendLoginCode(to, code)),
-      invite: (invitation: Invitation) => quiet(mailer.sendInvitation(invitation))
+      invite: (invitation: Invitation) => quiet(mailer.sendInvitation(invitation)),
+      notify: (notice: Notice) => quiet(mailer.sendNotice(notice))
     }
   })
 
@@ -266,6 +267,19 @@ describe("the mailer", { concurrent: true }, () => {
       assert.strictEqual(yield* Queue.size(server.connected), 3)
       yield* send(email("bob@example.com"), code)
       assert.deepStrictEqual((yield* Queue.take(server.received)).to, ["bob@example.com"])
+    })
+  )
+
+  it.scopedLive("says which notices can be queued again: not those that were refused for good", () =>
+    Effect.gen(function* () {
+      const server = yield* mailServer({}, [550, 451, 451, 451])
+      const { notify } = yield* makeMailer(smtp(server.port))
+      const lost = yield* Queue.unbounded<string>()
+      for (const to of ["refused@example.com", "busy@example.com", "taken@example.com"]) {
+        yield* notify({ to: email(to), subject: "Due", text: "Due", lost: Queue.offer(lost, to) })
+      }
+      assert.deepStrictEqual((yield* Queue.take(server.received)).to, ["taken@example.com"])
+      assert.deepStrictEqual([...(yield* Queue.takeAll(lost))], ["busy@example.com"])
     })
   )
 
