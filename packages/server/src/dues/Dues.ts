@@ -119,12 +119,20 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
       ) {
         const until = yield* untilOf(within)
         const found: Array<{ readonly row: OfOrgRow; readonly secret: DueSecret }> = []
+        // Many secrets are in few places, and a caller may have many rules.
+        const known = new Map<string, boolean>()
+        const maySee = ({ project_id }: OfOrgRow, secret: DueSecret) => {
+          const name = `${secret.project}/${secret.env}`
+          const isAllowed = known.get(name) ?? mayList(place, project_id, secret)
+          known.set(name, isAllowed)
+          return isAllowed
+        }
         const pace = pacing()
         for (let { due_at, id } = duePositionOf(after); found.length <= limit;) {
           const rows = yield* repo.ofOrg({ orgId: place.org.id, until, dueAt: due_at, id, limit: rowsAtOnce })
           for (const row of rows) {
             const secret = dueSecretOf(row)
-            if (secret !== null && mayList(place, row.project_id, secret)) found.push({ row, secret })
+            if (secret !== null && maySee(row, secret)) found.push({ row, secret })
           }
           const last = rows.at(-1)
           if (last === undefined || rows.length < rowsAtOnce) break
