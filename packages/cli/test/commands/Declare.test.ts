@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { workplace } from "../support/Workplace.js"
@@ -36,11 +36,17 @@ describe("coffer declare and coffer check", () => {
     const again = await coffer(`declare ${inProject} --from written.env.example`)
     assert.include(again.stderr, "0 created, 0 updated, 3 unchanged")
     const kept = readFileSync(fileOf("written.env.example"), "utf8")
+    chmodSync(fileOf("written.env.example"), 0o640)
+    writeFileSync(fileOf("written.env.example"), "# by hand\n")
+    assert.strictEqual((await coffer(`declare ${inProject} --write written.env.example --yes`)).code, 0)
+    assert.strictEqual(readFileSync(fileOf("written.env.example"), "utf8"), kept)
+    assert.strictEqual(statSync(fileOf("written.env.example")).mode & 0o777, 0o640)
+    assert.notMatch(readdirSync(place.home.folder).join(), /[0-9a-f]{8}-/, "no part of it is left over")
     assert.include(
       (await coffer(`declare ${inProject} --write written.env.example`)).stderr,
       "has the 3 declared keys of webshop already"
     )
-    assert.include(kept, '# Where the shop listens\n# @required @type=string(matches="[0-9]{1,5}")\nPORT=8080\n')
+    assert.include(kept, '# Where the shop listens\n# @required @type=string(matches="^(?:[0-9]{1,5})$")\nPORT=8080\n')
   })
 
   it("ask before they replace something, and overwrite no file unasked", async () => {
@@ -53,13 +59,23 @@ describe("coffer declare and coffer check", () => {
   })
 
   it("never send the values of a file whose name does not say that they are examples", async () => {
-    writeFileSync(fileOf(".env"), "SESSION_KEY=canary-5d1c\n")
-    const made = await coffer(`declare ${inProject} --from .env --required-nowhere`)
+    mkdirSync(fileOf("examples"))
+    writeFileSync(fileOf("examples/.env"), "# SESSION_KEY=canary-2b6a\nSESSION_KEY=canary-5d1c # canary-7c0f\n")
+    const made = await coffer(`declare ${inProject} --from examples/.env --required-nowhere`)
     assert.strictEqual(made.code, 0, made.stderr)
     assert.include(made.stderr, "may be secrets")
     const listed = await coffer(`declare list ${inProject} --json`)
     assert.notInclude(listed.stdout + made.stdout + made.stderr, "canary")
     assert.strictEqual((await coffer(`declare rm SESSION_KEY ${inProject} --yes`)).code, 0)
+  })
+
+  it("never send what looks like a credential, whatever the file is called", async () => {
+    const real = `ghp_${"aB3dE5".repeat(6)}`
+    writeFileSync(fileOf("real.env.example"), `# the token\nTOKEN=${real}\nNAME=x\n`)
+    const tried = await coffer(`declare ${inProject} --from real.env.example --dry-run --json`)
+    assert.include(tried.stderr, "looks like a real secret: the value or comment of TOKEN;")
+    assert.notInclude(tried.stdout + tried.stderr, real)
+    assert.include(tried.stdout, '"example": "x"')
   })
 
   it("name what is missing, not declared and against its pattern, and end with exit code 1", async () => {

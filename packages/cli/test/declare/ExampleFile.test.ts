@@ -7,7 +7,8 @@ import { readExample } from "../../src/commands/declare/ExampleFile.js"
 import { writeExample } from "../../src/commands/declare/WriteExample.js"
 
 const read = (text: string) => Either.getOrThrow(readExample(".env.example", text)).keys
-const plain = (text: string) => read(text).map(({ isCommentedOut: _out, unknown: _unknown, ...rest }) => rest)
+const plain = (text: string) =>
+  read(text).map(({ hasValue: _value, isCommentedOut: _out, unknown: _unknown, ...rest }) => rest)
 const problems = (text: string) =>
   Either.match(readExample(".env.example", text), { onLeft: ({ lines }) => lines, onRight: () => [] })
 
@@ -171,6 +172,34 @@ const manners: ReadonlyArray<readonly [name: string, file: string, expected: Rea
   ]
 ]
 
+/** What current varlock says of one key, and what is read. */
+const decorated: ReadonlyArray<readonly [decorators: string, expected: object]> = [
+  ['@type=string(matches=regex("^sk-[a-z, ]+\\d$"))', { pattern: "^sk-[a-z, ]+\\d$" }],
+  ['@type=string(matches=regex("^[a-f]+$", "gi"))', { pattern: "(?i)^[a-f]+$" }],
+  ["@type=string(matches=/sk-/i)", { pattern: "(?i)(?s:.*)(?:sk-)(?s:.*)" }],
+  ['@type=string(matches="^a|b$")', { pattern: "(?s:.*)(?:^a|b$)(?s:.*)" }],
+  ['@type=string(matches="^(?:a|[)]|b)$")', { pattern: "a|[)]|b" }],
+  ['@pattern="[0-9]+"', { pattern: "[0-9]+" }],
+  ["@sensitive={enabled=forEnv(production), preventLeaks=false} @required", { required_in: "*" }],
+  ['@internal @dynamic @static @tag(a, b) @type=array(enum(dev, prod), separator=";")', {}],
+  ["@type=string(minLength=if(eq($APP_ENV, production), 32, 8)) @optional=false", { required_in: "*" }],
+  ["@type=url(prependHttps=true)", {}],
+  ["@type=string(matches=/(?!x)/)", { unknown: ["type"] }],
+  ["@type=enum(local, $MODES)", { unknown: ["type"] }],
+  ["@required=eq($OTHER, foo)", { unknown: ["required"] }],
+  ['@required=forEnv("not a name")', { unknown: ["required"] }]
+]
+
+describe("decorators of a key", () => {
+  it.each(decorated)("are understood: %s", (decorators, expected) => {
+    const [found] = read(`# ${decorators}\nKEY=\n`)
+    assert.deepStrictEqual<unknown>(found, {
+      ...{ key: "KEY", isCommentedOut: false, hasValue: false, unknown: [] },
+      ...expected
+    })
+  })
+})
+
 describe("an example file", () => {
   it.each(manners)("is read in the manner of %s", (_name, file, expected) => {
     assert.deepStrictEqual<unknown>(plain(file), expected)
@@ -185,7 +214,16 @@ describe("an example file", () => {
       spec.keys.flatMap(({ unknown }) => unknown),
       ["unheard"]
     )
-    assert.isUndefined(Either.getOrThrow(readExample("", "# @defaultRequired=true\nA=1")).defaultRequired)
+    const defaults = [
+      ["# @defaultRequired=true\nA=1", undefined],
+      ["# @defaultRequired=true\n\nA=1", "all"],
+      ["# @defaultRequired=true\n# --- end\n# the first\nA=1", "all"],
+      ["# @envFlag=APP_ENV\n\n# the first\nA=1", "with_value"],
+      ["# @author of this file\n\n# @optional\nA=1", undefined]
+    ] as const
+    for (const [text, expected] of defaults) {
+      assert.strictEqual(Either.getOrThrow(readExample("", text)).defaultRequired, expected, text)
+    }
   })
 
   it("is refused with its lines, and without values", () => {

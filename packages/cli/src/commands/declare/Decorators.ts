@@ -1,6 +1,6 @@
 /**
- * Decorators of env-spec, which varlock reads: `@name`, `@name(…)` or `@name=value` in a comment, where a value is a word, a quoted text or
- * `name(…)`.
+ * Decorators of env-spec, which varlock reads: `@name`, `@name(…)` or `@name=value` in a comment, where a value is a word, a quoted text,
+ * `name(…)`, `{…}` or `[…]`.
  */
 export interface Decorator {
   readonly name: string
@@ -8,12 +8,15 @@ export interface Decorator {
   readonly value: string
 }
 
-const quotedText = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/
-const list = /\((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|[^()"'`])*\)/
-const decorator = new RegExp(
-  `\\s*@([A-Za-z]\\w*)(?:=(${quotedText.source}|[A-Za-z]\\w*${list.source}|[^\\s#]*)|${list.source})?(?=\\s|$)`,
-  "y"
-)
+const quoted = /(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/.source
+
+/** What stands in parentheses, with calls in it up to a depth. */
+const listOf = (depth: number): string => `\\((?:${quoted}|${depth === 0 ? "" : `${listOf(depth - 1)}|`}[^()"'\`])*\\)`
+
+const list = listOf(2)
+const call = `[A-Za-z]\\w*${list}`
+const literal = `\\{(?:${quoted}|[^{}"'\`])*\\}|\\[(?:${quoted}|[^[\\]"'\`])*\\]`
+const decorator = new RegExp(`\\s*@([A-Za-z]\\w*)(?:=(${quoted}|${call}|${literal}|[^\\s#]*)|${list})?(?=\\s|$)`, "y")
 
 /** The decorators of a comment without its `#`; undefined where it is something else. What follows another `#` is a remark. */
 export const decoratorsOf = (comment: string): ReadonlyArray<Decorator> | undefined => {
@@ -29,19 +32,32 @@ export const decoratorsOf = (comment: string): ReadonlyArray<Decorator> | undefi
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t" }
 
-/** The text of a value, without its quotes. */
-export const textOf = (value: string): string =>
-  /^["'`]/.test(value) ? value.slice(1, -1).replace(/\\(.)/gs, (_, taken: string) => escapes[taken] ?? taken) : value
+/**
+ * The text of a value, without its quotes. A backslash stays, as in a regular expression, unless it is before a quote of the same
+ * kind, before another one, or begins a newline or a tab.
+ */
+export const textOf = (value: string): string => {
+  const [mark = ""] = value
+  if (!['"', "'", "`"].includes(mark)) return value
+  return value.slice(1, -1).replace(/\\(.)/gs, (whole, next: string) => {
+    if (next === mark || next === "\\") return next
+    return mark === "'" ? whole : (escapes[next] ?? whole)
+  })
+}
 
 /** A text as a value of a decorator, which `textOf` reads back. */
 export const quote = (text: string): string =>
-  `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`
+  `"${text
+    .replace(/\\(?=[nt"\\\n\t]|$)|"/g, "\\$&")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\t", "\\t")}"`
 
 /** The arguments of `name(…)`, each a word or a quoted text, by their names or by their places; null for another function. */
 export const argumentsOf = (value: string, name: string): ReadonlyArray<readonly [string, string]> | null => {
   if (!value.startsWith(`${name}(`) || !value.endsWith(")")) return null
   const inside = value.slice(name.length + 1, -1)
-  const part = new RegExp(`\\s*(?:([A-Za-z]\\w*)=)?(${quotedText.source}|/(?:[^/\\\\]|\\\\.)*/|[^,]*)\\s*(?:,|$)`, "y")
+  const regex = "/(?:[^/\\\\]|\\\\.)*/[a-z]*"
+  const part = new RegExp(`\\s*(?:([A-Za-z]\\w*)=)?(${quoted}|${regex}|${call}|${literal}|[^,]*)\\s*(?:,|$)`, "y")
   const found: Array<readonly [string, string]> = []
   while (part.lastIndex < inside.length) {
     const match = part.exec(inside)

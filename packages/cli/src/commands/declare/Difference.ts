@@ -12,15 +12,13 @@ export interface Change {
 export interface Choices {
   /** Where keys are required of which the file does not say so. */
   readonly requiredIn: RequiredIn | undefined
-  /** Whether values of the file may be sent as examples. */
-  readonly withExamples: boolean
 }
 
 /** Where a new key is required: by its decorator, the head of the file, the command line; or everywhere, as its value stands there. */
 const defaultOf = (read: Read, { defaultRequired }: ReadFile, { requiredIn }: Choices): RequiredIn => {
   if (read.isCommentedOut) return []
   if (defaultRequired === "none") return []
-  if (defaultRequired === "with_value" && read.example === undefined) return []
+  if (defaultRequired === "with_value" && !read.hasValue) return []
   return requiredIn ?? "*"
 }
 
@@ -45,7 +43,7 @@ export const differenceOf = (
     const wanted: Declaration = {
       ...known,
       required_in: required_in ?? known?.required_in ?? defaultOf(read, file, choices),
-      ...defined({ description, owner, pattern, example: choices.withExamples ? example : undefined })
+      ...defined({ description, owner, pattern, example })
     }
     const change = known === undefined ? "created" : canonical(known) === canonical(wanted) ? "unchanged" : "updated"
     return { key, change, wanted }

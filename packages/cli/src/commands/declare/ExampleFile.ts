@@ -1,4 +1,4 @@
-import { type Declaration, maxPatternLength, type RequiredIn } from "@coffer/domain/DeclaredKey"
+import { type Declaration, maxPatternLength, maxRequiredIn, type RequiredIn } from "@coffer/domain/DeclaredKey"
 import { type Annotated, readAnnotated, type Remark } from "@coffer/domain/formats/Env"
 import { BadFile, type Entry, type Mistake } from "@coffer/domain/formats/Format"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
@@ -11,6 +11,8 @@ export interface Read extends Partial<Declaration> {
   readonly key: SecretKey
   /** Whether the assignment is in a comment: a key that is there for those who want it. */
   readonly isCommentedOut: boolean
+  /** Whether the file has a value for it. An example in a decorator is none. */
+  readonly hasValue: boolean
   /** Decorators that mean nothing here. */
   readonly unknown: ReadonlyArray<string>
 }
@@ -86,16 +88,21 @@ const lineOf = ({
 
 const isEnvName = Schema.is(EnvName)
 
-/** Where a key is required, by `@required`, `@required=false` or `@required=forEnv(prod, staging)`, and `@optional` likewise. */
+/** Decorators whose value is the text of the field. */
+const isOwnText = Schema.is(Schema.Literal("description", "example", "owner", "pattern"))
+
+/** Where a key is required, by `@required`, `@required=false` or `@required=forEnv(prod, staging)`; `@optional` is the opposite. */
 const requiredIn = ({ name, value }: Decorator): RequiredIn | undefined => {
-  const names = argumentsOf(value, "forEnv")
-  if (name === "required" && names !== null) return names.flatMap(([, text]) => (isEnvName(text) ? [text] : []))
+  const names = argumentsOf(value, "forEnv")?.map(([, text]) => text)
+  if (name === "required" && names?.every(isEnvName) === true) return names.length <= maxRequiredIn ? names : undefined
   if (!["", "true", "false"].includes(value)) return undefined
   return (name === "required") === (value !== "false") ? "*" : []
 }
 
 /** Decorators that varlock has and that say nothing of what is declared. */
-const passed = new Set(["sensitive", "public", "docs", "docsUrl", "icon", "deprecated"])
+const passed = new Set([
+  ...["deprecated", "docs", "docsUrl", "dynamic", "icon", "internal", "public", "sensitive", "static", "tag"]
+])
 
 const readDecorators = (decorators: ReadonlyArray<Decorator>) => {
   const said: { -readonly [Name in keyof Declaration]?: Declaration[Name] } = {}
@@ -105,9 +112,9 @@ const readDecorators = (decorators: ReadonlyArray<Decorator>) => {
     const required = name === "required" || name === "optional" ? requiredIn(decorator) : undefined
     const pattern = name === "type" ? patternOfType(value) : undefined
     if (required !== undefined) said.required_in = required
-    else if (pattern !== undefined && pattern.length <= maxPatternLength) said.pattern = pattern
-    else if (name === "example" || name === "description" || name === "owner") said[name] = textOf(value)
-    else if (name !== "type" && !passed.has(name)) unknown.push(name)
+    else if (typeof pattern === "string" && pattern.length <= maxPatternLength) said.pattern = pattern
+    else if (isOwnText(name)) said[name] = textOf(value)
+    else if (pattern !== null && !passed.has(name)) unknown.push(name)
   }
   return { said, unknown }
 }
@@ -119,12 +126,22 @@ const descriptionOf = (comments: ReadonlyArray<string>): string => {
 
 const isKey = Schema.is(SecretKey)
 
-/** What a file says of keys without a decorator: its head is a block of comments that ends with `---`. */
+/** Decorators of a whole file. */
+const ofFile = /^(?:currentEnv|envFlag|import|plugin|(?:default|generate)[A-Z]\w*)$/
+
+/**
+ * What a file says of keys without a decorator. Its head is the comments before the first key that are not attached to it: they end
+ * with `---` or with a blank line. Without decorators, only `---` makes them a head.
+ */
 const defaultOf = ({ entries, remarks }: Annotated): ReadFile["defaultRequired"] => {
   const first = entries[0]?.line ?? Infinity
   const own = remarks.filter(({ behind, line }) => behind === undefined && line < first)
-  if (!own.some(({ text }) => /^#\s*---\s*$/.test(text))) return undefined
-  const decorators = own.flatMap(({ text }) => decoratorsOf(textOfRemark(text)) ?? [])
+  const divider = own.findLast(({ text }) => /^#\s*---/.test(text))?.line ?? 0
+  const attached = own.reduceRight((next, { line }) => (line === next - 1 && line > divider ? line : next), first)
+  const head = own.filter(({ line }) => line < attached)
+  const decorators = head.flatMap(({ text }) => decoratorsOf(textOfRemark(text)) ?? [])
+  const hasEnd = own.some(({ text }) => /^#\s*---\s*$/.test(text))
+  if (!hasEnd && !decorators.some(({ name }) => ofFile.test(name))) return undefined
   const said = decorators.find(({ name }) => name === "defaultRequired")?.value
   return said === "true" ? "all" : said === "false" ? "none" : "with_value"
 }
@@ -148,6 +165,7 @@ export const readExample = (file: string, text: string): Either.Either<ReadFile,
       keys.set(key, {
         key,
         isCommentedOut,
+        hasValue: value !== "",
         unknown,
         ...(description !== "" && { description }),
         ...(value !== "" && { example: value }),

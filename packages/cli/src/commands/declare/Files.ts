@@ -1,6 +1,7 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
 import { Effect, Redacted } from "effect"
-import { lstatSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { CannotDo, WrongUsage } from "../../Failures.js"
 import type { Call } from "../../grammar/Command.js"
 import { sourceOf } from "../../terminal/Bytes.js"
@@ -9,13 +10,11 @@ import { agrees, canAsk } from "../../terminal/Prompts.js"
 import { readText } from "../../terminal/TextFile.js"
 import { type Change, type Choices, differenceOf, requiredText } from "./Difference.js"
 import { readExample } from "./ExampleFile.js"
+import { sentOf } from "./Sent.js"
 import { writeExample } from "./WriteExample.js"
 
 /** The largest file, in bytes. */
 const largest = 8 * 1024 * 1024
-
-/** Names of files whose values are meant to be seen. The values of any other file may be secrets, and stay here. */
-export const hasExamples = (path: string): boolean => /example|sample|template|schema|dist(?![a-z])/i.test(path)
 
 interface FromContext {
   readonly call: Call
@@ -54,27 +53,35 @@ const approve = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>, pro
 export const declareFrom = Effect.fnUntraced(function* (
   { call, json, options, path }: FromContext,
   file: string,
-  choices: Pick<Choices, "requiredIn">
+  choices: Choices
 ) {
   const source = sourceOf(file)
   const text = yield* readText(source, largest, "larger than any list of keys: check that it is the right file")
   const read = yield* readExample(source.name, Redacted.value(text))
-  const withExamples = hasExamples(file)
-  if (!withExamples && read.keys.some(({ example }) => example !== undefined)) {
+  const { isPrivate, keys, real } = sentOf(file, read.keys)
+  if (isPrivate) {
     yield* note(
-      `the values of ${source.name} may be secrets, so they are not sent as examples: name it .env.example if they are`
+      `the values and comments of ${source.name} may be secrets, so they are not sent: name it .env.example if they are not`
+    )
+  }
+  if (real.length > 0) {
+    yield* note(
+      `not sent, because it looks like a real secret: the value or comment of ${real.join(", ")}; replace it where it is one`
     )
   }
   const unknown = new Set(read.keys.flatMap(({ unknown }) => unknown))
   if (unknown.size > 0)
     yield* note(`not understood, and left out: ${[...unknown].map((name) => `@${name}`).join(", ")}`)
   const declared = yield* call("declared", (api) => api.list({ path }))
-  const changes = differenceOf(read, declared.data, { ...choices, withExamples })
+  const changes = differenceOf({ ...read, keys }, declared.data, choices)
   const due = changes.filter(isChange)
   if (!options.dryRun && !options.yes && due.length > 0) yield* approve(changes, path.project_name)
   if (!options.dryRun) {
-    yield* Effect.forEach(due, ({ key, wanted: payload }) =>
-      call("declared", (api) => api.set({ path: { ...path, key }, payload }))
+    yield* Effect.forEach(due, ({ key, wanted: payload }, index) =>
+      Effect.tapError(
+        call("declared", (api) => api.set({ path: { ...path, key }, payload })),
+        () => note(`${index} of ${due.length} keys were declared; ${key} was not`)
+      )
     )
   }
   if (json) yield* printJson({ data: changes.map(({ change, key, wanted }) => ({ key, change, ...wanted })) })
@@ -99,6 +106,21 @@ const contentOf = (file: string) =>
     catch: () => new CannotDo({ message: `${file} cannot be looked at; check the directory's permissions` })
   })
 
+/** Replaces a file as a whole, or not at all. It stays as accessible as it was. */
+const replaceFile = (file: string, text: string) =>
+  Effect.suspend(() => {
+    const temporary = join(dirname(file), `.${globalThis.crypto.randomUUID()}`)
+    return Effect.try({
+      try: () => {
+        const mode = lstatSync(file, { throwIfNoEntry: false })?.mode
+        writeFileSync(temporary, text, { flag: "wx", flush: true })
+        if (mode !== undefined) chmodSync(temporary, mode & 0o777)
+        renameSync(temporary, file)
+      },
+      catch: () => new CannotDo({ message: `${file} cannot be written; check the directory's permissions` })
+    }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
+  })
+
 /** Writes what a project declares to a file that reads back to the same. It holds no secret. */
 export const declareTo = Effect.fnUntraced(function* ({ call, options, path }: FromContext, file: string) {
   const { data } = yield* call("declared", (api) => api.list({ path }))
@@ -117,9 +139,6 @@ export const declareTo = Effect.fnUntraced(function* ({ call, options, path }: F
       return yield* new CannotDo({ message: "nothing was changed" })
     }
   }
-  yield* Effect.try({
-    try: () => writeFileSync(file, text),
-    catch: () => new CannotDo({ message: `${file} cannot be written; check the directory's permissions` })
-  })
+  yield* replaceFile(file, text)
   yield* note(`${what} written to ${file}`)
 })

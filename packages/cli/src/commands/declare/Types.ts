@@ -1,4 +1,5 @@
 import { argumentsOf } from "./Decorators.js"
+import { patternOfRegex } from "./Regexes.js"
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")
 
@@ -13,19 +14,25 @@ const simple: ReadonlyMap<string, string> = new Map([
   ["uuid", "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"]
 ])
 
-/** A regular expression between slashes, as other languages write it. */
-const withoutSlashes = (text: string): string => /^\/(.*)\/$/s.exec(text)?.[1] ?? text
+/** Types that say nothing of the text, or more than a pattern can. */
+const free = new Set(["string", "array", "domain", "duration", "ip", "isoDate", "md5", "record", "simple-object"])
 
-/** The pattern of a `@type`; undefined for one that says nothing of the text, or more than a pattern can. */
-export const patternOfType = (type: string): string | undefined => {
+/** The pattern of a `@type`: null for one that says nothing of the text, undefined for one that is not understood. */
+export const patternOfType = (type: string): string | null | undefined => {
+  const name = /^[\w-]*/.exec(type)?.[0] ?? ""
   const choices = argumentsOf(type, "enum")
-  if (choices !== null) return choices.map(([, text]) => escaped(text)).join("|")
-  const known = simple.get(/^\w*/.exec(type)?.[0] ?? "")
+  if (choices !== null) {
+    const isKnown = choices.every(([, text]) => text !== "" && !text.startsWith("$"))
+    return isKnown ? choices.map(([, text]) => escaped(text)).join("|") : undefined
+  }
+  const options = new Map(argumentsOf(type, name) ?? [])
+  if (name === "url" && options.get("prependHttps") === "true") return null
+  const known = simple.get(name)
   if (known !== undefined) return known
-  const options = new Map(argumentsOf(type, "string") ?? [])
+  if (name !== "string") return free.has(name) ? null : undefined
   const matches = options.get("matches")
-  if (matches !== undefined) return withoutSlashes(matches)
+  if (matches !== undefined) return patternOfRegex(matches)
   const [start, end] = [options.get("startsWith"), options.get("endsWith")]
-  if (start === undefined && end === undefined) return undefined
+  if (start === undefined && end === undefined) return null
   return `${escaped(start ?? "")}(?s:.*)${escaped(end ?? "")}`
 }

@@ -3,6 +3,7 @@ import { env } from "@coffer/domain/formats/Env"
 import { Either } from "effect"
 import { quote } from "./Decorators.js"
 import { type Read, readExample } from "./ExampleFile.js"
+import { patternDecorator } from "./Regexes.js"
 
 /** What a file keeps of a declared key. */
 type Kept = Omit<DeclaredKey, "updated_at" | "updated_by">
@@ -36,7 +37,7 @@ const spell = (
   const comments = isPlainDescription ? (description?.split("\n") ?? []) : []
   const decorators = [
     requiredDecorator(required_in),
-    ...(pattern === undefined ? [] : [`@type=string(matches=${quote(pattern)})`]),
+    ...(pattern === undefined ? [] : [patternDecorator(pattern)]),
     ...(owner === undefined ? [] : [`@owner=${quote(owner)}`]),
     ...(description === undefined || isPlainDescription ? [] : [`@description=${quote(description)}`]),
     ...(example === undefined || isPlainExample ? [] : [`@example=${quote(example)}`])
