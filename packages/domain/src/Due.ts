@@ -37,10 +37,16 @@ export const dueStateAt = (due_at: string | undefined, millis: number): DueState
 }
 
 const momentMessage = withMessage("must be a date, or a date and time in UTC such as 2027-01-31T08:00:00Z")
+/** Whether the day is in the calendar. JavaScript takes February 30 for March 2. */
+const isDay = (text: string): boolean => {
+  const millis = Date.parse(text)
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text.slice(0, 10))
+}
+
 /** A date means midnight UTC at its beginning. */
 export const Expiry = Schema.String.pipe(
   Schema.pattern(/^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?Z)?$/, momentMessage),
-  Schema.filter((text) => !Number.isNaN(Date.parse(text)), momentMessage)
+  Schema.filter(isDay, momentMessage)
 )
 
 const maxDays = 3_650
