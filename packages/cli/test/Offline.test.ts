@@ -136,6 +136,16 @@ describe("run --offline-fallback", () => {
     await coffer("acl", "grant", "--service-account", accountId, ...grant)
   })
 
+  it("is removed when a value passes what the caller may no longer read", async () => {
+    await coffer("secret", "set", "PART", "part", "--env", "staging")
+    await coffer("secret", "set", "WHOLE", "--expand", "${staging:PART}")
+    const { code, stderr } = await run()
+    assert.strictEqual(code, 125)
+    assert.match(stderr, /WHOLE refers to staging:PART, and this needs read on environment staging/)
+    assert.isEmpty(copies())
+    await coffer("secret", "delete", "WHOLE", "--yes")
+  })
+
   it("starts the command all the same when no copy can be kept", async () => {
     const file = join(home.folder, "not-a-folder")
     writeFileSync(file, "")

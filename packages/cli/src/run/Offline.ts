@@ -41,9 +41,13 @@ export const keepCopy = (
 
 const refused = new Set([401, 403, 404])
 
+/** A refused reference means that the copy may hold values of other environments which the caller may no longer read. */
+const isRefusal = (failure: BundleFailure): boolean =>
+  ("status" in failure && refused.has(failure.status)) || ("code" in failure && failure.code === "REFERENCE_REFUSED")
+
 /** Removes every copy of the place when the server said that the caller may not, or that it is not there. */
 export const dropWhenRefused = (request: BundleRequest, failure: BundleFailure): Effect.Effect<void, never, Output> =>
-  "status" in failure && refused.has(failure.status)
+  isRefusal(failure)
     ? Effect.flatMap(folderOf(request), removePrivateFolder).pipe(
         Effect.catchAll(({ message }) => note(`the copy of --offline-fallback is still there: ${message}`))
       )

@@ -39,5 +39,8 @@ describe("values that refer to others", () => {
       assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
       assert.match(stderr, /URL refers to PASSWORD, which is not there/)
     }
+    assert.notMatch(await prints("secret", "export", "--format", "json", "--except", "LINK,URL"), /LINK|URL/)
+    const one = await coffer("secret", "export", "--except", "LINK")
+    assert.deepStrictEqual([one.code, one.stdout], [1, ""])
   })
 })

@@ -115,7 +115,7 @@ export const scanCommand = atEnv("scan", {
       }
       const urlParams = defined({ keys: only })
       const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-      const secrets = (yield* wholeOf(bundle)).filter(({ key }) => !except.includes(key))
+      const secrets = yield* wholeOf(bundle, except)
       const { left, needles } = needlesOf(secrets)
       if (left.length > 0) {
         yield* note(`not looked for, because the value is a number or shorter than ${leastLength}: ${left.join(", ")}`)

@@ -1,6 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { writePrivate } from "@coffer/domain/client/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
+import { type Bundle, listOf } from "@coffer/domain/Secret"
 import { Effect, Redacted, Schema } from "effect"
 import { lstatSync } from "node:fs"
 import { dirname } from "node:path"
@@ -56,10 +57,10 @@ interface ExportOptions extends OutputOptions {
 const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { except = [], only }: ExportOptions) {
   const urlParams = defined({ keys: only })
   const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-  const secrets = yield* wholeOf(bundle)
-  const left = new Set(except)
-  const absent = except.filter((key) => !secrets.some((secret) => secret.key === key))
-  if (absent.length === 0) return secrets.filter(({ key }) => !left.has(key))
+  const { data, errors = [] }: Pick<Bundle, "data" | "errors"> = listOf(bundle) ?? { data: [] }
+  const existing = new Set([...data, ...errors].map(({ key }) => key))
+  const absent = except.filter((key) => !existing.has(key))
+  if (absent.length === 0) return yield* wholeOf(bundle, except)
   const are = absent.length === 1 ? "is" : "are"
   return yield* new NotThere({
     message: `${sentenceOf(absent)} of --except ${are} not in ${path.project_name}/${path.env_name}; coffer secret list shows the keys`

@@ -1,12 +1,20 @@
 import { ReferenceRefused } from "@coffer/domain/Errors"
+import type { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, type BundledSecret, type BundleObject, listOf } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 
-/** The secrets of a bundle. Fails with ReferenceRefused, naming every key whose references lead to no value. */
+/**
+ * The secrets of a bundle without those of the keys `except`. Fails with ReferenceRefused, naming every other key whose references
+ * lead to no value.
+ */
 export const wholeOf = (
-  bundle: Bundle | BundleObject | void
+  bundle: Bundle | BundleObject | void,
+  except: ReadonlyArray<SecretKey> = []
 ): Effect.Effect<ReadonlyArray<BundledSecret>, ReferenceRefused> => {
-  const { data, errors = [] }: Pick<Bundle, "data" | "errors"> = listOf(bundle) ?? { data: [] }
+  const found: Pick<Bundle, "data" | "errors"> = listOf(bundle) ?? { data: [] }
+  const left = new Set(except)
+  const data = found.data.filter(({ key }) => !left.has(key))
+  const errors = found.errors?.filter(({ key }) => !left.has(key)) ?? []
   return errors.length === 0
     ? Effect.succeed(data)
     : new ReferenceRefused({ message: errors.map(({ message }) => message).join("; ") })
