@@ -57,6 +57,7 @@ const onUrl = (url: string, path: string, more: Readonly<Record<string, string>>
 const works = Effect.gen(function* () {
   const ada = yield* person("ada@example.com")
   assert.strictEqual((yield* readSecret(ada, "CHANGED")).value, "three")
+  assert.strictEqual((yield* readSecret(ada, "REFERS")).value, "three!")
   yield* setSecret(ada, "AFTER", "it goes on")
 })
 

@@ -12,9 +12,11 @@ import {
   freshPath,
   invariants,
   organization,
+  outcome,
   person,
   rawAt,
   readSecret,
+  removeSecret,
   type Services,
   servicesAt,
   servicesIn,
@@ -124,6 +126,8 @@ describe("database copy", () => {
       const write = Effect.gen(function* () {
         const ada = yield* person("ada@example.com")
         assert.strictEqual((yield* readSecret(ada, "CHANGED")).value, "three")
+        assert.strictEqual((yield* readSecret(ada, "REFERS")).value, "three!")
+        assert.strictEqual(yield* outcome(removeSecret(ada, "CHANGED")), "Conflict", "it is known what refers to it")
         yield* setSecret(ada, "AFTER", "it goes on")
         yield* organization("after", "move", "dora@example.com")
       })

@@ -13,7 +13,7 @@ import {
 
 const stamp = "2026-01-01T00:00:00.000Z"
 
-/** How many secrets a filled database has beside the two that are changed. */
+/** How many secrets a filled database has beside those that are changed, removed or refer to another. */
 export const secrets = 120
 
 /** A database with changed, removed and plain secrets of two organizations, a session, a pending code and an API key. */
@@ -24,6 +24,7 @@ export const fill = Effect.gen(function* () {
   yield* member("carol@example.com", "developer")
   yield* newProject(ada, "blog")
   for (const text of ["one", "two", "three"]) yield* setSecret(ada, "CHANGED", text)
+  yield* setSecret(ada, "REFERS", "${CHANGED}!", { kind: "reference" })
   yield* setSecret(ada, "REMOVED", "gone")
   yield* removeSecret(ada, "REMOVED")
   yield* setSecret(bob, "UNICODE", "Grüße, \u{1f511}\n", { path: envPath("prod", "hive", "umbrella") })
