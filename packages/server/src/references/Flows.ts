@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Place } from "../access/Access.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { SecretsRepo } from "../secrets/Repo.js"
-import { type Move, Widening } from "../use/Widening.js"
+import { mayReveal, type Move, Widening } from "../use/Widening.js"
 import { type Graph, type Node, nodeId, reachable } from "./Graph.js"
 
 /** A value that a change moves to a key of the place from another secret or version. */
@@ -31,6 +31,7 @@ export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
         readonly references: ReadonlyArray<SecretKey>
       }
     ): Effect.fn.Return<void, UseWidens> {
+      if (mayReveal(place.actor)) return
       const known = new Map<string, { readonly id: SecretId; readonly version: number } | undefined>()
       const found = (node: Node) =>
         Effect.gen(function* () {
@@ -48,18 +49,28 @@ export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
             rows.flatMap(({ key, row }) => (row === undefined ? [] : [{ key, id: row.id, version: row.version }]))
         )
 
+      /** The secrets with use rules among these: few, so that they can be paired with everything below a reference. */
+      const ruled = (nodes: ReadonlyArray<Node>) =>
+        Effect.flatMap(allFound(nodes), (found) => Effect.filter(found, ({ id }) => widening.isRuled(id)))
+
       const nodeOf = (key: SecretKey): Node => ({ env: place.env.name, key })
-      const moves: Array<Move> = []
       for (const { from, key } of written.arriving) {
-        const above = yield* allFound(reachable(graph.up, nodeOf(key)))
-        moves.push(...above.map((to) => ({ key: to.key, from, to: to.id })))
+        const above = yield* ruled(reachable(graph.up, nodeOf(key)))
+        yield* widening.check(
+          place,
+          above.map((to) => ({ key: to.key, from, to: to.id }))
+        )
       }
       for (const key of written.references) {
-        const below = yield* allFound(reachable(graph.down, nodeOf(key)))
-        const above = yield* allFound([nodeOf(key), ...reachable(graph.up, nodeOf(key))])
-        for (const to of above) moves.push(...below.map((from) => ({ key: to.key, from, to: to.id })))
+        const above = yield* ruled([nodeOf(key), ...reachable(graph.up, nodeOf(key))])
+        const below = above.length === 0 ? [] : yield* allFound(reachable(graph.down, nodeOf(key)))
+        for (const to of above) {
+          yield* widening.check(
+            place,
+            below.map((from): Move => ({ key: to.key, from, to: to.id }))
+          )
+        }
       }
-      yield* widening.check(place, moves)
     })
 
     return { check } as const

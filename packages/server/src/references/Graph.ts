@@ -22,10 +22,10 @@ const add = (map: Map<string, Array<Node>>, from: Node, to: Node): void => {
   else found.push(to)
 }
 
-/** The graph of references, with those of the `changed` secrets in place of what they were. */
+/** The graph of references: those that stay, and those of the changed secrets. */
 export const graphOf = (
-  edges: ReadonlyArray<{ readonly from: Node; readonly to: Node }>,
-  changed: ReadonlyMap<string, { readonly from: Node; readonly targets: ReadonlyArray<Node> }>
+  staying: ReadonlyArray<{ readonly from: Node; readonly to: Node }>,
+  changed: Iterable<{ readonly from: Node; readonly targets: ReadonlyArray<Node> }>
 ): Graph => {
   const down = new Map<string, Array<Node>>()
   const up = new Map<string, Array<Node>>()
@@ -33,8 +33,8 @@ export const graphOf = (
     add(down, from, to)
     add(up, to, from)
   }
-  for (const { from, to } of edges) if (!changed.has(nodeId(from))) connect(from, to)
-  for (const { from, targets } of changed.values()) for (const to of targets) connect(from, to)
+  for (const { from, to } of staying) connect(from, to)
+  for (const { from, targets } of changed) for (const to of targets) connect(from, to)
   return { down, up }
 }
 

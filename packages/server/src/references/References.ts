@@ -18,7 +18,7 @@ import { SecretsRepo } from "../secrets/Repo.js"
 import type { Value } from "../secrets/Versions.js"
 import { mayReveal } from "../use/Widening.js"
 import { type Arrival, Flows } from "./Flows.js"
-import { checking, graphOf, type Node, nodeId, type Wrong } from "./Graph.js"
+import { checking, type Graph, graphOf, type Node, nodeId, type Wrong } from "./Graph.js"
 import { type EdgeRow, ReferencesRepo } from "./Repo.js"
 
 /** What becomes of a key in a change. */
@@ -95,7 +95,9 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
       if (gone.length === 0 || (yield* repo.anyTo({ projectId: project.id, env: env.name })) === undefined) return
       yield* forEachInSlices(gone, (key) =>
         Effect.gen(function* () {
-          const rows = yield* repo.dependents({ projectId: project.id, env: env.name, key, limit: 2 * maxNamed })
+          // Referrers that the change itself removes or rewrites must not crowd out the others.
+          const limit = changes.size + 2 * maxNamed
+          const rows = yield* repo.dependents({ projectId: project.id, env: env.name, key, limit })
           const staying = rows.filter((row) => {
             const change = row.env === env.name ? changes.get(row.key) : undefined
             if (change === undefined) return true
@@ -126,24 +128,47 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
         ? `${key} would refer to itself: ${wrong.way.map(named(place)).join(" -> ")}`
         : `${key} would be on a way of more than ${maxReferenceDepth} references, one after another`
 
-    /** Fails unless the caller may read where a reference points, and its target is there, if it has to be. */
+    /**
+     * Fails unless the caller may read every environment that the references of a secret pass: who writes a reference could read
+     * what it leads to. `checked` are the secrets of which this is known.
+     */
+    const checkRights = (
+      place: Place<"secret.write">,
+      envIds: ReadonlyMap<EnvName, EnvId>,
+      { down }: Graph,
+      from: Node,
+      checked: Set<string>
+    ): Effect.Effect<void, ReferenceRefused> =>
+      Effect.gen(function* () {
+        const open: Array<{ readonly node: Node; readonly way: string }> = [{ node: from, way: from.key }]
+        for (let one = open.pop(); one !== undefined; one = open.pop()) {
+          const id = nodeId(one.node)
+          if (checked.has(id)) continue
+          checked.add(id)
+          for (const node of down.get(id) ?? []) {
+            const envId = envIds.get(node.env)
+            const way = `${one.way} ${id === nodeId(from) ? "" : "which "}refers to ${named(place)(node)},`
+            if (envId === undefined) continue
+            const isHere = envId === place.env.id
+            if (!isHere && alongside(place, { id: envId, name: node.env }, "secret.copy") === null) {
+              return yield* refused(`${way} and this needs read on environment ${node.env}`)
+            }
+            open.push({ node, way })
+          }
+        }
+      })
+
+    /** Fails unless the target of a reference is there. */
     const checkTarget = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       envIds: ReadonlyMap<EnvName, EnvId>,
       { key, target }: { readonly key: SecretKey; readonly target: Node },
-      changes: ReadonlyMap<SecretKey, Change>,
-      mayDangle: boolean
+      changes: ReadonlyMap<SecretKey, Change>
     ) {
-      const name = named(place)(target)
       const envId = envIds.get(target.env)
-      const absent = refused(`${key} refers to ${name}, which is not there: set that first`)
-      if (envId === undefined) return yield* mayDangle ? Effect.void : absent
-      const isHere = envId === place.env.id
-      if (!isHere && alongside(place, { id: envId, name: target.env }, "secret.copy") === null) {
-        return yield* refused(`${key} refers to ${name}, and this needs read on environment ${target.env}`)
-      }
-      if (mayDangle) return
-      const change = isHere ? changes.get(target.key) : undefined
+      const absent = refused(`${key} refers to ${named(place)(target)}, which is not there: set that first`)
+      if (envId === undefined) return yield* absent
+      const change = envId === place.env.id ? changes.get(target.key) : undefined
       if (change === undefined) {
         if ((yield* secrets.findLive({ envId, key: target.key })) === undefined) return yield* absent
       } else if (change.kind === "gone") return yield* absent
@@ -158,7 +183,6 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
       const here = place.env.name
       const all = yield* environments.revisions({ projectId: place.project.id })
       const envIds = new Map(all.map(({ id, name }) => [name, id]))
-      const edges = (yield* repo.edges(place.project.id, maxEdges + 1)).map(edgeOf)
       const changed = new Map(
         [...changes].map(([key, change]) => {
           const from = { env: here, key }
@@ -166,22 +190,26 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
           return [nodeId(from), { key, from, targets }] as const
         })
       )
+      const edges = (yield* repo.edges(place.project.id, maxEdges + 1))
+        .map(edgeOf)
+        .filter(({ from }) => !changed.has(nodeId(from)))
       const references = [...changed.values()].filter(({ targets }) => targets.length > 0)
       if (edges.length + references.reduce((sum, { targets }) => sum + targets.length, 0) > maxEdges) {
         return yield* new LimitExceeded({
           message: `the secrets of a project have at most ${maxEdges.toLocaleString("en-US")} references together`
         })
       }
-      const graph = graphOf(edges, changed)
+      const graph = graphOf(edges, changed.values())
       const check = checking(graph)
+      const checked = new Set<string>()
       yield* forEachInSlices(references, ({ from, key, targets }) =>
         Effect.gen(function* () {
           if (targets.length > maxReferences) {
             return yield* refused(`${key} has ${targets.length} references: a value has at most ${maxReferences}`)
           }
-          for (const target of new Map(targets.map((node) => [nodeId(node), node])).values()) {
-            yield* checkTarget(place, envIds, { key, target }, changes, mayDangle)
-          }
+          yield* checkRights(place, envIds, graph, from, checked)
+          const named = mayDangle ? [] : new Map(targets.map((node) => [nodeId(node), node])).values()
+          for (const target of named) yield* checkTarget(place, envIds, { key, target }, changes)
           const wrong = check(from)
           if (wrong !== null) return yield* refused(sentenceOf(place, key, wrong))
         })

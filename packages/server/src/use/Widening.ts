@@ -54,6 +54,12 @@ export class Widening extends Effect.Service<Widening>()("@coffer/server/Widenin
       })
     })
 
+    /** Whether a secret has use rules, without which nothing that arrives there is used. */
+    const isRuled = (secretId: SecretId): Effect.Effect<boolean> =>
+      Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+        Effect.map(rulesOf(secretId, timestamp(millis)), (rules) => rules.length > 0)
+      )
+
     /** Call it in the transaction of every change that moves values without showing them (`ValueFlow`). */
     const check = ({ actor }: Place<"secret.write">, moves: ReadonlyArray<Move>): Effect.Effect<void, UseWidens> =>
       mayReveal(actor)
@@ -62,7 +68,7 @@ export class Widening extends Effect.Service<Widening>()("@coffer/server/Widenin
             Effect.asVoid(forEachInSlices(moves, (move) => checkOne(move, timestamp(millis))))
           )
 
-    return { check } as const
+    return { check, isRuled } as const
   }),
   dependencies: [UseRepo.Default]
 }) {}

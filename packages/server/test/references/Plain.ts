@@ -102,6 +102,17 @@ const depthOf = (live: Live, env: string, key: string, way: ReadonlyArray<string
   )
 }
 
+/** Whether somebody may read every environment that a secret passes. */
+const mayPass = (world: World, who: Person, live: Live, env: string, key: string, depth = 0): boolean => {
+  if (rightOf(world, who, env) === "none") return false
+  const stored = live[env]?.[key]
+  return (
+    depth > 6 ||
+    stored?.kind !== "reference" ||
+    targets(stored.text).every((target) => mayPass(world, who, live, target.env ?? env, target.key, depth + 1))
+  )
+}
+
 const isWellFormed = (live: Live): boolean => envs.every((env) => keys.every((key) => depthOf(live, env, key) <= 5))
 
 const isReferred = (live: Live, env: string, key: string): boolean =>
@@ -135,7 +146,7 @@ const changed = (
     } else if (stored.kind === "reference") {
       for (const target of targets(stored.text)) {
         const there = target.env ?? env
-        if (rightOf(world, by, there) === "none") return null
+        if (!mayPass(world, by, live, there, target.key)) return null
         if (options.strict === true && live[there]?.[target.key] === undefined) return null
       }
     }
