@@ -1,10 +1,11 @@
-import { type DecryptionFailed, ReferenceRefused } from "@coffer/domain/Errors"
+import { ReferenceRefused } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import type { Action } from "@coffer/domain/Permissions"
 import type { SecretReferences } from "@coffer/domain/Secret"
 import { Array, Effect, Either } from "effect"
 import { Access, type EnvPlace, type Place, sourceOf } from "../access/Access.js"
+import type { AuditEvent, AuditSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { Database } from "../database/Database.js"
 import { EnvironmentsRepo } from "../environments/Repo.js"
@@ -23,17 +24,24 @@ export type Passage = readonly [name: EnvName, id: EnvId | null, revision: numbe
 
 export const referenceRefused = (key: SecretKey, why: string) => new ReferenceRefused({ message: `${key} ${why}` })
 
-/** The metadata of an audit entry about secrets of the place that became part of the `keys` read. */
-export const passedHere = (
-  { env }: EnvPlace<Action>,
+/** The audit entries about what became part of the values of `keys` of a place: one for each environment that was passed. */
+export const passedEntries = (
+  place: EnvPlace<Action>,
+  action: "secret.read" | "secret.use",
   passed: ReadonlyArray<Passed>,
   keys: Iterable<SecretKey>
-): { readonly references?: ReadonlyArray<{ readonly key: SecretKey; readonly version: number }> } => {
-  const read = new Set(keys)
-  const references = passed
-    .filter(({ key, place }) => place.env.id === env.id && !read.has(key))
-    .map(({ key, version }) => ({ key, version }))
-  return references.length === 0 ? {} : { references }
+): ReadonlyArray<{ readonly source: AuditSource; readonly event: AuditEvent }> => {
+  const named = new Set(keys)
+  const others = passed.filter(({ key, place: there }) => there.env.id !== place.env.id || !named.has(key))
+  return Object.values(Array.groupBy(others, (one) => one.place.env.id)).map((some) => ({
+    source: sourceOf(some[0].place),
+    event: {
+      action,
+      resource_type: "env",
+      resource_id: some[0].place.env.id,
+      metadata: { keys: some.map(({ key, version }) => ({ key, version })), referred_from: place.env.name }
+    }
+  }))
 }
 
 /** Reads values that refer to others, and what a secret refers to. */
@@ -60,7 +68,7 @@ export class Referring extends Effect.Service<Referring>()("@coffer/server/Refer
     const valuesOf = Effect.fnUntraced(function* (
       place: Place<"secret.compare">,
       sources: ReadonlyArray<Source>
-    ): Effect.fn.Return<ReadonlyMap<SecretKey, Value>, DecryptionFailed | ReferenceRefused> {
+    ): Effect.fn.Return<ReadonlyMap<SecretKey, Value>, ReferenceRefused> {
       if (sources.length === 0) return new Map()
       const { values } = yield* resolver.resolve(place, sources, new Map())
       const found = new Map<SecretKey, Value>()
@@ -71,25 +79,15 @@ export class Referring extends Effect.Service<Referring>()("@coffer/server/Refer
       return found
     })
 
-    /** Records what was read of other environments, in an entry for each of them. */
-    const auditElsewhere = (place: EnvPlace<Action>, passed: ReadonlyArray<Passed>): Effect.Effect<void> =>
+    /** Records what was read to make the values of `keys`. */
+    const auditPassed = (
+      place: Place<"secret.read">,
+      passed: ReadonlyArray<Passed>,
+      keys: Iterable<SecretKey>
+    ): Effect.Effect<void> =>
       Effect.forEach(
-        Object.values(
-          Array.groupBy(
-            passed.filter((one) => one.place.env.id !== place.env.id),
-            (one) => one.place.env.id
-          )
-        ),
-        (some) =>
-          audit.read(sourceOf(some[0].place), {
-            action: "secret.read",
-            resource_type: "env",
-            resource_id: some[0].place.env.id,
-            metadata: {
-              keys: some.map(({ key, version }) => ({ key, version })),
-              referred_from: place.env.name
-            }
-          }),
+        passedEntries(place, "secret.read", passed, keys),
+        ({ event, source }) => audit.read(source, event),
         { discard: true }
       )
 
@@ -134,7 +132,7 @@ export class Referring extends Effect.Service<Referring>()("@coffer/server/Refer
       return found
     })
 
-    return { resolve: resolver.resolve, valueOf, valuesOf, auditElsewhere, passages, around } as const
+    return { resolve: resolver.resolve, valueOf, valuesOf, auditPassed, passages, around } as const
   }),
   dependencies: [
     Resolver.Default,

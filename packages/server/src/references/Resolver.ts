@@ -1,4 +1,3 @@
-import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { EnvId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import {
@@ -17,7 +16,7 @@ import { EnvironmentsRepo } from "../environments/Repo.js"
 import { kindOf } from "../keys/Envelope.js"
 import { SecretsRepo, type WholeRow } from "../secrets/Repo.js"
 import { type Value, Versions } from "../secrets/Versions.js"
-import { nodeId, reachable } from "./Graph.js"
+import { type Node, nodeId } from "./Graph.js"
 
 /** The rights under which references can be passed: what the caller came for, it needs in every environment on the way. */
 export type Resolving = "secret.read" | "secret.use" | "secret.compare"
@@ -52,6 +51,10 @@ const manyKeys = 400
 /** How many bytes all values of one answer may have together. */
 const maxResolvedBytes = 8 * 1024 * 1024
 
+/** How many bytes one answer may load for its references, and how many it may make of them on the way to its values. */
+const maxPassedBytes = 4 * maxResolvedBytes
+
+const tooMuch = "does not fit: the references of one answer pass at most 32 MiB of values"
 const tooLong = "is longer than 64 KB with the values that it refers to"
 const tooDeep = `passes more than ${maxReferenceDepth} references, one after another`
 
@@ -77,13 +80,10 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
         SecretKey,
         { readonly row: Pick<WholeRow, "id" | "version" | "format">; readonly value: Value }
       >
-    ): Effect.Effect<
-      {
-        readonly values: ReadonlyMap<SecretKey, Either.Either<Value, string>>
-        readonly passed: ReadonlyArray<Passed<A>>
-      },
-      DecryptionFailed
-    > =>
+    ): Effect.Effect<{
+      readonly values: ReadonlyMap<SecretKey, Either.Either<Value, string>>
+      readonly passed: ReadonlyArray<Passed<A>>
+    }> =>
       Effect.gen(function* () {
         const here = place.env.name
         const need = place.action === "secret.use" ? "use" : "read"
@@ -92,8 +92,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
         )
         const steps = new Map<string, Step<A>>()
         const at = (env: EnvName, { env: other, key }: ReferenceTarget) => ({ env: other ?? env, key })
-        const nameOf = ({ env, key }: { readonly env: EnvName; readonly key: SecretKey }): string =>
-          targetText({ env: env === here ? null : env, key })
+        const nameOf = ({ env, key }: Node): string => targetText({ env: env === here ? null : env, key })
 
         const stepOf = (
           there: EnvPlace<A>,
@@ -107,12 +106,18 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
 
         /** The environments that were read as a whole. */
         const whole = new Map<EnvName, ReadonlyArray<WholeRow>>()
+        let [loaded, filled] = [0, 0]
+
+        const noteLoaded = (rows: ReadonlyArray<WholeRow>) => {
+          for (const { value_bytes } of rows) loaded += value_bytes
+          return rows
+        }
 
         const rowsOf = Effect.fnUntraced(function* (there: EnvPlace<A>, keys: ReadonlySet<SecretKey>) {
           const { id, name } = there.env
           const before = whole.get(name)
-          if (before === undefined && keys.size <= manyKeys) return yield* secrets.select(id, [...keys])
-          const all = before ?? (yield* secrets.select(id, undefined))
+          if (before === undefined && keys.size <= manyKeys) return noteLoaded(yield* secrets.select(id, [...keys]))
+          const all = before ?? noteLoaded(yield* secrets.select(id, undefined))
           whole.set(name, all)
           return all.filter(({ key }) => keys.has(key))
         })
@@ -134,13 +139,19 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           }
           const wanted = new Set(absent)
           if (wanted.size === 0) return
+          if (loaded > maxPassedBytes) {
+            for (const key of wanted) refuse(key, `which ${tooMuch}`)
+            return
+          }
           const rows = yield* rowsOf(there, wanted)
-          yield* forEachInSlices(rows, (row) =>
-            Effect.map(versions.open(there, row, row), (value) => {
-              wanted.delete(row.key)
-              steps.set(nodeId({ env, key: row.key }), stepOf(there, row.key, row, value))
+          yield* forEachInSlices(rows, (row) => {
+            wanted.delete(row.key)
+            return Effect.match(versions.open(there, row, row), {
+              onSuccess: (value) => steps.set(nodeId({ env, key: row.key }), stepOf(there, row.key, row, value)),
+              // One altered value must not hide all others. The failure is reported where it is found.
+              onFailure: () => refuse(row.key, "which does not authenticate: it was altered")
             })
-          )
+          })
           for (const key of wanted) refuse(key, "which is not there")
         })
 
@@ -167,6 +178,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
         const made = new Map<string, Made>()
 
         const fill = (env: EnvName, parts: ReadonlyArray<ReferencePart>, way: ReadonlyArray<string>): Made => {
+          if (filled > maxPassedBytes) return Either.left(tooMuch)
           let [text, depth] = ["", 0]
           for (const part of parts) {
             if (typeof part === "string") {
@@ -178,6 +190,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
             if (Either.isLeft(value)) return Either.left(`refers to ${nameOf(node)}, ${value.left}`)
             depth = Math.max(depth, 1 + value.right.depth)
             text += value.right.text
+            filled += value.right.text.length
             // Checked with each part, so that no text grows far beyond the limit.
             if (text.length > maxSecretValueBytes) return Either.left(tooLong)
           }
@@ -185,7 +198,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           return byteLength(text) > maxSecretValueBytes ? Either.left(tooLong) : Either.right({ text, depth })
         }
 
-        const make = (node: { readonly env: EnvName; readonly key: SecretKey }, way: ReadonlyArray<string>): Made => {
+        const make = (node: Node, way: ReadonlyArray<string>): Made => {
           const id = nodeId(node)
           if (way.includes(id)) return Either.left("which refers to itself")
           const before = made.get(id)
@@ -205,7 +218,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
         let bytes = 0
         const pace = pacing()
         const values = new Map<SecretKey, Either.Either<Value, string>>()
-        const down = new Map<string, ReadonlyArray<{ readonly env: EnvName; readonly key: SecretKey }>>()
+        const down = new Map<string, ReadonlyArray<Node>>()
         for (const [id, step] of steps) {
           if ("why" in step || step.parts === null) continue
           down.set(
@@ -214,21 +227,26 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           )
         }
         const used = new Map<string, Passed<A>>()
+        /** Notes what a value is made of. Each secret is passed once, however many values it is part of. */
+        const use = (targets: ReadonlyArray<Node>): void => {
+          const open = [...targets].reverse()
+          for (let node = open.pop(); node !== undefined; node = open.pop()) {
+            const id = nodeId(node)
+            const step = steps.get(id)
+            if (used.has(id) || step === undefined || "why" in step) continue
+            used.set(id, step.passed)
+            open.push(...(down.get(id) ?? []))
+          }
+        }
         for (const { key, parts } of parsed) {
-          const filled = Either.flatMap(fill(here, parts, [nodeId({ env: here, key })]), ({ text }) => {
+          const value = Either.flatMap(fill(here, parts, [nodeId({ env: here, key })]), ({ text }) => {
             bytes += byteLength(text)
             return bytes > maxResolvedBytes
               ? Either.left("does not fit: the values of one answer have at most 8 MiB together")
               : Either.right(Redacted.make(SecretValue.make(text)))
           })
-          values.set(key, filled)
-          if (Either.isRight(filled)) {
-            const targets = targetsOf(parts).map((target) => at(here, target))
-            for (const node of targets.flatMap((target) => [target, ...reachable(down, target)])) {
-              const step = steps.get(nodeId(node))
-              if (step !== undefined && "passed" in step) used.set(nodeId(node), step.passed)
-            }
-          }
+          values.set(key, value)
+          if (Either.isRight(value)) use(targetsOf(parts).map((target) => at(here, target)))
           yield* pace
         }
         return { values, passed: [...used.values()] }

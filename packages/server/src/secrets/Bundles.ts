@@ -11,7 +11,7 @@ import { now } from "../database/Time.js"
 import { namesETag } from "../http/ETag.js"
 import { kindOf } from "../keys/Envelope.js"
 import { Instance } from "../keys/Instance.js"
-import { type Passage, passedHere, referenceRefused, Referring } from "../references/Referring.js"
+import { type Passage, referenceRefused, Referring } from "../references/Referring.js"
 import { traced } from "../tracing/Traced.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { Changes, type Wanted } from "./Changes.js"
@@ -121,6 +121,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       readonly revision: number
       readonly rows: ReadonlyArray<WholeRow>
       readonly texts: ReadonlyArray<Value>
+      /** Whether values of the environment may depend on others. */
+      readonly isReferring: boolean
     }
 
     /** Reads secrets as they are stored. */
@@ -130,10 +132,11 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     ) {
       const contents = yield* repo.contents(place.env.id, keys)
       if (contents === undefined) return yield* missingEnvironment(place.env.name)
-      const { revision, secrets: rows } = contents
+      const { refers, revision, secrets: rows } = contents
       yield* checkFound(rows, keys)
       const texts = yield* forEachInSlices(rows, (row) => versions.open(place, row, row))
-      return { revision, rows, texts } satisfies Read
+      const isReferring = refers || rows.some((row) => kindOf(row) === "reference")
+      return { revision, rows, texts, isReferring } satisfies Read
     })
 
     /** Resolves the references of what was read. Returns null if the environment has changed since. Call it in a snapshot. */
@@ -158,7 +161,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       raw: boolean
     ) {
       const read = yield* stored(place, keys)
-      if (raw || read.rows.every((row) => kindOf(row) === "text")) return { ...read, ...asStored }
+      if (raw || !read.isReferring) return { ...read, ...asStored }
       const found = yield* snapshot(resolved(place, read))
       if (found !== null) return { ...read, ...found }
       // The environment has changed in between: everything again, from one snapshot.
@@ -199,21 +202,18 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           } else data.push({ key, value: value.right, version, updated_at, ...(kind === "reference" && { kind }) })
         }
         if (format === "object") yield* checkWhole(errors)
+        const keysRead = data.map(({ key, version }) => ({ key, version }))
         yield* audit.read(sourceOf(place), {
           action: "secret.read",
           resource_type: "env",
           resource_id: id,
-          metadata: {
-            revision,
-            keys: data.map(({ key, version }) => ({ key, version })),
-            ...passedHere(
-              place,
-              passed,
-              data.map(({ key }) => key)
-            )
-          }
+          metadata: { revision, keys: keysRead }
         })
-        yield* referring.auditElsewhere(place, passed)
+        yield* referring.auditPassed(
+          place,
+          passed,
+          keysRead.map(({ key }) => key)
+        )
         const bundle: Bundle = { revision, data, ...(errors.length > 0 && { errors }) }
         return { etag: tagOf(id, revision, form, passages), bundle }
       })

@@ -53,6 +53,8 @@ const EmptyRow = Schema.Struct({ revision: Schema.Number, secrets: Schema.Litera
 interface Contents {
   readonly revision: number
   readonly secrets: ReadonlyArray<WholeRow>
+  /** Whether secrets that are not among these refer to other environments. */
+  readonly refers: boolean
 }
 
 export const missingEnvironment = (name: EnvName) =>
@@ -125,11 +127,11 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       for (;;) {
         const secrets: ReadonlyArray<typeof WholeRowOfEnvironment.Type> = yield* everyWhole(envId)
         const [secret] = secrets
-        if (secret !== undefined) return { revision: secret.revision, secrets } satisfies Contents
+        if (secret !== undefined) return { revision: secret.revision, secrets, refers: false } satisfies Contents
         const found = yield* empty({ envId })
         if (found === undefined) return undefined
         // Otherwise a secret was set between the two statements: read again.
-        if (found.secrets === 0) return { revision: found.revision, secrets } satisfies Contents
+        if (found.secrets === 0) return { revision: found.revision, secrets, refers: false } satisfies Contents
       }
     })
 
@@ -137,7 +139,9 @@ export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/S
       snapshot(
         Effect.gen(function* () {
           const found = yield* revision({ envId })
-          return found && ({ revision: found.revision, secrets: yield* some(envId, keys) } satisfies Contents)
+          if (found === undefined) return undefined
+          const secrets = yield* some(envId, keys)
+          return { revision: found.revision, secrets, refers: found.refers === 1 } satisfies Contents
         })
       )
 

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { type Place, sourceOf } from "../access/Access.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
+import { Database } from "../database/Database.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { dueOf } from "../dues/Columns.js"
@@ -17,7 +18,7 @@ import { checkLimits } from "./Limits.js"
 import { secretNotFound, versionNotFound } from "./NotThere.js"
 import { SecretsRepo } from "./Repo.js"
 import { type Change, referenceAt, References } from "../references/References.js"
-import { passedHere, Referring } from "../references/Referring.js"
+import { Referring } from "../references/Referring.js"
 import { type Content, sizeOf, Versions } from "./Versions.js"
 
 /** Fails with Conflict unless a secret is at the expected version; 0 means that it does not exist. */
@@ -47,6 +48,29 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const references = yield* References
     const referring = yield* Referring
     const { measure } = yield* WriteChecks
+    const { snapshot } = yield* Database
+
+    /** A secret as it is stored. */
+    const stored = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
+      const row =
+        version === undefined
+          ? yield* repo.findCurrent({ envId: place.env.id, key })
+          : yield* repo.findAt({ envId: place.env.id, key, version })
+      if (row === undefined) return yield* version === undefined ? secretNotFound(key) : versionNotFound(key, version)
+      if (row.destroyed_at !== null) {
+        return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
+      }
+      const value = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
+      return { id: row.id, version: row.version, kind: kindOf(row), value }
+    })
+
+    /** A secret with what it refers to, all as of one moment. */
+    const resolved = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
+      const secret = yield* stored(place, key, version)
+      return secret.kind === "text"
+        ? { ...secret, passed: [] }
+        : { ...secret, ...(yield* referring.valueOf(place, { key, text: secret.value })) }
+    }, snapshot)
 
     /**
      * Reads the current or a given version of a secret; a reference as the value that it leads to, unless `raw` is set. Fails
@@ -58,27 +82,23 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       version?: number,
       raw = false
     ) {
-      const row =
-        version === undefined
-          ? yield* repo.findCurrent({ envId: place.env.id, key })
-          : yield* repo.findAt({ envId: place.env.id, key, version })
-      if (row === undefined) return yield* version === undefined ? secretNotFound(key) : versionNotFound(key, version)
-      if (row.destroyed_at !== null) {
-        return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
-      }
-      const text = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
-      const kind = kindOf(row)
-      const { passed, value } =
-        kind === "text" || raw ? { value: text, passed: [] } : yield* referring.valueOf(place, { key, text })
+      const secret = yield* stored(place, key, version)
+      const {
+        id,
+        kind,
+        passed,
+        value,
+        version: found
+      } = secret.kind === "text" || raw ? { ...secret, passed: [] } : yield* resolved(place, key, version)
       yield* audit.read(sourceOf(place), {
         action: "secret.read",
         resource_type: "secret",
-        resource_id: row.id,
-        metadata: { key, version: row.version, ...passedHere(place, passed, [key]) }
+        resource_id: id,
+        metadata: { key, version: found }
       })
-      yield* referring.auditElsewhere(place, passed)
-      const found: SecretRead = { key, value, version: row.version, ...(kind === "reference" && { kind }) }
-      return found
+      yield* referring.auditPassed(place, passed, [key])
+      const answer: SecretRead = { key, value, version: found, ...(kind === "reference" && { kind }) }
+      return answer
     })
 
     const list = traced("Secrets.list")(

@@ -9,7 +9,8 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { timestamp } from "../database/Time.js"
 import { SecretsRepo } from "../secrets/Repo.js"
 import { kindOf } from "../keys/Envelope.js"
-import { Referring } from "../references/Referring.js"
+import { passedEntries, Referring } from "../references/Referring.js"
+import type { Passed } from "../references/Resolver.js"
 import { sizeOf, type Value, Versions } from "../secrets/Versions.js"
 import { traced } from "../tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
@@ -32,7 +33,9 @@ export interface Granted {
   readonly rule: RuleRow
   readonly terms: UseTerms
   readonly value: Value
-  /** The values that became part of it by references, and are long enough to be looked for in an answer. */
+  /** What became part of it by references. */
+  readonly passed: ReadonlyArray<Passed>
+  /** The values of these that are long enough to be looked for in an answer. */
   readonly parts: ReadonlyArray<Value>
 }
 
@@ -120,7 +123,7 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
         return yield* refuse(place, key, target, wrong)
       }
       const parts = passed.map((part) => part.value).filter((part) => sizeOf(part) >= minBytes)
-      const granted: Granted = { key, secretId: row.id, version: row.version, value, parts, ...matched.right }
+      const granted: Granted = { key, secretId: row.id, version: row.version, value, passed, parts, ...matched.right }
       return granted
     })
 
@@ -170,6 +173,11 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
             metadata: { key, version, rule: rule.id, ...target, request_bytes: wanted.body?.length ?? 0 }
           }))
         )
+        for (const { event, source } of granted.flatMap(({ passed }) =>
+          passedEntries(place, "secret.use", passed, keys)
+        )) {
+          yield* audit.require(source, [event])
+        }
         return { granted } satisfies Grant
       })
     )

@@ -165,6 +165,39 @@ describe("a reference", () => {
     }).pipe(withReferences)
   )
 
+  it.effect("is written by those alone who may read all that it passes, and its refusal tells of nothing else", () =>
+    Effect.gen(function* () {
+      const { ada, bob } = yield* scene
+      yield* newEnv(ada, "far")
+      yield* grant(bob, "read", { env: "shared" })
+      const far = { path: envPath("far") }
+      yield* setSecret(ada, "START", "start")
+      yield* setSecret(ada, "END", "end", far)
+      yield* refer(ada, "HIDDEN", "${prod:START}", "far")
+      yield* refer(ada, "LINK", "${far:END}", "shared")
+      yield* refer(ada, "BACK", "${far:HIDDEN}", "shared")
+      yield* refer(ada, "HERE", "${shared:LINK}")
+      const needed = "and this needs read on environment far"
+      assert.strictEqual(
+        yield* refusal(refer(bob, "X", "${shared:LINK}")),
+        `REFERENCE_REFUSED: X refers to shared:LINK, which refers to far:END, ${needed}`
+      )
+      assert.strictEqual(
+        yield* refusal(writeBundle(bob, { references: { W: "${X}", X: "${HERE}" } })),
+        `REFERENCE_REFUSED: W refers to X, which refers to HERE, which refers to shared:LINK, which refers to far:END, ${needed}`
+      )
+      assert.strictEqual(
+        yield* refusal(refer(bob, "START", "${shared:BACK}")),
+        `REFERENCE_REFUSED: START refers to shared:BACK, which refers to far:HIDDEN, ${needed}`,
+        "the way back passes what bob may not know"
+      )
+      yield* grant(bob, "read", { env: "far" })
+      yield* refer(bob, "X", "${shared:LINK}")
+      assert.strictEqual(yield* read(bob, "X"), "end")
+      assert.include(yield* refusal(refer(bob, "START", "${shared:BACK}")), "START would refer to itself")
+    }).pipe(withReferences)
+  )
+
   it.effect("may be written with what it refers to, in any order, and never in a circle", () =>
     Effect.gen(function* () {
       const { ada } = yield* scene
@@ -215,6 +248,35 @@ describe("a reference", () => {
   )
 })
 
+describe("the references of a project", () => {
+  it.effect("have limits: 20,000 of them, and 32 MiB of values for one answer", () =>
+    Effect.gen(function* () {
+      const { ada } = yield* scene
+      yield* setSecret(ada, "N", "")
+      const names = Array.from({ length: 32 }, (_, index) => `N${index}`)
+      yield* writeBundle(ada, { set: Object.fromEntries(names.map((name) => [name, ""])) })
+      const text = names.map((name) => `\${${name}}`).join("")
+      const full = Array.from({ length: 625 }, (_, index) => [`R${index}`, text] as const)
+      yield* writeBundle(ada, { references: Object.fromEntries(full) })
+      assert.strictEqual(yield* outcome(refer(ada, "ONE_MORE", "${N}")), "LimitExceeded")
+      yield* refer(ada, "R0", `${text}, rewritten`)
+      assert.strictEqual(yield* read(ada, "R0"), ", rewritten")
+
+      yield* writeBundle(ada, { set: Object.fromEntries(full.map(([name]) => [name, ""])) })
+      yield* setSecret(ada, "BIG", "x".repeat(60_000))
+      const steps = ["A", "B", "C", "D", "E"]
+      const chains = Array.from({ length: 120 }, (_, index) =>
+        steps.map((step, at) => [`${step}${index}`, `x\${${at === 0 ? "BIG" : `${steps[at - 1]}${index}`}}`] as const)
+      )
+      yield* writeBundle(ada, { references: Object.fromEntries(chains.flat()) })
+      const { data, errors } = yield* readBundle(ada, { keys: chains.map((_, index) => `E${index}`) })
+      assert.strictEqual((data ?? []).length + (errors ?? []).length, 120)
+      assert.isAbove(data?.length ?? 0, 100)
+      assert.include(errors?.at(-1)?.message, "pass at most 32 MiB of values")
+    }).pipe(withReferences)
+  )
+})
+
 describe("a key that others refer to", () => {
   it.effect("stays, unless its removal is forced", () =>
     Effect.gen(function* () {
@@ -240,6 +302,12 @@ describe("a key that others refer to", () => {
       assert.include(yield* refusal(read(ada, "URL")), "HOST, which is not there")
       yield* undelete(ada, "HOST")
       assert.strictEqual(yield* read(ada, "URL"), "x://db")
+      // However many secrets go with it, none that stays is overlooked.
+      const going = Array.from({ length: 50 }, (_, index) => `AT_${String(index).padStart(2, "0")}`)
+      yield* writeBundle(ada, { references: Object.fromEntries(going.map((name) => [name, "${HOST}"])) })
+      yield* refer(ada, "LINK", "${prod:HOST}", "shared")
+      const all = writeBundle(ada, { delete: ["HOST", "URL", ...going] })
+      assert.include(yield* refusal(all), "HOST is what shared:LINK refers to")
     }).pipe(withReferences)
   )
 
@@ -397,6 +465,9 @@ describe("the ETag of a bundle", () => {
       // A write takes the tag of the environment or that of its bundle.
       yield* writeBundle(ada, { set: { OWN: "new" } }, { ifMatch: last })
       assert.strictEqual(yield* outcome(writeBundle(ada, { set: { OWN: "newer" } }, { ifMatch: last })), "Conflict")
+      // Nothing has changed either for keys that refer to nothing.
+      const some = yield* readBundle(ada, { keys: ["OWN"] })
+      assert.isUndefined((yield* readBundle(ada, { keys: ["OWN"], ifNoneMatch: some.etag })).data)
     }).pipe(withReferences)
   )
 })
@@ -414,14 +485,31 @@ describe("the audit log", () => {
       assert.deepStrictEqual(
         after.map(({ action, metadata }) => [action, metadata]),
         [
+          ["secret.read", { project: "webshop", env: "prod", key: "URL", version: 1 }],
           [
             "secret.read",
-            { project: "webshop", env: "prod", key: "URL", version: 1, references: [{ key: "HOST", version: 1 }] }
+            { project: "webshop", env: "prod", keys: [{ key: "HOST", version: 1 }], referred_from: "prod" }
           ],
           [
             "secret.read",
             { project: "webshop", env: "shared", keys: [{ key: "NAME", version: 1 }], referred_from: "prod" }
           ]
+        ]
+      )
+      // A bundle names the keys of its own environment once.
+      const between = (yield* entries()).length
+      yield* readBundle(ada)
+      assert.deepStrictEqual(
+        (yield* entries()).slice(between).map(({ metadata }) => [metadata?.["env"], metadata?.["keys"]]),
+        [
+          [
+            "prod",
+            [
+              { key: "HOST", version: 1 },
+              { key: "URL", version: 1 }
+            ]
+          ],
+          ["shared", [{ key: "NAME", version: 1 }]]
         ]
       )
     }).pipe(withReferences)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { envPath, grant, outcome, removeSecret, setSecret } from "../support/Services.js"
+import { entries, envPath, grant, outcome, removeSecret, setSecret } from "../support/Services.js"
 import { agent, allow, ask, refusal, withUpstream, world } from "../use/World.js"
 import { copy, refer, rollback, withMoves } from "./Scene.js"
 
@@ -44,6 +44,12 @@ describe("a use of a reference", () => {
       )
       yield* grant(bounded, "use", { env: "staging" })
       assert.strictEqual((yield* ask(bounded)).status, 200)
+      assert.deepStrictEqual(
+        (yield* entries()).flatMap(({ action, metadata, resource_type }) =>
+          action === "secret.use" && resource_type === "env" ? [metadata] : []
+        ),
+        [{ project: "webshop", env: "staging", keys: [{ key: "PART", version: 1 }], referred_from: "prod" }]
+      )
     }).pipe(withMoves, withUpstream())
   )
 })

@@ -10,6 +10,7 @@ import { logged } from "../support/Logged.js"
 import {
   entries,
   enter,
+  envPath,
   key,
   listSecrets,
   onDamagedDatabase,
@@ -67,6 +68,30 @@ describe("a secret that does not decrypt", () => {
       }).pipe(onDamagedDatabase(), Effect.provide(layer))
     })
   }
+
+  it.effect("fails only the values that refer to it, in a bundle of another environment", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "x", { path: envPath("staging") })
+      yield* writeBundle(ada, { set: { B: "b" } })
+      yield* setSecret(ada, "C", "${staging:A}", { kind: "reference" })
+      yield* (yield* SqlClient.SqlClient).unsafe(
+        "UPDATE secret_versions SET ciphertext = wrapped_key WHERE secret_id IN (SELECT id FROM secrets WHERE key = 'A')"
+      )
+      const { data, errors } = yield* readBundle(ada)
+      assert.deepStrictEqual(
+        data?.map(({ value }) => value),
+        ["b"]
+      )
+      assert.deepStrictEqual(
+        errors?.map(({ message }) => message),
+        ["C refers to staging:A, which does not authenticate: it was altered"]
+      )
+      assert.deepInclude((yield* recorded)[0], {
+        metadata: { project: "webshop", env: "staging", key: "A", version: 1 }
+      })
+    }).pipe(onDamagedDatabase())
+  )
 
   it.effect("is recorded too when a write replaces it", () =>
     Effect.gen(function* () {
