@@ -500,16 +500,18 @@ describe("the audit log", () => {
       const between = (yield* entries()).length
       yield* readBundle(ada)
       assert.deepStrictEqual(
-        (yield* entries()).slice(between).map(({ metadata }) => [metadata?.["env"], metadata?.["keys"]]),
+        (yield* entries()).slice(between).map(({ metadata }) => metadata),
         [
-          [
-            "prod",
-            [
+          {
+            project: "webshop",
+            env: "prod",
+            revision: 2,
+            keys: [
               { key: "HOST", version: 1 },
               { key: "URL", version: 1 }
             ]
-          ],
-          ["shared", [{ key: "NAME", version: 1 }]]
+          },
+          { project: "webshop", env: "shared", keys: [{ key: "NAME", version: 1 }], referred_from: "prod" }
         ]
       )
     }).pipe(withReferences)
