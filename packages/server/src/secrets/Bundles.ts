@@ -12,6 +12,7 @@ import { namesETag } from "../http/ETag.js"
 import { kindOf } from "../keys/Envelope.js"
 import { Instance } from "../keys/Instance.js"
 import { type Passage, referenceRefused, Referring } from "../references/Referring.js"
+import type { Source } from "../references/Resolver.js"
 import { traced } from "../tracing/Traced.js"
 import { forEachInSlices } from "../EventLoop.js"
 import { Changes, type Wanted } from "./Changes.js"
@@ -143,14 +144,15 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const resolved = Effect.fnUntraced(function* (place: Place<"secret.read">, { revision, rows, texts }: Read) {
       const now = yield* repo.revision({ envId: place.env.id })
       if (now?.revision !== revision) return null
-      const known = rows.flatMap((row, index) => {
+      const known = new Map<SecretKey, { readonly row: WholeRow; readonly value: Value }>()
+      const sources: Array<Source> = []
+      for (const [index, row] of rows.entries()) {
         const value = texts[index]
-        return value === undefined ? [] : [{ row, value }]
-      })
-      const sources = known.flatMap(({ row, value }) =>
-        kindOf(row) === "reference" ? [{ key: row.key, text: value }] : []
-      )
-      const found = yield* referring.resolve(place, sources, new Map(known.map((one) => [one.row.key, one])))
+        if (value === undefined) continue
+        known.set(row.key, { row, value })
+        if (kindOf(row) === "reference") sources.push({ key: row.key, text: value })
+      }
+      const found = yield* referring.resolve(place, sources, known)
       return { ...found, passages: yield* referring.passages(place) }
     })
 
