@@ -43,4 +43,14 @@ describe("values that refer to others", () => {
     const one = await coffer("secret", "export", "--except", "LINK")
     assert.deepStrictEqual([one.code, one.stdout], [1, ""])
   })
+
+  it("keep an environment that they refer to, until --force removes it", async () => {
+    await ok("env", "create", "shared")
+    await ok("secret", "set", "NAME", "shop", "--env", "shared")
+    await ok("secret", "set", "SHOP", "--expand", "${shared:NAME}")
+    const kept = await coffer("env", "delete", "shared", "--yes")
+    assert.deepStrictEqual([kept.code, kept.stdout], [1, ""])
+    assert.match(kept.stderr, /^coffer: secrets of environment shared are what dev:SHOP refers to: /)
+    await ok("env", "delete", "shared", "--yes", "--force")
+  })
 })

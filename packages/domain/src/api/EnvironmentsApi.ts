@@ -86,6 +86,10 @@ const OtherEnv = EnvName.annotations({
   examples: [EnvName.make("staging")]
 })
 
+const ForceEnvParameter = flagParameter(
+  "`1`: also if secrets of other environments refer to its secrets; reading those then fails"
+)
+
 const ResolvedParameter = flagParameter("`1`: compares the values that references lead to, not their texts")
 
 const BundleFormat = Schema.Literal(...bundleFormats).annotations({
@@ -122,12 +126,17 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.del("delete", paths.env)
       .setPath(EnvPath)
+      .setUrlParams(Schema.Struct({ force: optional(ForceEnvParameter) }))
       .addSuccess(answer(HttpApiSchema.NoContent, "The environment is removed"))
       .addError(Forbidden)
+      .addError(Conflict)
       .annotate(Requires, "env.delete")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove an environment")
-      .annotate(OpenApi.Description, "Its secrets become inaccessible at once. The name can be used again.")
+      .annotate(
+        OpenApi.Description,
+        "Its secrets become inaccessible at once. The name can be used again. If secrets of other environments refer to its secrets, it is a conflict that names them, unless `force` is set."
+      )
   )
   .add(
     HttpApiEndpoint.get("matrix", paths.matrix)

@@ -57,7 +57,7 @@ export const envDelete = tool({
     `Delete the environment ${org_name}/${project_name}/${name}, with all its secrets?`,
   output: removed({ org: OrgName, project: ProjectName, env: EnvName }),
   run: (call, path, { name }) =>
-    call("environments", (api) => api.delete({ path: { ...path, env_name: name } })).pipe(
+    call("environments", (api) => api.delete({ path: { ...path, env_name: name }, urlParams: {} })).pipe(
       Effect.as({ org: path.org_name, project: path.project_name, env: name, deleted: true as const })
     )
 })

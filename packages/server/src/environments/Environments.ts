@@ -9,6 +9,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { now } from "../database/Time.js"
 import { uuidV7 } from "../database/Uuid.js"
 import { orTaken } from "../database/SqlErrors.js"
+import { References } from "../references/References.js"
 import { EnvironmentsRepo } from "./Repo.js"
 import { traced } from "../tracing/Traced.js"
 
@@ -18,6 +19,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
   effect: Effect.gen(function* () {
     const repo = yield* EnvironmentsRepo
     const audit = yield* AuditLog
+    const references = yield* References
 
     const create = traced("Environments.create")(
       Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName) {
@@ -51,11 +53,13 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
     )
 
     const remove = traced("Environments.remove")(
-      Effect.fnUntraced(function* (place: Place<"env.delete">) {
+      Effect.fnUntraced(function* (place: Place<"env.delete">, force = false) {
         const { id, name } = place.env
         const removed_at = yield* now
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notFound(`environment ${name}`)
+        // After the environment is claimed, as writers of references do.
+        if (!force) yield* references.admitEnvRemoval(place)
         yield* audit.write(sourceOf(place), {
           action: "env.delete",
           resource_type: "env",
@@ -67,5 +71,5 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
 
     return { create, list, remove } as const
   }),
-  dependencies: [EnvironmentsRepo.Default]
+  dependencies: [EnvironmentsRepo.Default, References.Default]
 }) {}

@@ -57,7 +57,9 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return found === undefined ? unchanged : yield* rows(found)
         })
       )
-      .handle("delete", ({ path }) => access.change(access.env(path, "env.delete"), environments.remove))
+      .handle("delete", ({ path, urlParams }) =>
+        access.change(access.env(path, "env.delete"), (place) => environments.remove(place, urlParams.force))
+      )
       .handle("bundle", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.read")

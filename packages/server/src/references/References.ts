@@ -1,6 +1,7 @@
 import { Conflict, LimitExceeded, ReferenceRefused, type UseWidens, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { Action } from "@coffer/domain/Permissions"
 import {
   maxReferenceDepth,
   maxReferences,
@@ -10,7 +11,7 @@ import {
   targetText
 } from "@coffer/domain/Reference"
 import { Effect, Either, Redacted } from "effect"
-import { Access, type Place } from "../access/Access.js"
+import { Access, type EnvPlace, type Place } from "../access/Access.js"
 import { Database, type Transaction } from "../database/Database.js"
 import { EnvironmentsRepo } from "../environments/Repo.js"
 import { forEachInSlices } from "../EventLoop.js"
@@ -19,7 +20,7 @@ import type { Value } from "../secrets/Versions.js"
 import { mayReveal } from "../use/Widening.js"
 import { type Arrival, Flows } from "./Flows.js"
 import { checking, type Graph, graphOf, type Node, nodeId, type Wrong } from "./Graph.js"
-import { type EdgeRow, ReferencesRepo } from "./Repo.js"
+import { type DependentRow, type EdgeRow, ReferencesRepo } from "./Repo.js"
 
 /** What becomes of a key in a change. */
 export type Change =
@@ -56,7 +57,7 @@ const edgeOf = ({ env, key, target_env, target_key }: EdgeRow) => ({
 
 const refused = (message: string) => new ReferenceRefused({ message })
 
-const lockOf = ({ project }: Place<"secret.write">): string => `references of ${project.id}`
+const lockOf = ({ project }: EnvPlace<Action>): string => `references of ${project.id}`
 
 /** Parses a text that is to become the reference at a key. Fails with ValidationError if it is malformed. */
 export const referenceAt = (key: SecretKey, text: Value): Effect.Effect<Change, ValidationError> =>
@@ -77,13 +78,28 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
 
     /** How a message names a secret: without its environment if it is in the one of the place. */
     const named =
-      (place: Place<"secret.write">) =>
+      (place: EnvPlace<Action>) =>
       ({ env, key }: Node): string =>
         targetText({ env: env === place.env.name ? null : env, key })
 
     /** The secrets that a reference names, seen from the place. */
     const nodesOf = (place: Place<"secret.write">, targets: ReadonlyArray<ReferenceTarget>): ReadonlyArray<Node> =>
       targets.map(({ env, key }) => ({ env: env ?? place.env.name, key }))
+
+    /** The failure of a removal: it names the secrets that refer to what goes, as far as the caller may see them. */
+    const stillNeeded = (place: EnvPlace<Action>, what: string, rows: ReadonlyArray<DependentRow>): Conflict => {
+      const seen = rows.filter((row) => alongside(place, { id: row.env_id, name: row.env }, "secret.list") !== null)
+      const names = seen.slice(0, maxNamed).map(named(place))
+      const others = rows.length - names.length
+      const all = [
+        ...names,
+        ...(others === 0 ? [] : [names.length === 0 ? "secrets that you may not see" : `${others} more`])
+      ]
+      const refer = all.length === 1 && others === 0 ? "refers" : "refer"
+      return new Conflict({
+        message: `${what} ${all.join(", ")} ${refer} to: change that first, or force the removal, after which it cannot be read`
+      })
+    }
 
     /** Fails with Conflict if secrets that stay as they are refer to a key that goes. */
     const checkGone = Effect.fnUntraced(function* (
@@ -106,19 +122,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
               nodesOf(place, change.targets).some((node) => node.env === env.name && node.key === key)
             )
           })
-          if (staying.length === 0) return
-          const seen = staying.filter(
-            (row) => alongside(place, { id: row.env_id, name: row.env }, "secret.list") !== null
-          )
-          const names = seen.slice(0, maxNamed).map(named(place))
-          const others = staying.length - names.length
-          const all = [
-            ...names,
-            ...(others === 0 ? [] : [names.length === 0 ? "secrets that you may not see" : `${others} more`])
-          ]
-          return yield* new Conflict({
-            message: `secret ${key} is what ${all.join(", ")} refer${all.length === 1 && others === 0 ? "s" : ""} to: change that first, or force the removal, after which it cannot be read`
-          })
+          if (staying.length > 0) return yield* stillNeeded(place, `secret ${key} is what`, staying)
         })
       )
     })
@@ -229,6 +233,21 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
       yield* checkGone(place, gone, changes)
     })
 
+    /** Fails with Conflict if secrets of other environments refer to those of one that was removed in this transaction. */
+    const admitEnvRemoval = Effect.fnUntraced(function* (
+      place: Place<"env.delete">
+    ): Effect.fn.Return<void, Conflict, Transaction> {
+      yield* lock(lockOf(place))
+      const { env, project } = place
+      const rows = yield* repo.dependentsOfEnv({
+        projectId: project.id,
+        env: env.name,
+        envId: env.id,
+        limit: 2 * maxNamed
+      })
+      if (rows.length > 0) return yield* stillNeeded(place, `secrets of environment ${env.name} are what`, rows)
+    })
+
     /**
      * Checks what a change makes of the references of an environment, before it is made. Fails with ReferenceRefused for
      * references that may not be written, with Conflict for a key that others refer to, with UseWidens if values would come under
@@ -263,7 +282,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
             }
       )
 
-    return { admit, admitRemoval, changeOf } as const
+    return { admit, admitRemoval, admitEnvRemoval, changeOf } as const
   }),
   dependencies: [ReferencesRepo.Default, SecretsRepo.Default, EnvironmentsRepo.Default, Flows.Default]
 }) {}

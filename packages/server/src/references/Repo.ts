@@ -59,6 +59,13 @@ export class ReferencesRepo extends Effect.Service<ReferencesRepo>()("@coffer/se
         WHERE r.project_id = ${"projectId"} AND r.target_env = ${"env"} AND r.target_key = ${"key"}
         ORDER BY e.name, s.key LIMIT ${"limit"}`,
 
+      /** The secrets that refer to those of an environment, by environment and key. */
+      dependentsOfEnv: all(DependentRow)`
+        SELECT DISTINCT e.id AS env_id, e.name AS env, s.key AS key FROM secret_references r ${live}
+        JOIN secrets t ON t.env_id = ${"envId"} AND t.key = r.target_key AND t.removed_at IS NULL
+        WHERE r.project_id = ${"projectId"} AND r.target_env = ${"env"}
+        ORDER BY e.name, s.key LIMIT ${"limit"}`,
+
       /** The other environments that secrets of an environment refer to. */
       targetEnvironments: all(TargetEnvRow)`
         SELECT DISTINCT r.target_env AS env FROM secret_references r ${live}

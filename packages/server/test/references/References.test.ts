@@ -311,6 +311,29 @@ describe("a key that others refer to", () => {
     }).pipe(withReferences)
   )
 
+  it.effect("keeps its environment, unless the removal is forced or only the environment itself refers to it", () =>
+    Effect.gen(function* () {
+      const { ada } = yield* scene
+      yield* setSecret(ada, "HOST", "db", shared)
+      yield* setSecret(ada, "PORT", "1", shared)
+      yield* refer(ada, "DSN", "${HOST}", "shared")
+      yield* refer(ada, "URL", "${shared:DSN}:${shared:PORT}")
+      assert.strictEqual(
+        yield* refusal(removeEnv(ada, "shared", false)),
+        "CONFLICT: secrets of environment shared are what prod:URL refers to: change that first, or force the removal, after which it cannot be read"
+      )
+      assert.strictEqual(yield* read(ada, "URL"), "db:1")
+      yield* removeEnv(ada, "prod", false)
+      yield* removeEnv(ada, "shared", false)
+      yield* newEnv(ada, "prod")
+      yield* newEnv(ada, "shared")
+      yield* setSecret(ada, "HOST", "db", shared)
+      yield* refer(ada, "URL", "${shared:HOST}")
+      yield* removeEnv(ada, "shared")
+      assert.include(yield* refusal(read(ada, "URL")), "URL refers to shared:HOST, which is not there")
+    }).pipe(withReferences)
+  )
+
   it.effect("shows who refers to it, as far as the caller may see", () =>
     Effect.gen(function* () {
       const { ada, bob } = yield* scene

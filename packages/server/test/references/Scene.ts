@@ -43,10 +43,10 @@ export const newEnv = (actor: Actor, name: string) =>
     return yield* transaction((yield* Environments).create(place, EnvName.make(name)))
   })
 
-export const removeEnv = (actor: Actor, name: string) =>
+export const removeEnv = (actor: Actor, name: string, force = true) =>
   Effect.gen(function* () {
     const place = yield* enter(actor, "env.delete", envPath(name))
-    return yield* transaction((yield* Environments).remove(place))
+    return yield* transaction((yield* Environments).remove(place, force))
   })
 
 /** ada, who owns the organization, with `shared` beside `prod`; bob, who writes `prod` and may not see `shared`. */

@@ -2,7 +2,7 @@ import type { Environment } from "@coffer/domain/Environment"
 import { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { atProject, group, yes } from "../../grammar/Command.js"
-import { argument, completedBy } from "../../grammar/Fields.js"
+import { argument, completedBy, flag } from "../../grammar/Fields.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { copy, diff } from "./Promotion.js"
@@ -40,12 +40,18 @@ const create = atProject("create", {
 const remove = atProject("delete", {
   description: "Delete an environment, with its secrets",
   examples: ["coffer environment delete qa"],
-  options: { name: completedBy("env", argument("NAME", EnvName, "The environment's name")), yes },
+  options: {
+    name: completedBy("env", argument("NAME", EnvName, "The environment's name")),
+    yes,
+    force: flag("force", "Also if secrets of other environments refer to its secrets, which then cannot be read")
+  },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const question = `Delete the environment ${options.name} of ${path.project_name} with all its secrets?`
       yield* confirm(question, options.yes)
-      yield* call("environments", (api) => api.delete({ path: { ...path, env_name: options.name } }))
+      yield* call("environments", (api) =>
+        api.delete({ path: { ...path, env_name: options.name }, urlParams: options.force ? { force: true } : {} })
+      )
       return doneView(`environment ${options.name} deleted`)
     })
 })

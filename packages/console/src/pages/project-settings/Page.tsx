@@ -24,7 +24,8 @@ const Environments = ({ place: { org, project } }: { readonly place: PlaceAt<"pr
     )
   )
   const whyNot = missingInOrg(org, "env.create")
-  const remove = (env: EnvName) => call("environments", (api) => api.delete({ path: { ...path, env_name: env } }))
+  const remove = (env: EnvName) =>
+    call("environments", (api) => api.delete({ path: { ...path, env_name: env }, urlParams: {} }))
   return (
     <>
       <Reading of={found}>
