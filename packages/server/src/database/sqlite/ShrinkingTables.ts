@@ -10,6 +10,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "declared_keys",
   "wrapped_keys",
   "webhook_deliveries",
+  "due_mails",
   "client_logins",
   "jobs",
   "instances"
