@@ -8,7 +8,7 @@ const shared = { path: envPath("shared") }
 /** What an environment has, by key, and the keys that fail. */
 const exported = (...[actor, options]: Parameters<typeof readBundle>) =>
   Effect.map(readBundle(actor, options), ({ data = [], errors = [] }) => ({
-    values: Object.fromEntries(data.map(({ key, value }) => [key, value])),
+    values: Object.fromEntries(data.map(({ key, value }) => [key, String(value)])),
     failed: errors.map(({ key }) => String(key))
   }))
 
