@@ -84,14 +84,13 @@ const aware = [
   "packages/server/src/database/SqlErrors.ts",
   "packages/server/src/main.ts",
   "packages/server/src/Server.ts",
-  "packages/server/src/auth/OfflineSession.ts",
-  "packages/server/src/backups/Apply.ts",
-  "packages/server/src/backups/DrillWorker.ts",
-  "packages/server/src/backups/FillEmpty.ts",
-  "packages/server/src/backups/OfflineDrill.ts",
-  "packages/server/src/check/{Database,Postgres}Checks.ts",
-  "packages/server/src/files/TemporaryFiles.ts",
-  "packages/server/src/keys/{Rotation,StoppedDatabase}.ts"
+  "packages/server/src/operations/backups/Apply.ts",
+  "packages/server/src/operations/backups/DrillWorker.ts",
+  "packages/server/src/operations/backups/FillEmpty.ts",
+  "packages/server/src/operations/backups/OfflineDrill.ts",
+  "packages/server/src/operations/{Engine,copy/*,offline/*}.ts",
+  "packages/server/src/operations/check/{Database,Postgres}Checks.ts",
+  "packages/server/src/operations/rotation/{Rotation,StoppedDatabase}.ts"
 ]
 
 /** A new version of the SDK, or its successor, then changes one module. */

@@ -2,7 +2,10 @@ import { defineWorkspace } from "vitest/config"
 
 /** Tests run against the sources; the tests that start programs run the build. */
 const alias = [
-  { find: "@coffer/server/rotation", replacement: `${import.meta.dirname}/packages/server/src/keys/Rotation.ts` },
+  {
+    find: "@coffer/server/rotation",
+    replacement: `${import.meta.dirname}/packages/server/src/operations/rotation/Rotation.ts`
+  },
   { find: /^@coffer\/(domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
 ]
 

@@ -92,7 +92,11 @@ await Promise.all([
   bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"], "completion/main": ["start"] }, ...client }),
   bundle("mcp", { cached: { main: [], Calls: ["startCalls"] }, ...client }),
   bundle("server", {
-    cached: { main: [], "keys/Rotation": ["opensDatabase", "rotate"], "backups/DrillWorker": [] },
+    cached: {
+      main: [],
+      "operations/rotation/Rotation": ["opensDatabase", "rotate"],
+      "operations/backups/DrillWorker": []
+    },
     ...readable,
     external: ["@aws-sdk/*", "better-sqlite3", "nodemailer", "prom-client"]
   })
@@ -108,7 +112,7 @@ await Promise.all([
   warm("cli/bin/coffer.js", "__complete", "key", "0", ""),
   warm("mcp/bin/coffer-mcp.js"),
   warm("server/bin/coffer-server.js"),
-  warm("server/dist/bundle/backups/DrillWorker.js")
+  warm("server/dist/bundle/operations/backups/DrillWorker.js")
 ])
 // After the server's run, which creates the database.
 await warm("cli/bin/coffer.js", "master-key", "rotate", "--db", "service.db", "--generate")

@@ -8,7 +8,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { HttpApi, HttpApiBuilder, HttpApiSwagger, HttpApp, HttpRouter, OpenApi } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
 import { Api } from "../packages/domain/dist/Api.js"
-import { apiDocument } from "../packages/server/dist/system/ApiDocument.js"
+import { apiDocument } from "../packages/server/dist/edges/system/ApiDocument.js"
 
 const root = new URL("../", import.meta.url)
 const target = new URL("packages/server/dist/documents/", root)

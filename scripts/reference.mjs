@@ -10,9 +10,9 @@ import { Api } from "../packages/domain/dist/Api.js"
 import { BodyLimit, RecentLogin, Requires } from "../packages/domain/dist/api/Requirement.js"
 import { errors } from "../packages/domain/dist/Errors.js"
 import { needs } from "../packages/domain/dist/Permissions.js"
-import { loadConfig } from "../packages/server/dist/Config.js"
-import { described } from "../packages/server/dist/config/Descriptions.js"
-import { apiDocument } from "../packages/server/dist/system/ApiDocument.js"
+import { loadConfig } from "../packages/server/dist/base/Config.js"
+import { described } from "../packages/server/dist/base/config/Descriptions.js"
+import { apiDocument } from "../packages/server/dist/edges/system/ApiDocument.js"
 
 const document = apiDocument()
 const generated = (from) =>
@@ -234,7 +234,7 @@ const configuration = async () => {
   return [
     "# Configuration",
     "Every setting of the server and of the clients is an environment variable.",
-    generated("the settings in packages/server/src/config"),
+    generated("the settings in packages/server/src/base/config"),
     "## The server",
     "`coffer-server` reads only environment variables; `npm start` also reads `.env`. At its start the server checks all settings, and names the invalid ones without their values. An empty variable counts as unset. An unknown variable that begins with `SERVICE_`, `BACKUP_`, `SMTP_`, `SUPERADMIN_` or `CORS_` is ignored; a warning on standard error suggests the nearest setting. With an incomplete feature, such as a bucket without an endpoint, the server does not start. `coffer-server check` prints every setting with its source, and tests the services that they name: see [operations](operations.md#check). `…_FILE` names a file with the value (one trailing newline is removed); setting both forms is an error.",
     ...groups,

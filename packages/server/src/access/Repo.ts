@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { joinPlace, orgOfPath, placeColumns, PlaceRow } from "../auth/PlaceRow.js"
+import { joinPlace, orgOfPath, placeColumns, PlaceRow } from "./PlaceRow.js"
 import { query, sql } from "../database/Query.js"
 
 /** Reads a place with the actor's role and rules, one row for each rule. */

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto"
 import { type Array, Effect } from "effect"
-import { timestamp } from "../database/Time.js"
-import { uuidV7At } from "../database/Uuid.js"
+import { timestamp } from "../base/Time.js"
+import { uuidV7At } from "../base/Uuid.js"
 import { breakLink, type Draft, genesis, type Head, headMac, link, sameLink } from "./Chain.js"
 import type { AuditRepo, LinkedEntry } from "./Repo.js"
 

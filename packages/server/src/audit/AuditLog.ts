@@ -1,8 +1,8 @@
 import { NotReady } from "@coffer/domain/Errors"
 import { Array, Cause, Data, Effect, Either, Option, Queue } from "effect"
-import { ServerConfig } from "../Config.js"
+import { ServerConfig } from "../base/Config.js"
 import { afterwards, Database, Transaction, settled } from "../database/Database.js"
-import { nextTick } from "../EventLoop.js"
+import { nextTick } from "../base/EventLoop.js"
 import { systemLog } from "./Append.js"
 import {
   type AuditEvent,

@@ -1,6 +1,6 @@
 import { Duration, Effect, Fiber, Layer } from "effect"
-import { ServerConfig, type Settings } from "../Config.js"
-import { pacing } from "../EventLoop.js"
+import { ServerConfig, type Settings } from "../base/Config.js"
+import { pacing } from "../base/EventLoop.js"
 import { Database } from "../database/Database.js"
 import { EntryReader } from "./EntryReader.js"
 import { sharedStreamPlaces } from "./SharedStreamPlaces.js"

@@ -1,10 +1,11 @@
+import type { AuditEntry } from "@coffer/domain/AuditEntry"
 import { AuditEntryId, OrgId } from "@coffer/domain/Ids"
 import { Effect, Schema } from "effect"
 import { Database } from "../database/Database.js"
 import { allPages } from "../database/Pages.js"
 import { listed, valuesOf } from "../database/Parts.js"
 import { query, type Sql, sql } from "../database/Query.js"
-import { forEachInSlices } from "../EventLoop.js"
+import { forEachInSlices } from "../base/EventLoop.js"
 import { placeKey, placesOf } from "./Places.js"
 import { blockOf, makeRanges } from "./Ranges.js"
 import {
@@ -35,6 +36,13 @@ const EntryRow = Schema.Struct({
   chain: Schema.String
 })
 export type EntryRow = typeof EntryRow.Type
+
+const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+const decodeMetadata = Schema.decodeUnknown(Metadata)
+
+/** The API's record of a row. */
+export const auditEntry = ({ chain: _chain, log: _log, metadata, position: _position, ...entry }: EntryRow) =>
+  Effect.map(Effect.orDie(decodeMetadata(metadata)), (decoded): AuditEntry => ({ ...entry, metadata: decoded }))
 
 /** An entry for verification, which must not fail on ids that someone changed in the file. */
 const FoundRow = Schema.Struct({

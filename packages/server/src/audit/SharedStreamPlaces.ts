@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { query, sql } from "../database/Query.js"
-import { Fence } from "../jobs/Lease.js"
+import { Fence } from "../database/jobs/Lease.js"
 import type { Places } from "./StreamPlaces.js"
 
 const PlaceRow = Schema.Struct({ log: Schema.String, seq: Schema.Number })

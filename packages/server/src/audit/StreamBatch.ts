@@ -1,7 +1,6 @@
 import { Effect } from "effect"
-import type { EntryRow } from "./EntryReader.js"
+import { auditEntry, type EntryRow } from "./EntryReader.js"
 import type { StreamedEntry } from "./StreamPlaces.js"
-import { auditEntry } from "./Trail.js"
 
 /** A batch is written once it has this many entries or characters. */
 const maxEntries = 500

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
-import { ServerConfig } from "../Config.js"
-import { onOneServer } from "../jobs/OnOneServer.js"
+import { ServerConfig } from "../base/Config.js"
+import { onOneServer } from "../database/jobs/OnOneServer.js"
 import { AuditStreamLive } from "./AuditStream.js"
 import { streamTarget } from "./StreamTarget.js"
 

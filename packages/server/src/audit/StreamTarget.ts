@@ -1,7 +1,7 @@
 import { Data, Effect, Metric, Predicate } from "effect"
 import { type FileHandle, open } from "node:fs/promises"
-import type { Settings } from "../Config.js"
-import { StartupError } from "../StartupError.js"
+import type { Settings } from "../base/Config.js"
+import { StartupError } from "../base/StartupError.js"
 
 /** `reason` is the system's error code. */
 export class StreamFailure extends Data.TaggedError("StreamFailure")<{ readonly reason: string }> {}

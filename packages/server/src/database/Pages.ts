@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { pacing } from "../EventLoop.js"
+import { pacing } from "../base/EventLoop.js"
 import { Database } from "./Database.js"
 
 /** How many rows one statement reads. */

@@ -1,7 +1,7 @@
 import { Array, Context, Effect, Option, Predicate, type Schema } from "effect"
 import { connectionIn, Database, type StatementError, Transaction } from "./Database.js"
 import { columnsOf, rowsOf } from "./Rows.js"
-import { spanIn } from "../tracing/Traced.js"
+import { spanIn } from "../base/tracing/Traced.js"
 
 /** The value of a parameter. */
 export type Value = string | number | null | Uint8Array

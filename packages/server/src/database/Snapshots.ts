@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { LocalFailure } from "../files/LocalFailure.js"
+import type { LocalFailure } from "../base/files/LocalFailure.js"
 
 /** Identifies a backup inside its snapshot, so that swapped objects are detected. */
 export interface Mark {

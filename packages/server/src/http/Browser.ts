@@ -1,6 +1,6 @@
 import type { Headers } from "@effect/platform"
-import type { Settings } from "../Config.js"
-import { hostOf, isLoopback } from "../config/Loopback.js"
+import type { Settings } from "../base/Config.js"
+import { hostOf, isLoopback } from "../base/config/Loopback.js"
 
 /**
  * How a browser reaches the server. Cookies are set only over https, and on loopback, where not every browser accepts `Secure`

@@ -12,7 +12,7 @@ import {
 import { isOwnMessage } from "@coffer/domain/Message"
 import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect } from "effect"
-import { isBusy, isDiskFull, isLockTimeout, rootReason } from "../database/Reason.js"
+import { isBusy, isDiskFull, isLockTimeout, rootReason } from "../base/Reason.js"
 import * as Lost from "../database/Unavailable.js"
 import { TooSlow } from "./Body.js"
 import { allowedMethods } from "./Routes.js"

@@ -1,6 +1,6 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Array, Effect, Redacted, type Schema } from "effect"
-import { forEachInSlices } from "../EventLoop.js"
+import { forEachInSlices } from "../base/EventLoop.js"
 
 /** A record with fields in their encoded form; a field may also be redacted. */
 type Sendable<Fields extends Schema.Struct.Fields> = {

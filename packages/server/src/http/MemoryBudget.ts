@@ -1,3 +1,5 @@
+import { Overloaded } from "@coffer/domain/Errors"
+
 /** The memory of one request. */
 export interface Reservation {
   /** Adds bytes. Returns false, and adds nothing, if they would exceed a bound. */
@@ -36,3 +38,8 @@ export const makeMemoryBudget = (bounds: { readonly total: number; readonly each
     }
   }
 }
+
+export const tooManyResponses = new Overloaded({
+  message: "too many responses wait for their clients: try again in 1 second",
+  retryAfter: 1
+})

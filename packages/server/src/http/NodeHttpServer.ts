@@ -4,7 +4,7 @@ import type { Server } from "node:http"
 import { NodeRequest } from "./NodeRequest.js"
 import { writeResponse } from "./NodeResponse.js"
 import { withoutOverlap } from "./Pipelining.js"
-import { RequestInfo } from "../RequestInfo.js"
+import { RequestInfo } from "../base/RequestInfo.js"
 
 /**
  * Serves an app on Node's server with one fiber for each request. The fiber's context has the request only: handlers and

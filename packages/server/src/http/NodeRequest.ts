@@ -5,8 +5,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { TooSlow } from "./Body.js"
 import type { Reservation } from "./MemoryBudget.js"
 import { infoOf } from "./RequestFacts.js"
-import type { RequestInfoShape } from "../RequestInfo.js"
-import { routedMethod, routedUrl } from "../vault/Target.js"
+import type { RequestInfoShape } from "../base/RequestInfo.js"
+import { routedMethod, routedUrl } from "./vault/Target.js"
 
 /**
  * Drops `Set-Cookie`, which belongs to responses, and other content types than JSON: the toolkit would choose a decoder by

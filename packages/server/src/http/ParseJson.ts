@@ -2,7 +2,7 @@ import { ValidationError } from "@coffer/domain/Errors"
 import { Effect, Either, Predicate } from "effect"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
-import { nextTick } from "../EventLoop.js"
+import { nextTick } from "../base/EventLoop.js"
 import { parseJson } from "./Json.js"
 
 /** Larger bodies are parsed in a worker thread: the largest would block the event loop for half a second. */

@@ -1,8 +1,8 @@
 import { NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { IncomingMessage } from "node:http"
-import type { Settings } from "../Config.js"
+import type { Settings } from "../base/Config.js"
 import { sessionCookie } from "./Browser.js"
-import { isVaultPath } from "../vault/Target.js"
+import { isVaultPath } from "./vault/Target.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 /** Headers that may occur once only. Of several, Node would keep the first or join them. */

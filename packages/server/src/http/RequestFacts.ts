@@ -2,8 +2,8 @@ import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
 import { Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { isIP } from "node:net"
-import type { RequestInfoShape } from "../RequestInfo.js"
-import { isVaultPath } from "../vault/Target.js"
+import type { RequestInfoShape } from "../base/RequestInfo.js"
+import { isVaultPath } from "./vault/Target.js"
 
 const validId = /^[A-Za-z0-9._-]{1,128}$/
 

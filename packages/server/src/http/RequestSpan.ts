@@ -1,6 +1,6 @@
 import { type HttpServerResponse, HttpTraceContext } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { isProbe } from "./AccessLog.js"
+import { isProbe } from "../base/logging/AccessLog.js"
 import type { NodeRequest } from "./NodeRequest.js"
 import { routePatternOf } from "./Routes.js"
 

@@ -1,7 +1,7 @@
 import { Api } from "@coffer/domain/Api"
 import { HttpApi, type HttpApiGroup, HttpMethod } from "@effect/platform"
 import * as FindMyWay from "find-my-way-ts"
-import { VaultApi } from "../vault/Contract.js"
+import { VaultApi } from "./vault/Contract.js"
 
 export const routerConfig = {
   maxParamLength: 1000,

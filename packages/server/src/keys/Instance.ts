@@ -2,9 +2,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { createSecretKey, randomBytes, type KeyObject } from "node:crypto"
 import { Database } from "../database/Database.js"
 import { query } from "../database/Query.js"
-import { now } from "../database/Time.js"
-import { uuidV4 } from "../database/Uuid.js"
-import { StartupError } from "../StartupError.js"
+import { now } from "../base/Time.js"
+import { uuidV4 } from "../base/Uuid.js"
+import { StartupError } from "../base/StartupError.js"
 import { Keyring, unwrapBytes, wrapBytes } from "./Keyring.js"
 
 /** The identity of the database, and the key of its audit chains. */

@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
 import { DecryptionFailed } from "@coffer/domain/Errors"
 import { Context, Data, Effect, Either, Layer, Metric, Redacted } from "effect"
-import { ServerConfig } from "../Config.js"
+import { ServerConfig } from "../base/Config.js"
 
 /** The keys derived from the master key. Each key object holds 32 bytes, which are not shown when it is printed. */
 export interface Subkeys {

@@ -2,9 +2,9 @@ import { LimitExceeded } from "@coffer/domain/Errors"
 import { Effect, Either, Schema } from "effect"
 import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
-import { timestamp } from "../database/Time.js"
-import { nextTick } from "../EventLoop.js"
-import type { Fenced } from "../jobs/Lease.js"
+import { timestamp } from "../base/Time.js"
+import { nextTick } from "../base/EventLoop.js"
+import type { Fenced } from "../database/jobs/Lease.js"
 import { Keyring } from "./Keyring.js"
 
 /** How many encryptions with random nonces one key allows (NIST SP 800-38D, section 8.3). */

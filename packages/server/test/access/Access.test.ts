@@ -1,7 +1,7 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { Pattern } from "@coffer/domain/Pattern"
 import { Access, operator } from "@coffer/server/access/Access"
-import { Acl } from "@coffer/server/acl/Acl"
+import { Acl } from "@coffer/server/directory/acl/Acl"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"

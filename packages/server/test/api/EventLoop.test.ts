@@ -1,4 +1,4 @@
-import { forEachInSlices, pacing, nextTick } from "@coffer/server/EventLoop"
+import { forEachInSlices, pacing, nextTick } from "@coffer/server/base/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 

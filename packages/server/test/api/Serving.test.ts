@@ -1,5 +1,5 @@
 import { Admission } from "@coffer/domain/api/Requirement"
-import { makeAdmission } from "@coffer/server/http/Admission"
+import { makeAdmission } from "@coffer/server/access/Admission"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schedule, Schema, Stream } from "effect"

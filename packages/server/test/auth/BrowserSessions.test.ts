@@ -1,5 +1,5 @@
-import { Authenticator } from "@coffer/server/auth/Authenticator"
-import { Sessions } from "@coffer/server/auth/Sessions"
+import { Authenticator } from "@coffer/server/access/Authenticator"
+import { Sessions } from "@coffer/server/directory/login/Sessions"
 import type { SessionKind } from "@coffer/domain/Session"
 import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"

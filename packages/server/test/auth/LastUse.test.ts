@@ -1,4 +1,4 @@
-import { nextTick } from "@coffer/server/EventLoop"
+import { nextTick } from "@coffer/server/base/EventLoop"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-import { Login } from "@coffer/server/auth/Login"
+import { Login } from "@coffer/server/directory/login/Login"
 import { hashToken } from "@coffer/server/keys/Token"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,6 +1,6 @@
 import { copyFileSync, linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { applyRestore } from "@coffer/server/backups/Apply"
+import { applyRestore } from "@coffer/server/operations/backups/Apply"
 import { Instance } from "@coffer/server/keys/Instance"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"

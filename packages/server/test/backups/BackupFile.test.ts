@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes, webcrypto } from "node:crypto"
-import { BackupOpener, overheadBytes, sealBackup } from "@coffer/server/backups/BackupFile"
+import { BackupOpener, overheadBytes, sealBackup } from "@coffer/server/operations/backups/BackupFile"
 import { Either } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"

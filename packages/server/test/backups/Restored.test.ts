@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { applyRestore } from "@coffer/server/backups/Apply"
+import { applyRestore } from "@coffer/server/operations/backups/Apply"
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { configAt, freshPath, organization, rawAt, setSecret } from "../support/Services.js"

@@ -1,6 +1,6 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Ids"
-import { retain, type RetentionFacts, type RetentionRule } from "@coffer/server/backups/Retention"
+import { retain, type RetentionFacts, type RetentionRule } from "@coffer/server/operations/backups/Retention"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 

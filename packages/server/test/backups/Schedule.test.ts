@@ -1,6 +1,6 @@
 import { BackupFailed } from "@coffer/domain/Errors"
-import { Backups } from "@coffer/server/backups/Backups"
-import { BackupScheduleLive } from "@coffer/server/backups/Schedule"
+import { Backups } from "@coffer/server/operations/backups/Backups"
+import { BackupScheduleLive } from "@coffer/server/operations/backups/Schedule"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, TestClock } from "effect"

@@ -1,8 +1,8 @@
 import { BackupId } from "@coffer/domain/Ids"
 import type { BackupFailed } from "@coffer/domain/Errors"
-import { Backups } from "@coffer/server/backups/Backups"
-import { timestamp } from "@coffer/server/database/Time"
-import type { Fenced } from "@coffer/server/jobs/Lease"
+import { Backups } from "@coffer/server/operations/backups/Backups"
+import { timestamp } from "@coffer/server/base/Time"
+import type { Fenced } from "@coffer/server/database/jobs/Lease"
 import { Effect, Option } from "effect"
 
 /** A store that nobody asks. */

@@ -1,5 +1,5 @@
-import { loadConfig } from "@coffer/server/Config"
-import { type DatabaseTarget, parseDatabaseUrl, targetName } from "@coffer/server/config/DatabaseUrl"
+import { loadConfig } from "@coffer/server/base/Config"
+import { type DatabaseTarget, parseDatabaseUrl, targetName } from "@coffer/server/base/config/DatabaseUrl"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, Redacted } from "effect"
 

@@ -1,5 +1,5 @@
-import { described } from "@coffer/server/config/Descriptions"
-import { loadConfig } from "@coffer/server/Config"
+import { described } from "@coffer/server/base/config/Descriptions"
+import { loadConfig } from "@coffer/server/base/Config"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 

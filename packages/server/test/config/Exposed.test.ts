@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { exposedSecrets } from "@coffer/server/config/Exposed"
+import { exposedSecrets } from "@coffer/server/base/config/Exposed"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 
 describe("a file with a secret that everybody may read", () => {

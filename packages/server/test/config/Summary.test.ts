@@ -1,5 +1,5 @@
-import { loadConfig } from "@coffer/server/Config"
-import { summary } from "@coffer/server/config/Summary"
+import { loadConfig } from "@coffer/server/base/Config"
+import { summary } from "@coffer/server/base/config/Summary"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { afterAll } from "vitest"

@@ -1,4 +1,4 @@
-import { unknownMessage, unknownSettings } from "@coffer/server/config/Unknown"
+import { unknownMessage, unknownSettings } from "@coffer/server/base/config/Unknown"
 import { assert, describe, it } from "@effect/vitest"
 import { Record } from "effect"
 

@@ -1,4 +1,4 @@
-import { compilePattern, makeMatching } from "@coffer/server/declared/Patterns"
+import { compilePattern, makeMatching } from "@coffer/server/secrets/declared/Patterns"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 

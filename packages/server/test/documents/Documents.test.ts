@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { apiDocument } from "../../src/system/ApiDocument.js"
+import { apiDocument } from "../../src/edges/system/ApiDocument.js"
 import { cleanUp, type Json, Program } from "../support/Program.js"
 
 const docs = new URL("../../../../docs/", import.meta.url)

@@ -5,7 +5,7 @@ import { HttpApi } from "@effect/platform"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Either, Option, Schema, SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
-import { apiDocument } from "../../src/system/ApiDocument.js"
+import { apiDocument } from "../../src/edges/system/ApiDocument.js"
 import type { Json } from "../support/Program.js"
 
 const document: Json = JSON.parse(JSON.stringify(apiDocument()))

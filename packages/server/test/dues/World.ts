@@ -1,6 +1,6 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { Access } from "@coffer/server/access/Access"
-import { type DueRequest, Dues } from "@coffer/server/dues/Dues"
+import { type DueRequest, Dues } from "@coffer/server/secrets/dues/Dues"
 import { Database } from "@coffer/server/database/Database"
 import { Effect } from "effect"
 import { asActor, email, enter, envPath, key, orgPath } from "../support/Services.js"

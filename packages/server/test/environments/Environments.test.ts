@@ -1,7 +1,7 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { EnvName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
-import { Environments } from "@coffer/server/environments/Environments"
+import { Environments } from "@coffer/server/secrets/environments/Environments"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import {

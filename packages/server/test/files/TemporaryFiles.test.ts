@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs"
-import { temporaryFile } from "@coffer/server/files/TemporaryFiles"
-import { nextTick } from "@coffer/server/EventLoop"
+import { temporaryFile } from "@coffer/server/database/sqlite/TemporaryFiles"
+import { nextTick } from "@coffer/server/base/EventLoop"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { freshPath } from "../support/Services.js"

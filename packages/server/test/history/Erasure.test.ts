@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { Erasures } from "@coffer/server/database/Erasures"
-import { Maintenance } from "@coffer/server/maintenance/Maintenance"
+import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"

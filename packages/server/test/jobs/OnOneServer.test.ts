@@ -1,5 +1,5 @@
 import { Database } from "@coffer/server/database/Database"
-import { onOneServer } from "@coffer/server/jobs/OnOneServer"
+import { onOneServer } from "@coffer/server/database/jobs/OnOneServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { logged } from "../support/Logged.js"

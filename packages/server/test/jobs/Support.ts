@@ -1,5 +1,5 @@
 import { Database } from "@coffer/server/database/Database"
-import { Jobs } from "@coffer/server/jobs/Jobs"
+import { Jobs } from "@coffer/server/database/jobs/Jobs"
 import { SqlClient } from "@effect/sql"
 import { Context, Effect, Layer } from "effect"
 

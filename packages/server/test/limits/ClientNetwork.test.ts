@@ -1,4 +1,4 @@
-import { clientNetwork } from "@coffer/server/limits/ClientNetwork"
+import { clientNetwork } from "@coffer/server/database/limits/ClientNetwork"
 import { assert, it } from "@effect/vitest"
 
 it.each([

@@ -2,10 +2,10 @@ import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
 import { Email, OrgName } from "@coffer/domain/Names"
 import { assert, describe, it } from "@effect/vitest"
-import type { Settings } from "@coffer/server/Config"
-import type { SmtpSettings } from "@coffer/server/config/MailSettings"
-import { ServerConfig, loadConfig } from "@coffer/server/Config"
-import { type Invitation, Mailer, type Notice, transportOptions } from "@coffer/server/mail/Mailer"
+import type { Settings } from "@coffer/server/base/Config"
+import type { SmtpSettings } from "@coffer/server/base/config/MailSettings"
+import { ServerConfig, loadConfig } from "@coffer/server/base/Config"
+import { type Invitation, Mailer, type Notice, transportOptions } from "@coffer/server/base/mail/Mailer"
 import {
   Clock,
   Deferred,

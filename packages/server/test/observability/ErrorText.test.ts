@@ -1,5 +1,5 @@
 import { NotFound } from "@coffer/domain/Errors"
-import { causeText, errorText } from "@coffer/server/ErrorText"
+import { causeText, errorText } from "@coffer/server/base/logging/ErrorText"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Data, FiberId } from "effect"
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { makeLogSink } from "@coffer/server/LogSink"
+import { makeLogSink } from "@coffer/server/base/logging/LogSink"
 import { afterAll, assert, it } from "vitest"
 
 const children = new Set<ReturnType<typeof spawn>>()

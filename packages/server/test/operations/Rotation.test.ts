@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { rotate } from "@coffer/server/keys/Rotation"
+import { rotate } from "@coffer/server/operations/rotation/Rotation"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Data, Effect, Redacted } from "effect"

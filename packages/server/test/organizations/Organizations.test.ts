@@ -1,7 +1,7 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { OrgName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
-import { Organizations } from "@coffer/server/organizations/Organizations"
+import { Organizations } from "@coffer/server/directory/organizations/Organizations"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, TestClock } from "effect"
 import {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { configAt } from "../support/Services.js"
-import { NetworkAccess, Outbound, type OutboundRequest, type Resolved } from "@coffer/server/outbound/Outbound"
+import { NetworkAccess, Outbound, type OutboundRequest, type Resolved } from "@coffer/server/base/outbound/Outbound"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll } from "vitest"

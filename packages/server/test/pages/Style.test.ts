@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { style } from "@coffer/server/pages/Style"
+import { style } from "@coffer/server/edges/pages/Style"
 import { assert, it } from "vitest"
 
 /** The variables of a style sheet: those of the light scheme and those of the dark one. */

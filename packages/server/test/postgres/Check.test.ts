@@ -1,4 +1,4 @@
-import { check } from "@coffer/server/check/Check"
+import { check } from "@coffer/server/operations/check/Check"
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { freshDatabase, onServer, serverUrl } from "../support/postgres/Databases.js"

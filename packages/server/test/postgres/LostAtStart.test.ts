@@ -1,6 +1,6 @@
 import { startingAgain } from "@coffer/server/database/postgres/LostAtStart"
 import { DatabaseBusy, DatabaseUnavailable } from "@coffer/server/database/Unavailable"
-import { StartupError } from "@coffer/server/StartupError"
+import { StartupError } from "@coffer/server/base/StartupError"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, TestClock } from "effect"
 

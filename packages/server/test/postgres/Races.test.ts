@@ -1,5 +1,5 @@
 import { Database } from "@coffer/server/database/Database"
-import { RateLimits } from "@coffer/server/limits/RateLimits"
+import { RateLimits } from "@coffer/server/database/limits/RateLimits"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase, person, transaction } from "../support/Services.js"

@@ -1,4 +1,4 @@
-import { opensDatabase, rotate } from "@coffer/server/keys/Rotation"
+import { opensDatabase, rotate } from "@coffer/server/operations/rotation/Rotation"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { freshDatabase, onServer } from "../support/postgres/Databases.js"

@@ -1,5 +1,5 @@
 import { Database } from "@coffer/server/database/Database"
-import type { PostgresSettings } from "@coffer/server/config/DatabaseSettings"
+import type { PostgresSettings } from "@coffer/server/base/config/DatabaseSettings"
 import { postgresDatabase } from "@coffer/server/database/postgres/PostgresDatabase"
 import { query } from "@coffer/server/database/Query"
 import { Cause, Effect, Exit, Option, Schema } from "effect"

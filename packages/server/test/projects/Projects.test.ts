@@ -1,8 +1,8 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { ProjectName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
-import { Environments } from "@coffer/server/environments/Environments"
-import { Projects } from "@coffer/server/projects/Projects"
+import { Environments } from "@coffer/server/secrets/environments/Environments"
+import { Projects } from "@coffer/server/directory/projects/Projects"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import {

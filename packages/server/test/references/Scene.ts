@@ -1,12 +1,12 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { EnvName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
-import { Environments } from "@coffer/server/environments/Environments"
-import { Referring } from "@coffer/server/references/Referring"
-import { History } from "@coffer/server/secrets/History"
-import { Promotion } from "@coffer/server/secrets/Promotion"
-import { Revisions } from "@coffer/server/secrets/Revisions"
-import { ServiceAccounts } from "@coffer/server/service-accounts/ServiceAccounts"
+import { Environments } from "@coffer/server/secrets/environments/Environments"
+import { Referring } from "@coffer/server/secrets/references/Referring"
+import { History } from "@coffer/server/secrets/services/History"
+import { Promotion } from "@coffer/server/secrets/services/Promotion"
+import { Revisions } from "@coffer/server/secrets/services/Revisions"
+import { ServiceAccounts } from "@coffer/server/directory/service-accounts/ServiceAccounts"
 import { Effect, Layer } from "effect"
 import {
   asActor,

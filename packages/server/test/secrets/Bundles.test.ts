@@ -1,4 +1,4 @@
-import { Bundles } from "@coffer/server/secrets/Bundles"
+import { Bundles } from "@coffer/server/secrets/services/Bundles"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"

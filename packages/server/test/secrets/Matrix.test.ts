@@ -1,6 +1,6 @@
 import { EnvName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
-import { ProjectMatrix } from "@coffer/server/secrets/ProjectMatrix"
+import { ProjectMatrix } from "@coffer/server/secrets/services/ProjectMatrix"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import type { Actor } from "@coffer/domain/Actor"

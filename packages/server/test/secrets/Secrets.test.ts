@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs"
-import { Secrets } from "@coffer/server/secrets/Secrets"
+import { Secrets } from "@coffer/server/secrets/services/Secrets"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, FastCheck, Redacted, TestClock } from "effect"

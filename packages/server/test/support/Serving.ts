@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import type { Server } from "node:http"
 import type { Admission } from "@coffer/domain/api/Requirement"
-import { AccessLog } from "@coffer/server/http/AccessLog"
+import { AccessLog } from "@coffer/server/base/logging/AccessLog"
 import { BoundaryLive } from "@coffer/server/http/Boundary"
 import { httpServerOn } from "@coffer/server/http/NodeHttpServer"
 import { makeServer, type Timeouts } from "@coffer/server/http/NodeServer"

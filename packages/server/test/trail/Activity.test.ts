@@ -1,6 +1,6 @@
 import { AuditActivity } from "@coffer/domain/AuditActivity"
 import { Access } from "@coffer/server/access/Access"
-import { Activity, type ActivityRequest } from "@coffer/server/audit/Activity"
+import { Activity, type ActivityRequest } from "@coffer/server/edges/trail/Activity"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Access } from "@coffer/server/access/Access"
-import { Members } from "@coffer/server/members/Members"
+import { Members } from "@coffer/server/directory/members/Members"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { everythingIn, hasty, holds, long, onEverything } from "../model/Support.js"

@@ -5,7 +5,7 @@ import type Sqlite from "better-sqlite3"
 import { Effect, Fiber, Option } from "effect"
 import fc from "fast-check"
 import { hasty, holds, long, onDamagedFile, onEverything } from "../model/Support.js"
-import { nextTick } from "@coffer/server/EventLoop"
+import { nextTick } from "@coffer/server/base/EventLoop"
 import { isOnPostgres, raw } from "../support/Services.js"
 import { listAll, newOrganization, verify, verifyAll, write } from "./Support.js"
 

@@ -1,5 +1,5 @@
 import { Access } from "@coffer/server/access/Access"
-import { Approvals } from "@coffer/server/use/Approvals"
+import { Approvals } from "@coffer/server/secrets/use/Approvals"
 import type { Actor } from "@coffer/domain/Actor"
 import type { ApprovalId } from "@coffer/domain/Ids"
 import { assert, describe, it } from "@effect/vitest"

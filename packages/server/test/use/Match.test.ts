@@ -1,8 +1,8 @@
-import { targetOf as urlOf } from "@coffer/server/outbound/Outbound"
+import { targetOf as urlOf } from "@coffer/server/base/outbound/Outbound"
 import { Effect, Either, Schema } from "effect"
 import { Placement, UseTerms } from "@coffer/domain/UseRule"
-import { match, targetOf } from "@coffer/server/use/Match"
-import { outgoingHeaders } from "@coffer/server/use/RequestHeaders"
+import { match, targetOf } from "@coffer/server/secrets/use-rules/Match"
+import { outgoingHeaders } from "@coffer/server/secrets/use/RequestHeaders"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 

@@ -3,8 +3,8 @@ import { Effect, Either, Fiber, TestClock } from "effect"
 import { createHmac } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { Access } from "@coffer/server/access/Access"
-import { UseRules } from "@coffer/server/use/UseRules"
-import { Uses } from "@coffer/server/use/Uses"
+import { UseRules } from "@coffer/server/secrets/use-rules/UseRules"
+import { Uses } from "@coffer/server/secrets/use/Uses"
 import { asActor, entries, envPath, key, removeSecret, setSecret, transaction } from "../support/Services.js"
 import { agent, allow, ask, host, refusal, resolver, withUpstream, world } from "./World.js"
 
@@ -350,7 +350,7 @@ describe("a budget", () => {
   it.effect("is counted exactly, whatever runs at the same time", () =>
     Effect.gen(function* () {
       const { bot, other } = yield* world({ per_minute: 20 })
-      const { Grants } = yield* Effect.promise(() => import("@coffer/server/use/Grants"))
+      const { Grants } = yield* Effect.promise(() => import("@coffer/server/secrets/use/Grants"))
       const grants = yield* Grants
       const access = yield* Access
       const wanted = {

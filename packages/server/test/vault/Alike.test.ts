@@ -1,7 +1,7 @@
 import { Access } from "@coffer/server/access/Access"
 import { assert, describe, it } from "@effect/vitest"
 import { EnvName, ProjectName } from "@coffer/domain/Names"
-import { orgOf } from "@coffer/server/vault/Places"
+import { orgOf } from "@coffer/server/edges/vault/Places"
 import { Effect } from "effect"
 import { countingStatements } from "../support/FailingDriver.js"
 import { account, asActor, grant, onDatabase, organization, outcome, person } from "../support/Services.js"

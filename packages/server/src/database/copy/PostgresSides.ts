@@ -24,6 +24,9 @@ export const found = <A extends object>(
 export const command = (client: ClientBase, text: string): Effect.Effect<void, CopyFailed> =>
   Effect.asVoid(found(client, text))
 
+/** Begins a transaction whose reads all see the same moment. */
+export const readAtOnce = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
 /** The tables of the schema in the search path, with their columns and references. */
 const catalog = `
   SELECT c.relname AS name,

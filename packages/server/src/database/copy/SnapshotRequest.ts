@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { tlsModes } from "../../config/DatabaseUrl.js"
+import { tlsModes } from "../../base/config/DatabaseUrl.js"
 
 /** What the thread of a snapshot needs. It has no settings of its own. */
 export const SnapshotRequest = Schema.Struct({

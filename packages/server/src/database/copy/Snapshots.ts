@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
-import { runThread } from "../../files/Thread.js"
-import type { DatabaseTarget } from "../../config/DatabaseUrl.js"
+import { runThread } from "../../base/files/Thread.js"
+import type { DatabaseTarget } from "../../base/config/DatabaseUrl.js"
 import { Snapshots } from "../Snapshots.js"
 import { SnapshotRequest } from "./SnapshotRequest.js"
 

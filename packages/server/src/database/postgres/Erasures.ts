@@ -2,8 +2,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { Database } from "../Database.js"
 import { Erasures } from "../Erasures.js"
 import { query } from "../Query.js"
-import { now } from "../Time.js"
-import { uuidV7 } from "../Uuid.js"
+import { now } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
 import { connectWith, type Reached, refusedBy } from "./Reach.js"
 
 /** The server behind the database, for a connection beside the pool. */

@@ -1,5 +1,5 @@
 import { Console, Data, Effect, Option, Schedule } from "effect"
-import { StartupError } from "../../StartupError.js"
+import { StartupError } from "../../base/StartupError.js"
 import { hasChangedNothing } from "../Unavailable.js"
 
 /** The database was lost, or had no free connection, while a server started. */

@@ -1,6 +1,6 @@
 import { Context, Effect, Exit, Layer } from "effect"
-import type { PostgresSettings } from "../../config/DatabaseSettings.js"
-import { StartupError } from "../../StartupError.js"
+import type { PostgresSettings } from "../../base/config/DatabaseSettings.js"
+import { StartupError } from "../../base/StartupError.js"
 import { Database } from "../Database.js"
 import { mergeAuditTimes } from "./AuditTimes.js"
 import { statements } from "./Connection.js"

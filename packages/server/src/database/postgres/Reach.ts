@@ -1,8 +1,8 @@
 import { Clock, Data, Effect, Redacted, type Scope } from "effect"
 import { Client, type ClientConfig } from "pg"
-import { type DatabaseTarget, targetName } from "../../config/DatabaseUrl.js"
-import { StartupError } from "../../StartupError.js"
-import { reasonOf } from "../Reason.js"
+import { type DatabaseTarget, targetName } from "../../base/config/DatabaseUrl.js"
+import { StartupError } from "../../base/StartupError.js"
+import { reasonOf } from "../../base/Reason.js"
 import { rowTypes } from "./Connection.js"
 import { type Tls, tlsOf } from "./Tls.js"
 

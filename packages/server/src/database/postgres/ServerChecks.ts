@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { StartupError } from "../../StartupError.js"
+import { StartupError } from "../../base/StartupError.js"
 import { connectWith, type Reached, refusedBy } from "./Reach.js"
 
 /** The oldest release of PostgreSQL whose behaviour the server relies on. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs"
 import type { ConnectionOptions } from "node:tls"
 import { Effect } from "effect"
-import { type DatabaseTarget, isSocket } from "../../config/DatabaseUrl.js"
-import { StartupError } from "../../StartupError.js"
-import { reasonOf } from "../Reason.js"
+import { type DatabaseTarget, isSocket } from "../../base/config/DatabaseUrl.js"
+import { StartupError } from "../../base/StartupError.js"
+import { reasonOf } from "../../base/Reason.js"
 
 /** The driver's setting for TLS: false for none. */
 export type Tls = false | ConnectionOptions

@@ -1,7 +1,7 @@
 import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
-import { pause } from "../../EventLoop.js"
-import { isBusy } from "../Reason.js"
+import { pause } from "../../base/EventLoop.js"
+import { isBusy } from "../../base/Reason.js"
 
 /**
  * The driver never waits for the lock of another connection: that would block the event loop and all requests. Refused

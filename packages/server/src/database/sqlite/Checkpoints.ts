@@ -1,6 +1,6 @@
 import type { SqlConnection } from "@effect/sql"
 import { Effect, FiberSet, Option, Schema } from "effect"
-import { nextTick } from "../../EventLoop.js"
+import { nextTick } from "../../base/EventLoop.js"
 import { onFileInThread } from "./FileThread.js"
 
 /** A checkpoint starts once this many pages of the write-ahead log are not in the database file. */

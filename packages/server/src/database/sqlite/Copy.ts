@@ -2,8 +2,8 @@ import { SqlClient, type SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { StartupError } from "../../StartupError.js"
-import { reasonOf } from "../Reason.js"
+import { StartupError } from "../../base/StartupError.js"
+import { reasonOf } from "../../base/Reason.js"
 
 const notKept = (reason: string) =>
   new StartupError({

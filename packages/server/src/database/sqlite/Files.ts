@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import { closeSync, lstatSync, openSync } from "node:fs"
-import { StartupError } from "../../StartupError.js"
-import { reasonOf } from "../Reason.js"
+import { StartupError } from "../../base/StartupError.js"
+import { reasonOf } from "../../base/Reason.js"
 
 /**
  * Creates the database file with mode 0600 if it does not exist. Fails if the file, or one beside

@@ -1,8 +1,8 @@
 import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import type { Scope } from "effect/Scope"
-import { StartupError } from "../../StartupError.js"
-import { isBusy, reasonOf } from "../Reason.js"
+import { StartupError } from "../../base/StartupError.js"
+import { isBusy, reasonOf } from "../../base/Reason.js"
 
 /**
  * Locks a database file for the life of the scope, and fails if another process holds the lock. An exclusive

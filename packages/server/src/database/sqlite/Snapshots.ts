@@ -1,5 +1,5 @@
 import { Effect, Layer, Schema } from "effect"
-import { runThread } from "../../files/Thread.js"
+import { runThread } from "../../base/files/Thread.js"
 import { Snapshots } from "../Snapshots.js"
 import { DatabaseFile } from "./Files.js"
 

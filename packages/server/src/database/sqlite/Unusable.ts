@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3"
 import { Effect, Option } from "effect"
-import { StartupError } from "../../StartupError.js"
-import { reasonOf } from "../Reason.js"
+import { StartupError } from "../../base/StartupError.js"
+import { reasonOf } from "../../base/Reason.js"
 import { isSqlError } from "../SqlErrors.js"
 
 const causeOf = (defect: unknown): unknown => (isSqlError(defect) ? defect.cause : defect)

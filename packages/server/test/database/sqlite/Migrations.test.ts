@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import type { PageRequest } from "@coffer/server/audit/Trail"
+import type { PageRequest } from "@coffer/server/edges/trail/Trail"
 import { clientOf } from "@coffer/server/database/sqlite/Connection"
 import { migrate, migrations } from "@coffer/server/database/sqlite/Migrations"
 import * as Reactivity from "@effect/experimental/Reactivity"

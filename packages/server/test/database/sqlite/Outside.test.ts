@@ -1,4 +1,4 @@
-import { isDiskFull } from "@coffer/server/database/Reason"
+import { isDiskFull } from "@coffer/server/base/Reason"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"

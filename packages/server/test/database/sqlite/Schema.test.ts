@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { applyRestore } from "@coffer/server/backups/Apply"
+import { applyRestore } from "@coffer/server/operations/backups/Apply"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Effect } from "effect"

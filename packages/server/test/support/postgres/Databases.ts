@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
-import type { PostgresSettings } from "@coffer/server/config/DatabaseSettings"
-import { parseDatabaseUrl } from "@coffer/server/config/DatabaseUrl"
+import type { PostgresSettings } from "@coffer/server/base/config/DatabaseSettings"
+import { parseDatabaseUrl } from "@coffer/server/base/config/DatabaseUrl"
 import { rowTypes } from "@coffer/server/database/postgres/Connection"
 import { migrate } from "@coffer/server/database/postgres/Migrations"
 import { reach } from "@coffer/server/database/postgres/Reach"

@@ -1,7 +1,65 @@
 import { SqlClient } from "@effect/sql"
-import { Effect, Schema } from "effect"
-import { placeKey, placesOf } from "../../../audit/Places.js"
+import { Array, Effect, Option, Predicate, Schema } from "effect"
+import { createHash } from "node:crypto"
 import { rowsOf } from "../../Rows.js"
+
+// Copied from the audit log of that time: what this migration writes must not follow later changes of the index.
+
+/**
+ * A term of the search index (`audit_places`): a project and environment, these with a set of keys, or the name of an actor
+ * without an id. Absent parts are ''.
+ */
+interface AuditPlace {
+  readonly project: string
+  readonly env: string
+  /** The key, or the digest of several keys. */
+  readonly keys: string
+  readonly actor_name: string
+}
+
+/** A place with its keys. */
+interface KeyedPlace extends AuditPlace {
+  readonly members: ReadonlyArray<string>
+}
+
+const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+const decode = Schema.decodeUnknownOption(Metadata)
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
+
+const keysOf = (value: unknown): ReadonlyArray<string> =>
+  Array.isArray(value) ? value.map((each) => (Predicate.hasProperty(each, "key") ? textOf(each.key) : "")) : []
+
+const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const digest = (keys: ReadonlyArray<string>): string => {
+  const [first = "", ...rest] = keys
+  return rest.length === 0 ? first : `#${createHash("sha256").update(keys.join("\n")).digest("base64url")}`
+}
+
+/** The places of an entry. They follow from fields that the chain authenticates, so verification can check the index. */
+const placesOf = (entry: {
+  readonly actor_id: string | null
+  readonly actor_name: string
+  readonly metadata: string
+}): ReadonlyArray<KeyedPlace> => {
+  const metadata = Option.getOrElse(decode(entry.metadata), (): Readonly<Record<string, unknown>> => ({}))
+  const [project, env] = [textOf(metadata["project"]), textOf(metadata["env"])]
+  const found = [textOf(metadata["key"]), ...keysOf(metadata["keys"])].filter((key) => key !== "")
+  // `Array.dedupe` is quadratic, and an entry can hold 2,000 keys.
+  const members = [...new Set(found)].sort(inOrder)
+  const places: Array<KeyedPlace> = []
+  if (project !== "" || env !== "") places.push({ project, env, keys: "", actor_name: "", members: [] })
+  if (members.length > 0) places.push({ project, env, keys: digest(members), actor_name: "", members })
+  if (entry.actor_id === null) {
+    places.push({ project: "", env: "", keys: "", actor_name: entry.actor_name, members: [] })
+  }
+  return places
+}
+
+/** Identifies a place within its log. */
+const placeKey = ({ actor_name, env, keys, project }: AuditPlace): string =>
+  JSON.stringify([project, env, keys, actor_name])
 
 /**
  * Search indexes of the audit log, derived from its metadata. A *place* is a project and environment, a set of keys in

@@ -1,0 +1,172 @@
+import { type Actor, CurrentActor } from "@coffer/domain/Actor"
+import {
+  Admission,
+  AnyContentType,
+  BodyLimit,
+  defaultBodyLimit,
+  LargeAnswer,
+  RecentLogin,
+  type RecentLoginRule,
+  Requires
+} from "@coffer/domain/api/Requirement"
+import type { Overloaded } from "@coffer/domain/Errors"
+import { type Forbidden, NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
+import { HttpApi, type HttpApiGroup, HttpApiMiddleware, HttpRouter, HttpServerRequest } from "@effect/platform"
+import { Context, Effect, Option, Predicate, SchemaAST } from "effect"
+import { Access } from "./Access.js"
+import { entry } from "./Entry.js"
+import { isAnything, readBody } from "../http/Body.js"
+import { makeMemoryBudget, tooManyResponses } from "../http/MemoryBudget.js"
+import { NodeRequest } from "../http/NodeRequest.js"
+
+/** The limits of one endpoint. */
+interface EndpointLimits {
+  /** The query parameters; null if any are accepted. */
+  readonly parameters: ReadonlySet<string> | null
+  /** The largest body in bytes; null if there is none. */
+  readonly bodyLimit: number | null
+  readonly takesAnyContentType: boolean
+  /** The memory in bytes of a response that may be large; null if responses are small. */
+  readonly largeResponse: number | null
+  readonly recentLogin: RecentLoginRule
+  readonly check: (path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentActor>
+  /** Whether a process that only makes requests with secrets has the endpoint too. */
+  readonly isOfBroker: boolean
+}
+
+/** The groups of the contract that `coffer-server broker` serves. */
+const ofBroker = ["system", "use"]
+
+const notServed = new NotFound({
+  message: "this process only makes requests with secrets (coffer-server broker): the server has the other calls"
+})
+
+const endpointKey = ({ method, path }: { readonly method: string; readonly path: string }): string =>
+  `${method} ${path}`
+
+const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>,
+  access: Access
+): ReadonlyMap<string, EndpointLimits> => {
+  const endpoints = new Map<string, EndpointLimits>()
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint, group, mergedAnnotations, middleware }) => {
+      const requires = Option.getOrElse(Context.getOption(mergedAnnotations, Requires), () => "superadmin" as const)
+      const hasBody = Option.isSome(endpoint.payloadSchema)
+      // Health checkers and links to the documents may add parameters.
+      const isStrict = hasBody || [...middleware].some((tag) => HttpApiMiddleware.SecurityTypeId in tag)
+      const parameters = Option.match(endpoint.urlParamsSchema, {
+        onNone: () => [],
+        onSome: ({ ast }) => SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
+      })
+      endpoints.set(endpointKey(endpoint), {
+        parameters: isStrict ? new Set(parameters) : null,
+        bodyLimit: hasBody
+          ? Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
+          : null,
+        takesAnyContentType: Option.getOrElse(Context.getOption(mergedAnnotations, AnyContentType), () => false),
+        recentLogin: Option.getOrElse(Context.getOption(mergedAnnotations, RecentLogin), () =>
+          endpoint.method === "GET" ? "never" : "always"
+        ),
+        isOfBroker: ofBroker.includes(group.identifier),
+        largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeAnswer)),
+        // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
+        check: entry(access, requires, `${group.identifier.replace(/s$/, "")}.${endpoint.name}`)
+      })
+    }
+  })
+  return endpoints
+}
+
+/** Only a name in the form of the contract's names is repeated: others could inject text into the message. */
+const unknownParameter = (name: string) =>
+  new ValidationError({
+    message: `${/^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : "the query"}: is not a parameter of this call`
+  })
+
+const loginTooOld = new Reauthenticate({
+  message: "this needs a login from the last 15 minutes: log in again, then repeat it"
+})
+
+/** Whether the login of the caller is too old for the call. The body is undefined before it was read. */
+const isLoginTooOld = (rule: RecentLoginRule, actor: Actor | null, body?: unknown): boolean => {
+  if (rule === "never" || actor?.type !== "user" || actor.loginIsRecent) return false
+  return rule === "always" || (Predicate.hasProperty(body, rule.field) && body[rule.field] === rule.is)
+}
+
+const mebibyte = 1024 * 1024
+
+/**
+ * Admits the calls of a contract: rejects unknown query parameters and logins that are too old, and reserves memory for the
+ * body and the response. Sets `request.body` so that the caller's right is checked before the body is read. The toolkit
+ * decodes the path before it.
+ */
+export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>,
+  isBrokerAlone = false
+) =>
+  Effect.map(Access, (access) => {
+    const endpoints = endpointLimits(api, access)
+    // Enough for two of the largest bodies of one caller.
+    const bodies = makeMemoryBudget({ total: 40 * mebibyte, each: 36 * mebibyte })
+    // Separate, by address: clients without a credential must not use up the memory of others.
+    const anonymousBodies = makeMemoryBudget({ total: 4 * mebibyte, each: mebibyte })
+    // Large responses that wait for their clients.
+    const responses = makeMemoryBudget({ total: 16 * mebibyte, each: 12 * mebibyte })
+    const permit = Effect.unsafeMakeSemaphore(1)
+
+    /** Large responses are built one at a time, and only if there is memory for one. */
+    const beginLargeResponse = (request: NodeRequest, size: number) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(restore(permit.take(1)), () => {
+          request.endLargeResponse = permit.release(1)
+          return request.responseMemory?.reserve(size) === false ? Effect.fail(tooManyResponses) : Effect.void
+        })
+      )
+
+    const admit = Effect.contextWithEffect(
+      (
+        context: Context.Context<HttpRouter.HttpRouter.Provided>
+      ): Effect.Effect<void, NotFound | Overloaded | Reauthenticate | ValidationError> => {
+        const { params, route } = Context.get(context, HttpRouter.RouteContext)
+        const limits = endpoints.get(endpointKey(route))
+        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+        if (limits === undefined || !(request instanceof NodeRequest)) {
+          return Effect.dieMessage("the endpoint is not part of the contract")
+        }
+        if (isBrokerAlone && !limits.isOfBroker) return Effect.fail(notServed)
+        const { info } = request
+        const actor = Option.getOrNull(Context.getOption(context, CurrentActor))
+        info.route = route.path
+        info.actor = actor?.id ?? null
+        request.responseMemory = responses(actor?.id ?? "")
+        const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits
+        if (parameters !== null) {
+          for (const name of Object.keys(Context.get(context, HttpServerRequest.ParsedSearchParams))) {
+            if (!parameters.has(name)) return Effect.fail(unknownParameter(name))
+          }
+        }
+        if (isLoginTooOld(recentLogin, actor)) return Effect.fail(loginTooOld)
+        if (bodyLimit !== null) {
+          const memory = actor === null ? anonymousBodies(info.ip ?? "") : bodies(actor.id)
+          const body = readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined)
+          request.bodyMemory = memory
+          request.body =
+            actor === null
+              ? body
+              : Effect.zipRight(
+                  Effect.provideService(check(params), CurrentActor, actor),
+                  Effect.filterOrFail(
+                    body,
+                    (value) => !isLoginTooOld(recentLogin, actor, value),
+                    () => loginTooOld
+                  )
+                )
+        }
+        return largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
+      }
+    )
+    // Each endpoint declares these errors, but the middleware's type cannot.
+    return Admission.of(Effect.orDie(admit))
+  })

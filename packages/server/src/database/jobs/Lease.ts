@@ -1,0 +1,95 @@
+import { Cause, Clock, Context, Data, Duration, Effect, Exit, Layer, Option } from "effect"
+import { Database, type Transaction } from "../Database.js"
+import { timestamp } from "../../base/Time.js"
+import type { JobName } from "./JobMetrics.js"
+import { jobsRepo } from "./Repo.js"
+
+/** A defect of a job whose lease has passed, so that another server may do it. */
+export class LeaseLost extends Data.TaggedError("LeaseLost")<{ readonly job: JobName }> {
+  override get message(): string {
+    return `this server has lost the lease of the job ${this.job}: it was stopped or cut off for too long, and another server does the job`
+  }
+}
+
+export const isLeaseLost = (cause: Cause.Cause<unknown>): boolean =>
+  Option.isSome(
+    Cause.find(cause, (part) =>
+      part._tag === "Die" && part.defect instanceof LeaseLost ? Option.some(part) : Option.none()
+    )
+  )
+
+/** Runs an effect as a transaction that changes nothing unless this server still has the lease: it dies with LeaseLost then. */
+export type Fenced = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
+
+/** The fence of the job that a layer is part of. */
+export class Fence extends Context.Tag("@coffer/server/Fence")<Fence, Fenced>() {}
+
+/** For a layer that is part of no job. */
+export const unfenced = Layer.effect(
+  Fence,
+  Effect.map(Database, ({ transaction }): Fenced => transaction)
+)
+
+export interface Lease {
+  readonly name: JobName
+  readonly bucket: string
+  readonly token: number
+  /** How long the lease lasts after each renewal. */
+  readonly millis: number
+}
+
+const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+
+/** The operations on a lease that was taken. */
+export const leases = Effect.gen(function* () {
+  const repo = yield* jobsRepo
+  const { clock, transaction } = yield* Database
+
+  const fencedBy =
+    ({ bucket, name, token }: Lease): Fenced =>
+    (effect) =>
+      transaction(
+        Effect.flatMap(repo.lock({ name, bucket, token }), (rows) =>
+          rows.length === 0 ? Effect.die(new LeaseLost({ job: name })) : effect
+        )
+      )
+
+  const setUntil = ({ bucket, name, token }: Lease, until: string | null) =>
+    Effect.flatMap(repo.setUntil({ name, bucket, token, until }), (rows) =>
+      rows.length === 0 ? Effect.die(new LeaseLost({ job: name })) : Effect.void
+    )
+
+  const renew = (lease: Lease) =>
+    transaction(Effect.flatMap(clock, (now) => setUntil(lease, timestamp(now + lease.millis))))
+
+  /** Marks the bucket as done, so that no server does it again. */
+  const complete = (lease: Lease) => transaction(setUntil(lease, null))
+
+  /** Lets any server take the bucket at once. */
+  const release = (lease: Lease) => transaction(Effect.flatMap(clock, (now) => setUntil(lease, timestamp(now))))
+
+  /**
+   * Renews a lease forever. Dies with LeaseLost when another server has it, and when it could not be renewed for three
+   * quarters of its time: the work has the last quarter to end before another server may begin.
+   */
+  const keep = (lease: Lease): Effect.Effect<never> =>
+    Effect.gen(function* () {
+      let renewedAt = yield* monotonicMillis
+      const renewing = Effect.gen(function* () {
+        yield* Effect.sleep(Duration.millis(lease.millis / 4))
+        const begun = yield* monotonicMillis
+        const renewed = yield* Effect.exit(renew(lease))
+        if (Exit.isSuccess(renewed)) renewedAt = begun
+        else if (isLeaseLost(renewed.cause)) return yield* renewed
+        else yield* Effect.logDebug(`the lease of the job ${lease.name} was not renewed`, renewed.cause)
+      }).pipe(Effect.forever)
+      const expiring = Effect.gen(function* () {
+        const left = renewedAt + (lease.millis * 3) / 4 - (yield* monotonicMillis)
+        if (left <= 0) return yield* Effect.die(new LeaseLost({ job: lease.name }))
+        yield* Effect.sleep(Duration.millis(left))
+      }).pipe(Effect.forever)
+      return yield* Effect.raceFirst(renewing, expiring)
+    })
+
+  return { fencedBy, keep, complete, release } as const
+})

@@ -1,0 +1,15 @@
+import { hostname } from "node:os"
+import { Context, Effect } from "effect"
+import { uuidV4 } from "../../base/Uuid.js"
+
+/** The version of this program. */
+export class Version extends Context.Reference<Version>()("@coffer/server/Version", {
+  defaultValue: () => "0.0.0-dev"
+}) {}
+
+/** This process, among the servers of one database. */
+export class Replica extends Effect.Service<Replica>()("@coffer/server/Replica", {
+  effect: Effect.gen(function* () {
+    return { id: yield* uuidV4, host: hostname(), pid: process.pid, version: yield* Version } as const
+  })
+}) {}

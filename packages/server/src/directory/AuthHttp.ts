@@ -1,0 +1,116 @@
+import { type Actor, CurrentActor, viaOf } from "@coffer/domain/Actor"
+import { Api } from "@coffer/domain/Api"
+import { Forbidden } from "@coffer/domain/Errors"
+import type { LoginMethods } from "@coffer/domain/LoginMethods"
+import { ProviderLogout } from "@coffer/domain/ProviderLogout"
+import type { Identity } from "@coffer/domain/User"
+import { Session } from "@coffer/domain/Session"
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../access/Access.js"
+import { ServerConfig, type Settings } from "../base/Config.js"
+import { Exchange } from "./federations/Exchange.js"
+import { longList } from "../http/LongList.js"
+import { NodeRequest } from "../http/NodeRequest.js"
+import { sessionCookie } from "../http/Browser.js"
+import { Identities } from "./identities/Identities.js"
+import { Provider } from "./identities/Provider.js"
+import { ClientLogins } from "./login/ClientLogins.js"
+import { ClientTokens } from "./login/ClientTokens.js"
+import { Login } from "./login/Login.js"
+import { clearSessionCookie, cookieReach, setSessionCookie } from "./login/SessionCookie.js"
+import { Sessions } from "./login/Sessions.js"
+
+const identityOf = (actor: Actor): Identity => {
+  if (actor.type === "user") {
+    return { id: actor.id, type: actor.type, email: actor.email, name: actor.name, is_superadmin: actor.superadmin }
+  }
+  const via = viaOf(actor)
+  return {
+    id: actor.id,
+    type: actor.type,
+    name: actor.name,
+    org: actor.orgName,
+    project: actor.project?.name ?? null,
+    is_superadmin: false,
+    ...(via !== null && { via })
+  }
+}
+
+const methodsOf = ({ emailLogin, provider, publicUrl }: Settings): LoginMethods => ({
+  email: emailLogin,
+  provider: provider === null ? null : { name: provider.name, issuer: provider.issuer },
+  public_url: publicUrl
+})
+
+const listed = longList(Session)
+const sent = { message: "if this address may log in, a code of 6 digits is on its way; it is good for 10 minutes" }
+const loggedOut = HttpServerResponse.schemaJson(ProviderLogout)
+const nothing = HttpServerResponse.empty({ status: 204 })
+
+const noPublicUrl = new Forbidden({
+  message: "logins by browser need the server's setting SERVICE_PUBLIC_URL: log in with a code by e-mail"
+})
+
+export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const clientLogins = yield* ClientLogins
+    const clientTokens = yield* ClientTokens
+    const config = yield* ServerConfig
+    const login = yield* Login
+    const sessions = yield* Sessions
+    const exchange = yield* Exchange
+    const identities = yield* Identities
+    const { client: provider } = yield* Provider
+    const logoutUrl = provider?.logoutUrl ?? Effect.succeed(null)
+    const headers = Effect.map(NodeRequest.current, (request) => request.headers)
+    return handlers
+      .handle("methods", () => Effect.succeed(methodsOf(config)))
+      .handle("login", ({ payload }) => Effect.as(login.request(payload.email), sent))
+      .handle("verify", ({ payload: { code, email, session } }) =>
+        session === "cookie"
+          ? Effect.gen(function* () {
+              // First: a code is used up even if the cookie cannot be set.
+              const reach = yield* cookieReach(config, yield* headers)
+              return setSessionCookie(nothing, reach, yield* login.verify(email, code, "cookie"))
+            })
+          : Effect.map(login.verify(email, code), (token) => ({ token }))
+      )
+      .handle("device", ({ payload }) =>
+        config.publicUrl === null ? noPublicUrl : clientLogins.begin(config.publicUrl, payload.machine ?? null)
+      )
+      .handle("token", ({ payload: { code, device_code, verifier } }) => {
+        if (device_code !== undefined) return Effect.map(clientTokens.poll(device_code), (token) => ({ token }))
+        return code === undefined || verifier === undefined
+          ? Effect.dieMessage("the schema of the body requires a device code, or a code and a verifier")
+          : Effect.map(clientTokens.exchange(code, verifier), (token) => ({ token }))
+      })
+      .handle("federate", ({ payload }) => exchange.federate(payload.token, payload.account))
+      .handle("logout", () =>
+        Effect.gen(function* () {
+          const request = yield* headers
+          const actor = yield* CurrentActor
+          yield* access.change(CurrentActor, sessions.logout)
+          if (sessionCookie(config, request) === null) return nothing
+          const url = actor.type === "user" && (yield* identities.has(actor.id)) ? yield* logoutUrl : null
+          const response = url === null ? nothing : yield* Effect.orDie(loggedOut({ provider_logout_url: url }))
+          return clearSessionCookie(response, config, request)
+        })
+      )
+      .handle("me", () => Effect.map(CurrentActor, identityOf))
+      .handle("sessions", () => Effect.flatMap(Effect.flatMap(CurrentActor, sessions.list), (data) => listed({ data })))
+      .handle("endSession", ({ path }) => access.change(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
+      .handle("endSessions", () => access.change(CurrentActor, sessions.endAll))
+  })
+).pipe(
+  Layer.provide([
+    ClientLogins.Default,
+    ClientTokens.Default,
+    Exchange.Default,
+    Identities.Default,
+    Login.Default,
+    Provider.Default,
+    Sessions.Default
+  ])
+)

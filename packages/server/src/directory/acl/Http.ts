@@ -1,0 +1,37 @@
+import { AclRule } from "@coffer/domain/AclRule"
+import { Api } from "@coffer/domain/Api"
+import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { longList } from "../../http/LongList.js"
+import { Acl } from "./Acl.js"
+
+const rules = longList(AclRule)
+const updated = HttpServerResponse.schemaJson(AclRule)
+
+export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const acl = yield* Acl
+    return handlers
+      .handle("grant", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const { created, rule } = yield* access.change(access.org(path, "acl.grant"), (place) =>
+            acl.grant(place, payload)
+          )
+          return created ? rule : yield* Effect.orDie(updated(rule, { status: 200 }))
+        })
+      )
+      .handle("list", ({ path }) =>
+        Effect.flatMap(Effect.flatMap(access.org(path, "acl.list"), acl.list), (data) => rules({ data }))
+      )
+      .handle("explain", ({ path, urlParams }) =>
+        Effect.flatMap(access.org(path, "acl.explain"), (place) =>
+          acl.explain(place, urlParams, urlParams.project, urlParams.env)
+        )
+      )
+      .handle("revoke", ({ path }) =>
+        access.change(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
+      )
+  })
+).pipe(Layer.provide(Acl.Default))

@@ -1,0 +1,173 @@
+import { audienceOf, type Claims } from "@coffer/domain/Claims"
+import { RateLimited, Unauthorized } from "@coffer/domain/Errors"
+import { Clock, Effect, Metric, Redacted } from "effect"
+import { AuditLog } from "../../audit/AuditLog.js"
+import type { AuditSource } from "../../audit/AuditEvent.js"
+import { UnknownAddresses } from "../login/UnknownAddresses.js"
+import { ServerConfig } from "../../base/Config.js"
+import { Database } from "../../database/Database.js"
+import { timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { hashToken, mintToken } from "../../keys/Token.js"
+import { clientNetwork } from "../../database/limits/ClientNetwork.js"
+import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
+import { RequestInfo } from "../../base/RequestInfo.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { type Checked, explain, type Mismatch, recordOf, sentenceOf } from "./Checks.js"
+import { type AccountRow, type FederationRow, FederationsRepo } from "./Repo.js"
+import { Signatures, type Verified } from "./Signatures.js"
+
+const failures: RateLimit = { kind: "federate", max: 30, window: 15 * 60_000 }
+/** Of all accounts together: a stranger can name as many as he likes. */
+const allFailures: RateLimit = { kind: "federate_all", max: 300, window: 15 * 60_000 }
+const maxSubject = 500
+
+/** Tokens that were refused. An increase shows that someone tries tokens, or that an issuer changed its claims. */
+export const exchangeFailures = Metric.counter("coffer_federation_failures_total", { incremental: true })
+/** Tokens that were not looked at, because of the rate limit. */
+export const exchangeRefusals = Metric.counter("coffer_federation_refusals_total", { incremental: true })
+
+/** The same for every token that is not verified, whether the account is there or not. */
+const unsigned = new Unauthorized({
+  message:
+    "the token is refused: it is malformed, its signature does not hold, or the account takes no tokens of its issuer"
+})
+
+const refused = (name: string, mismatches: ReadonlyArray<Mismatch>) =>
+  new Unauthorized({ message: `no federation of account ${name} takes this token: ${sentenceOf(mismatches)}` })
+
+const limited = (retryAfter: number) =>
+  new RateLimited({
+    message: `too many tokens were refused from this address: try again in ${retryAfter} seconds`,
+    retryAfter
+  })
+
+const subjectOf = ({ sub }: Claims): string => (typeof sub === "string" ? sub.slice(0, maxSubject) : "")
+
+/** A token that was refused, and the account that it was for, as the caller named it. */
+interface Refusal {
+  readonly name: string
+  readonly account: AccountRow | undefined
+  readonly error: Unauthorized
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** Exchanges tokens of issuers for sessions of service accounts. */
+export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchange", {
+  effect: Effect.gen(function* () {
+    const repo = yield* FederationsRepo
+    const signatures = yield* Signatures
+    const audit = yield* AuditLog
+    const limits = yield* RateLimits
+    const unknown = yield* UnknownAddresses
+    const { transaction } = yield* Database
+    const { publicUrl } = yield* ServerConfig
+
+    const sourceOf = ({ account, name }: Pick<Refusal, "account" | "name">): AuditSource => ({
+      actor: { type: "service_account", id: account?.id ?? null, name: account?.name ?? name },
+      orgId: account?.org_id ?? null
+    })
+
+    /** Seconds until a token for the account is looked at again. The same for accounts that are there and that are not. */
+    const waitOf = (reference: string, network: string) =>
+      Effect.zipWith(limits.wait(failures, `${reference} ${network}`), limits.wait(allFailures, network), (own, all) =>
+        Math.max(own, all)
+      )
+
+    /** Counts and records a refusal, unless a limit was reached meanwhile. */
+    const record = (refusal: Refusal, reference: string, network: string) =>
+      Effect.gen(function* () {
+        const wait = yield* waitOf(reference, network)
+        if (wait > 0) return limited(wait)
+        yield* limits.count(failures, `${reference} ${network}`)
+        yield* limits.count(allFailures, network)
+        if (refusal.account !== undefined || unknown.admits(["auth.federate"])) {
+          yield* audit.write(sourceOf(refusal), {
+            action: "auth.federate",
+            resource_type: "service_account",
+            resource_id: refusal.account?.id ?? null,
+            metadata: { refused: true, ...refusal.metadata }
+          })
+        }
+        return refusal.error
+      })
+
+    /** Starts a session, unless the federation or the account was removed meanwhile. */
+    const start = (account: AccountRow, federation: FederationRow, { claims }: Verified) =>
+      Effect.gen(function* () {
+        const millis = yield* Clock.currentTimeMillis
+        const now = timestamp(millis)
+        const end = timestamp(millis + federation.ttl * 1000)
+        const expires_at = federation.expires_at !== null && federation.expires_at < end ? federation.expires_at : end
+        const [used] = yield* repo.use({ id: federation.id, now })
+        if (used === undefined) return null
+        const token = yield* mintToken("federated")
+        const id = yield* uuidV7
+        const subject = subjectOf(claims)
+        yield* repo.insertSession({
+          id,
+          federationId: federation.id,
+          accountId: account.id,
+          hash: hashToken(Redacted.value(token)),
+          subject,
+          ip: (yield* RequestInfo).ip,
+          now,
+          expiresAt: expires_at
+        })
+        const { issuer, name } = federation
+        yield* audit.write(sourceOf({ account, name: account.name }), {
+          action: "auth.federate",
+          resource_type: "session",
+          resource_id: id,
+          metadata: { federation: name, issuer, subject, expires_at }
+        })
+        return { token, expires_at }
+      })
+
+    const refusalOf = (
+      name: string,
+      account: AccountRow | undefined,
+      { claims, issuer }: Verified,
+      { failed, shown }: Checked
+    ): Refusal => ({
+      name,
+      account,
+      error: refused(name, shown),
+      metadata: { issuer, subject: subjectOf(claims), failed: recordOf(failed) }
+    })
+
+    /**
+     * Exchanges a token for a session of the account `ORGANIZATION/ACCOUNT`. Fails with Unauthorized, for an account that is
+     * not there in the same words and after the same work as for one whose federations are for others.
+     */
+    const federate = traced("Exchange.federate")(
+      Effect.fnUntraced(function* (token: Redacted.Redacted, reference: string) {
+        const [org = "", name = ""] = reference.split("/")
+        const network = clientNetwork((yield* RequestInfo).ip)
+        const refuse = (refusal: Refusal) =>
+          Effect.zipRight(Metric.increment(exchangeFailures), transaction(record(refusal, reference, network))).pipe(
+            Effect.flip
+          )
+        const wait = yield* transaction(waitOf(reference, network))
+        if (wait > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limited(wait))
+
+        const account = yield* repo.accountByName({ org, name })
+        const verified = yield* signatures.verify(Redacted.value(token), account?.id ?? "")
+        if (verified === null) {
+          return yield* refuse({ name: reference, account, error: unsigned, metadata: { failed: "signature" } })
+        }
+        const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const audience = publicUrl === null ? null : audienceOf(publicUrl, org, name)
+        const checked = yield* explain(verified, audience, seconds)
+        const session =
+          account === undefined || checked.fitting === null
+            ? null
+            : yield* transaction(start(account, checked.fitting, verified))
+        return session ?? (yield* refuse(refusalOf(reference, account, verified, checked)))
+      })
+    )
+
+    return { federate } as const
+  }),
+  dependencies: [FederationsRepo.Default, Signatures.Default, RateLimits.Default, UnknownAddresses.Default]
+}) {}

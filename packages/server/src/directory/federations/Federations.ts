@@ -1,0 +1,171 @@
+import { actorName } from "@coffer/domain/Actor"
+import { audienceOf } from "@coffer/domain/Claims"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
+import { type Conditions, defaultMaxAge, defaultTtl, type Federation, PublicKeys } from "@coffer/domain/Federation"
+import { FederationId, type ServiceAccountId } from "@coffer/domain/Ids"
+import type { FederationName } from "@coffer/domain/Names"
+import { Clock, Effect, Schema } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { ServerConfig } from "../../base/Config.js"
+import { now, timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { OrganizationsRepo } from "../organizations/Repo.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { IssuerKeys } from "./IssuerKeys.js"
+import { areUsable, keyIdsOf } from "./Jwks.js"
+import { conditionsOf, type FederationRow, FederationsRepo } from "./Repo.js"
+
+const maxFederations = 20
+
+export interface NewFederation {
+  readonly name: FederationName
+  readonly issuer: string
+  readonly jwks?: PublicKeys
+  readonly conditions: Conditions
+  readonly max_age?: number
+  readonly ttl?: number
+  readonly expires_at?: string
+}
+
+const decodeKeys = Schema.decode(Schema.parseJson(PublicKeys))
+
+const federation = (row: FederationRow): Effect.Effect<Federation> =>
+  Effect.gen(function* () {
+    const { jwks, ...fields } = row
+    const key_ids = jwks === null ? null : keyIdsOf(yield* Effect.orDie(decodeKeys(jwks)))
+    return { ...fields, conditions: yield* conditionsOf(row), key_ids }
+  })
+
+const invalid = (message: string) => new ValidationError({ message })
+
+/** The federations of service accounts: whose tokens they sign in with. */
+export class Federations extends Effect.Service<Federations>()("@coffer/server/Federations", {
+  effect: Effect.gen(function* () {
+    const repo = yield* FederationsRepo
+    const organizations = yield* OrganizationsRepo
+    const issuers = yield* IssuerKeys
+    const audit = yield* AuditLog
+    const { publicUrl } = yield* ServerConfig
+
+    const accountOf = Effect.fnUntraced(function* (
+      place: Place<"federation.list" | "federation.create" | "federation.revoke">,
+      id: ServiceAccountId
+    ) {
+      const account = yield* repo.findAccount({ orgId: place.org.id, id })
+      return account ?? (yield* notFound(`service account ${id}`))
+    })
+
+    /** Checks the issuer and its keys. Call it outside of a transaction, because keys are imported. */
+    const vet = Effect.fnUntraced(function* ({ issuer, jwks }: NewFederation) {
+      if (jwks === undefined) {
+        if (issuers.isKnown(issuer)) return
+        return yield* invalid(
+          "issuer: is not on the server's list: ask an operator to add it to SERVICE_OIDC_MACHINE_ISSUERS, or give its keys as jwks"
+        )
+      }
+      if (yield* areUsable(jwks)) return
+      return yield* invalid("jwks: has a key that is neither RSA of 2048 bits or more, nor P-256, nor Ed25519")
+    })
+
+    const create = traced("Federations.create")(
+      Effect.fnUntraced(function* (
+        place: Place<"federation.create">,
+        accountId: ServiceAccountId,
+        request: NewFederation
+      ) {
+        const { conditions, issuer, jwks, max_age = defaultMaxAge, name, ttl = defaultTtl } = request
+        const millis = yield* Clock.currentTimeMillis
+        if (publicUrl === null) {
+          return yield* invalid(
+            "this server cannot take tokens of issuers yet, because their audience names its address: an operator has to set SERVICE_PUBLIC_URL"
+          )
+        }
+        const expires_at = request.expires_at === undefined ? null : timestamp(Date.parse(request.expires_at))
+        if (expires_at !== null && expires_at <= timestamp(millis)) return yield* invalid("expires_at: is in the past")
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const account = yield* accountOf(place, accountId)
+        if ((yield* repo.count({ accountId })).count >= maxFederations) {
+          return yield* new LimitExceeded({ message: `a service account has at most ${maxFederations} federations` })
+        }
+        if ((yield* repo.findNamed({ accountId, name })) !== undefined) {
+          return yield* new Conflict({ message: `the federation name ${name} is in use: choose another` })
+        }
+        const made: Federation = {
+          id: FederationId.make(yield* uuidV7),
+          name,
+          issuer,
+          audience: audienceOf(publicUrl, place.org.name, account.name),
+          conditions,
+          key_ids: jwks === undefined ? null : keyIdsOf(jwks),
+          max_age,
+          ttl,
+          expires_at,
+          created_by: actorName(place.actor),
+          created_at: timestamp(millis),
+          last_used_at: null
+        }
+        yield* repo.insert({
+          id: made.id,
+          accountId,
+          orgId: place.org.id,
+          name,
+          issuer,
+          audience: made.audience,
+          jwks: jwks === undefined ? null : JSON.stringify(jwks),
+          conditions: JSON.stringify(conditions),
+          maxAge: max_age,
+          ttl,
+          expiresAt: expires_at,
+          createdBy: made.created_by,
+          now: made.created_at
+        })
+        yield* audit.write(sourceOf(place), {
+          action: "federation.create",
+          resource_type: "federation",
+          resource_id: made.id,
+          metadata: {
+            account: account.name,
+            name,
+            issuer,
+            conditions,
+            key_ids: made.key_ids,
+            max_age,
+            ttl,
+            expires_at
+          }
+        })
+        return made
+      })
+    )
+
+    const list = traced("Federations.list")(
+      Effect.fnUntraced(function* (place: Place<"federation.list">, accountId: ServiceAccountId) {
+        yield* accountOf(place, accountId)
+        return yield* Effect.forEach(yield* repo.all({ accountId }), federation)
+      })
+    )
+
+    /** Removes a federation. Its sessions are refused from then on, because they are read together with it. */
+    const revoke = traced("Federations.revoke")(
+      Effect.fnUntraced(function* (place: Place<"federation.revoke">, accountId: ServiceAccountId, id: FederationId) {
+        const removed_at = yield* now
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const account = yield* accountOf(place, accountId)
+        const row = yield* repo.find({ accountId, id })
+        if (row === undefined) return yield* notFound(`federation ${id}`)
+        yield* repo.remove({ id, now: removed_at })
+        yield* audit.write(sourceOf(place), {
+          action: "federation.revoke",
+          resource_type: "federation",
+          resource_id: id,
+          metadata: { account: account.name, name: row.name, issuer: row.issuer }
+        })
+      })
+    )
+
+    return { vet, create, list, revoke } as const
+  }),
+  dependencies: [FederationsRepo.Default, OrganizationsRepo.Default, IssuerKeys.Default]
+}) {}

@@ -1,0 +1,36 @@
+import { Api } from "@coffer/domain/Api"
+import { Federation } from "@coffer/domain/Federation"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { longList } from "../../http/LongList.js"
+import { Federations } from "./Federations.js"
+
+const listed = longList(Federation)
+
+export const FederationsHttp = HttpApiBuilder.group(Api, "federations", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const federations = yield* Federations
+    return handlers
+      .handle("create", ({ path, payload }) =>
+        Effect.zipRight(
+          federations.vet(payload),
+          access.change(access.org(path, "federation.create"), (place) =>
+            federations.create(place, path.sa_id, payload)
+          )
+        )
+      )
+      .handle("list", ({ path }) =>
+        Effect.flatMap(
+          Effect.flatMap(access.org(path, "federation.list"), (place) => federations.list(place, path.sa_id)),
+          (data) => listed({ data })
+        )
+      )
+      .handle("revoke", ({ path }) =>
+        access.change(access.org(path, "federation.revoke"), (place) =>
+          federations.revoke(place, path.sa_id, path.federation_id)
+        )
+      )
+  })
+).pipe(Layer.provide(Federations.Default))

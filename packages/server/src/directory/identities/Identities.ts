@@ -1,0 +1,169 @@
+import { Forbidden, RateLimited } from "@coffer/domain/Errors"
+import type { UserId } from "@coffer/domain/Ids"
+import { Email } from "@coffer/domain/Names"
+import { Clock, Effect, Either, Option, Schema } from "effect"
+import type { AuditSource } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import type { Complete, LoggedIn } from "../login/Completed.js"
+import { AuthRepo } from "../../access/credentials/Repo.js"
+import { isOfDomain, mayLogIn } from "../login/Signup.js"
+import { UnknownAddresses } from "../login/UnknownAddresses.js"
+import { Users } from "../login/Users.js"
+import { ServerConfig } from "../../base/Config.js"
+import { Database } from "../../database/Database.js"
+import { timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { clientNetwork } from "../../database/limits/ClientNetwork.js"
+import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
+import { RequestInfo } from "../../base/RequestInfo.js"
+import type { Claims } from "./Provider.js"
+import { IdentitiesRepo } from "./Repo.js"
+
+const failures: RateLimit = { kind: "oidc_failure", max: 30, window: 15 * 60_000 }
+
+/** Why a person that the provider has proven may not log in. `reason` is for the audit log. */
+interface Refusal {
+  readonly reason: string
+  readonly message: string
+}
+
+const decodeEmail = Schema.decodeOption(Email)
+
+/**
+ * The identities of people at the provider. An identity is the issuer and the subject, never an address: a provider may change
+ * an address, or give it to somebody else. An identity belongs to one user for good, and a user has one of each issuer.
+ */
+export class Identities extends Effect.Service<Identities>()("@coffer/server/Identities", {
+  effect: Effect.gen(function* () {
+    const config = yield* ServerConfig
+    const audit = yield* AuditLog
+    const { lock, transaction } = yield* Database
+    const limits = yield* RateLimits
+    const repo = yield* IdentitiesRepo
+    const unknown = yield* UnknownAddresses
+    const users = yield* Users
+    const authRepo = yield* AuthRepo
+    const name = config.provider?.name ?? ""
+    const allowedDomains = config.provider?.allowedDomains ?? []
+    const linksKnownUsers = config.provider?.linksKnownUsers ?? false
+
+    const sourceOf = (id: UserId | null, address: string): AuditSource => ({
+      actor: { type: "user", id, name: address },
+      orgId: null
+    })
+
+    /** Links a person without an identity, who may be known by the address or sign up with it. */
+    const link = Effect.fnUntraced(function* ({ issuer, sub }: Claims, email: Email, now: string) {
+      const known = yield* authRepo.findUser({ email })
+      if (!mayLogIn(config, email, known)) {
+        return Either.left<Refusal>(
+          known === undefined
+            ? { reason: "no_sign_up", message: "nobody with this address was invited, and sign-up is not open" }
+            : { reason: "disabled", message: "this user is disabled: ask whoever runs the server" }
+        )
+      }
+      if (known !== undefined && !linksKnownUsers) {
+        return Either.left<Refusal>({
+          reason: "not_linked",
+          message: "a user with this address is known, and this server links no known users: log in another way"
+        })
+      }
+      const { id: userId } = known ?? (yield* users.ensure(email))
+      const linked = yield* repo.link({ id: yield* uuidV7, issuer, sub, userId, email, now })
+      return linked.length === 0
+        ? Either.left<Refusal>({
+            reason: "other_identity",
+            message: `the user with this address belongs to another account at ${name}: ask whoever runs the server`
+          })
+        : Either.right<LoggedIn>({ id: userId, email })
+    })
+
+    /** Finds the user of a verified address, or says why there is none. */
+    const resolve = Effect.fnUntraced(function* (claims: Claims, email: Email) {
+      yield* lock(`identity ${claims.issuer} ${claims.sub}`)
+      yield* lock(`login ${email}`)
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      if (allowedDomains.length > 0 && !isOfDomain(email, allowedDomains)) {
+        return Either.left<Refusal>({ reason: "domain", message: "addresses of this domain may not log in here" })
+      }
+      const found = yield* repo.find({ issuer: claims.issuer, sub: claims.sub })
+      if (found === undefined) return yield* link(claims, email, now)
+      if (found.disabled_at !== null) {
+        return Either.left<Refusal>({
+          reason: "disabled",
+          message: "this user is disabled: ask whoever runs the server"
+        })
+      }
+      yield* repo.touch({ id: found.id, email, now })
+      return Either.right<LoggedIn>({ id: found.user_id, email: found.email })
+    })
+
+    /** Records a refused login. Strangers could fill the log, so entries without a user are bounded. */
+    const refused = Effect.fnUntraced(function* (address: string, userId: UserId | null, reason: string) {
+      yield* limits.count(failures, clientNetwork((yield* RequestInfo).ip))
+      if (userId === null && !unknown.admits(["auth.verify_failed"])) return
+      yield* audit.write(sourceOf(userId, address), {
+        action: "auth.verify_failed",
+        resource_type: "user",
+        resource_id: userId,
+        metadata: { method: "oidc", reason }
+      })
+    })
+
+    /**
+     * Completes a login that the provider has proven. Fails with Forbidden, which says why. An address that is not verified
+     * there is refused in any case: whoever can enter one would be its owner here.
+     */
+    const logIn = <A, E, R>(claims: Claims, complete: Complete<A, E, R>) =>
+      transaction(
+        Effect.gen(function* () {
+          const email = Option.getOrNull(decodeEmail(claims.email ?? ""))
+          const outcome: Either.Either<LoggedIn, Refusal> =
+            email === null
+              ? Either.left({ reason: "no_address", message: `${name} gave no e-mail address that can be used here` })
+              : claims.isVerified
+                ? yield* resolve(claims, email)
+                : Either.left({
+                    reason: "not_verified",
+                    message: `your e-mail address is not verified at ${name}: verify it there, then log in again`
+                  })
+          if (Either.isLeft(outcome)) {
+            const user = email === null ? undefined : yield* authRepo.findUser({ email })
+            yield* refused(email ?? name, user?.id ?? null, outcome.left.reason)
+            return Either.left(new Forbidden({ message: outcome.left.message }))
+          }
+          const { result, resource } = yield* complete(outcome.right)
+          yield* audit.write(sourceOf(outcome.right.id, outcome.right.email), {
+            action: "auth.verify",
+            ...resource,
+            metadata: { method: "oidc" }
+          })
+          return Either.right(result)
+        })
+      ).pipe(Effect.flatten)
+
+    /** Fails with RateLimited after 30 refused logins from a client's network in 15 minutes: each asks the provider. */
+    const checkLimit = Effect.flatMap(RequestInfo, ({ ip }) =>
+      Effect.flatMap(transaction(limits.wait(failures, clientNetwork(ip))), (wait) =>
+        wait === 0
+          ? Effect.void
+          : new RateLimited({
+              message: `too many refused logins from this address: try again in ${wait} seconds`,
+              retryAfter: wait
+            })
+      )
+    )
+
+    /** Records that the provider's answer was refused, before anything is known of the person. */
+    const refuse = (reason: string) => transaction(refused(name, null, reason))
+
+    /** Whether a user logs in by the provider. */
+    const has = (userId: UserId) =>
+      config.provider === null
+        ? Effect.succeed(false)
+        : Effect.map(repo.ofUser({ issuer: config.provider.issuer, userId }), (row) => row !== undefined)
+
+    return { logIn, checkLimit, refuse, has } as const
+  }),
+  dependencies: [AuthRepo.Default, IdentitiesRepo.Default, RateLimits.Default, UnknownAddresses.Default, Users.Default]
+}) {}

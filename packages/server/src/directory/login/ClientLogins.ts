@@ -1,0 +1,241 @@
+import {
+  type CodeChallenge,
+  type LoopbackUri,
+  type MachineName,
+  showUserCode,
+  type UserCode
+} from "@coffer/domain/ClientLogin"
+import { Forbidden, RateLimited } from "@coffer/domain/Errors"
+import { Effect, Metric, Redacted } from "effect"
+import type { AuditSource } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { Database } from "../../database/Database.js"
+import { timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { macUserCode, mintClientSecret, mintUserCode } from "../../keys/ClientCodes.js"
+import { Keyring } from "../../keys/Keyring.js"
+import { sameMac } from "../../keys/LoginCode.js"
+import { hashToken } from "../../keys/Token.js"
+import { clientNetwork } from "../../database/limits/ClientNetwork.js"
+import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
+import { RequestInfo } from "../../base/RequestInfo.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { ClientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
+import { CodeAges } from "./CodeAges.js"
+import type { LoggedIn } from "./Completed.js"
+import { loginFailures, loginRefusals } from "./Login.js"
+
+const minute = 60_000
+const deviceMillis = 10 * minute
+const loopbackMillis = minute
+/** The least seconds between two polls. */
+export const intervalSeconds = 5
+const beginnings: RateLimit = { kind: "device", max: 30, window: 15 * minute }
+/** Codes that a client's network may enter in vain. */
+const wrongCodes: RateLimit = { kind: "user_code", max: 10, window: 15 * minute }
+/** How many device logins may be pending, over all networks: their rows are made without a credential. */
+const maxPending = 10_000
+
+/** The person who decides about a login in the browser. */
+export interface Decider extends LoggedIn {
+  /** How often all logins of the person were ended, when the person logged in. */
+  readonly ended: number
+}
+
+const logInAgain = new Forbidden({
+  message: "your logins were ended after you logged in here: run coffer login again"
+})
+
+/** A login that waits for a person, as the page shows it. */
+export interface PendingLogin {
+  readonly id: string
+  readonly machine: MachineName | null
+  readonly ip: string | null
+  readonly created_at: string
+}
+
+const pendingOf = ({ created_at, id, ip_address, machine }: PendingRow): PendingLogin => ({
+  id,
+  machine,
+  ip: ip_address,
+  created_at
+})
+
+/** The person whom a login is for, as the actor of its audit entries. */
+export const personSource = ({ email, id }: LoggedIn): AuditSource => ({
+  actor: { type: "user", id, name: email },
+  orgId: null
+})
+
+/** The logins of programs, which a person approves in a browser. */
+export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server/ClientLogins", {
+  effect: Effect.gen(function* () {
+    const keyring = yield* Keyring
+    const repo = yield* ClientLoginsRepo
+    const audit = yield* AuditLog
+    const limits = yield* RateLimits
+    const ages = yield* CodeAges
+    const { clock, transaction } = yield* Database
+
+    const limited = (seconds: number) =>
+      new RateLimited({
+        message: `too many login requests from this address: try again in ${seconds} seconds`,
+        retryAfter: seconds
+      })
+
+    // Outside of the transaction, which may be tried again.
+    const countRefusals = <A, E, R>(effect: Effect.Effect<A, E | RateLimited, R>) =>
+      Effect.tapError(effect, (error) => (error instanceof RateLimited ? Metric.increment(loginRefusals) : Effect.void))
+
+    /** Begins a login by device. Fails with RateLimited on the 31st from a client's network within 15 minutes. */
+    const begin = traced("ClientLogins.begin")(
+      Effect.fnUntraced(function* (publicUrl: string, machine: MachineName | null) {
+        const { ip } = yield* RequestInfo
+        const id = yield* uuidV7
+        const secret = yield* mintClientSecret
+        const code = yield* mintUserCode
+        const { start, whole } = macUserCode(keyring, code)
+        yield* transaction(
+          Effect.gen(function* () {
+            const network = clientNetwork(ip)
+            const wait = yield* limits.wait(beginnings, network)
+            if (wait > 0) return yield* limited(wait)
+            const millis = yield* clock
+            const { count } = yield* repo.countSince({ since: timestamp(millis - deviceMillis) })
+            if (count >= maxPending) return yield* limited(60)
+            yield* limits.count(beginnings, network)
+            yield* repo.insertDevice({
+              id,
+              hash: hashToken(Redacted.value(secret)),
+              start,
+              mac: whole,
+              machine,
+              ip,
+              now: timestamp(millis),
+              expiresAt: timestamp(millis + deviceMillis)
+            })
+          })
+        ).pipe(countRefusals)
+        yield* ages.note(id, deviceMillis)
+        const shown = showUserCode(code)
+        return {
+          device_code: secret,
+          user_code: shown,
+          verification_uri: `${publicUrl}/device`,
+          verification_uri_complete: `${publicUrl}/device?code=${shown}`,
+          expires_in: deviceMillis / 1000,
+          interval: intervalSeconds
+        }
+      })
+    )
+
+    /**
+     * Finds the pending login of a user code; undefined if there is none. Counts a wrong code for the client's network, and
+     * for the logins whose codes have the same first half. Fails with RateLimited after 10 wrong codes within 15 minutes.
+     */
+    const find = traced("ClientLogins.find")(
+      Effect.fnUntraced(function* (code: UserCode) {
+        const network = clientNetwork((yield* RequestInfo).ip)
+        const { start, whole } = macUserCode(keyring, code)
+        return yield* transaction(
+          Effect.gen(function* () {
+            const wait = yield* limits.wait(wrongCodes, network)
+            if (wait > 0) return yield* limited(wait)
+            const candidates = yield* repo.candidates({ start })
+            const found = candidates.find(({ mac }) => sameMac(mac, whole))
+            if (found !== undefined && !(yield* ages.isExpired(found, yield* clock))) {
+              return pendingOf(found)
+            }
+            yield* limits.count(wrongCodes, network)
+            yield* repo.countWrongTry({ start, max: maxWrongTries })
+            return undefined
+          })
+        ).pipe(
+          countRefusals,
+          Effect.tap((found) => (found === undefined ? Metric.increment(loginFailures) : Effect.void))
+        )
+      })
+    )
+
+    /** The login of an id that `find` returned, if it is still pending. */
+    const pending = Effect.fnUntraced(function* (id: string) {
+      const login = yield* repo.pending({ id })
+      return login === undefined || (yield* ages.isExpired(login, yield* clock)) ? undefined : pendingOf(login)
+    })
+
+    /** The person who has logged in, as one who may decide until the next end of all logins. */
+    const deciderOf = (person: LoggedIn): Effect.Effect<Decider> =>
+      Effect.map(repo.ended({ id: person.id }), ({ logins_ended: ended }) => ({ ...person, ended }))
+
+    /** Fails with Forbidden if the person's logins were ended. Locks the person, so that none is approved at the same time. */
+    const hold = Effect.fnUntraced(function* ({ ended, id }: Decider, millis: number) {
+      if ((yield* repo.holdUser({ id, ended, now: timestamp(millis) })).length === 0) return yield* logInAgain
+    })
+
+    /** Approves or refuses a login by device. Returns whether it was still pending. */
+    const decide = traced("ClientLogins.decide")(
+      Effect.fnUntraced(function* (id: string, by: Decider, decision: "approved" | "refused") {
+        return yield* transaction(
+          Effect.gen(function* () {
+            const millis = yield* clock
+            yield* hold(by, millis)
+            const now = timestamp(millis)
+            const [decided] = yield* repo.decide({ id, userId: by.id, state: decision, now })
+            if (decided === undefined) return false
+            if (decision === "refused") {
+              yield* audit.write(personSource(by), {
+                action: "auth.verify_failed",
+                resource_type: "user",
+                resource_id: by.id,
+                metadata: {
+                  method: "device",
+                  refused: true,
+                  ...(decided.machine !== null && { machine: decided.machine })
+                }
+              })
+            }
+            return true
+          })
+        )
+      })
+    )
+
+    /** Returns the code that the browser brings to a program's loopback listener. The person has agreed. */
+    const grant = traced("ClientLogins.grant")(
+      Effect.fnUntraced(function* (
+        by: Decider,
+        to: {
+          readonly redirectUri: LoopbackUri
+          readonly challenge: CodeChallenge
+          readonly machine: MachineName | null
+        }
+      ) {
+        const id = yield* uuidV7
+        const secret = yield* mintClientSecret
+        const { ip } = yield* RequestInfo
+        yield* transaction(
+          Effect.gen(function* () {
+            const millis = yield* clock
+            yield* hold(by, millis)
+            yield* repo.insertLoopback({
+              id,
+              hash: hashToken(Redacted.value(secret)),
+              challenge: to.challenge,
+              redirectUri: to.redirectUri,
+              machine: to.machine,
+              ip,
+              userId: by.id,
+              now: timestamp(millis),
+              expiresAt: timestamp(millis + loopbackMillis)
+            })
+          })
+        )
+        yield* ages.note(id, deviceMillis)
+        return secret
+      })
+    )
+
+    return { begin, find, pending, deciderOf, decide, grant } as const
+  }),
+  dependencies: [ClientLoginsRepo.Default, CodeAges.Default, RateLimits.Default]
+}) {}

@@ -1,0 +1,113 @@
+import { CodeChallenge, MachineName } from "@coffer/domain/ClientLogin"
+import { UserId } from "@coffer/domain/Ids"
+import { Email } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { query } from "../../database/Query.js"
+
+const StateRow = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literal("device", "loopback"),
+  state: Schema.Literal("pending", "approved", "refused", "used"),
+  created_at: Schema.String,
+  expires_at: Schema.String
+})
+
+const PendingRow = Schema.Struct({
+  id: Schema.String,
+  machine: Schema.NullOr(MachineName),
+  ip_address: Schema.NullOr(Schema.String),
+  created_at: Schema.String,
+  expires_at: Schema.String
+})
+
+export type PendingRow = typeof PendingRow.Type
+
+const CandidateRow = Schema.Struct({ ...PendingRow.fields, mac: Schema.Uint8ArrayFromSelf })
+
+const ClaimedRow = Schema.Struct({
+  user_id: UserId,
+  email: Schema.typeSchema(Email),
+  disabled_at: Schema.NullOr(Schema.String),
+  machine: Schema.NullOr(MachineName),
+  challenge: Schema.NullOr(CodeChallenge)
+})
+
+const IdRow = Schema.Struct({ id: Schema.String })
+const MachineRow = Schema.Struct({ machine: Schema.NullOr(MachineName) })
+const EndedRow = Schema.Struct({ logins_ended: Schema.Number })
+const CountRow = Schema.Struct({ count: Schema.Number })
+
+/** How often a wrong second half is taken for a code. */
+export const maxWrongTries = 5
+
+export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffer/server/ClientLoginsRepo", {
+  effect: Effect.gen(function* () {
+    const { all, first, one, returning, write } = yield* query
+
+    const claim = returning(IdRow)`
+      UPDATE client_logins SET state = 'used' WHERE id = ${"id"} AND state = 'approved' RETURNING id`
+
+    const claimed = one(ClaimedRow)`
+      SELECT u.id AS user_id, u.email AS email, u.disabled_at AS disabled_at, c.machine AS machine, c.challenge AS challenge
+      FROM client_logins c JOIN users u ON u.id = c.user_id WHERE c.id = ${"id"}`
+
+    return {
+      countSince: one(CountRow)`
+        SELECT count(*) AS count FROM client_logins WHERE created_at > ${"since"} AND state = 'pending'`,
+
+      /** How often all logins of a user were ended. */
+      ended: one(EndedRow)`SELECT logins_ended FROM users WHERE id = ${"id"}`,
+
+      /** Locks a user for the transaction. No row if the user is disabled, or all logins were ended since. */
+      holdUser: returning(IdRow)`
+        UPDATE users SET last_seen_at = ${"now"}
+        WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
+
+      insertDevice: write`
+        INSERT INTO client_logins (id, kind, secret_hash, user_code_start, user_code_mac, machine, ip_address, state,
+          created_at, expires_at)
+        VALUES (${"id"}, 'device', ${"hash"}, ${"start"}, ${"mac"}, ${"machine"}, ${"ip"}, 'pending',
+          ${"now"}, ${"expiresAt"})`,
+
+      insertLoopback: write`
+        INSERT INTO client_logins (id, kind, secret_hash, challenge, redirect_uri, machine, ip_address, user_id, state,
+          created_at, expires_at)
+        VALUES (${"id"}, 'loopback', ${"hash"}, ${"challenge"}, ${"redirectUri"}, ${"machine"}, ${"ip"}, ${"userId"},
+          'approved', ${"now"}, ${"expiresAt"})`,
+
+      bySecret: first(StateRow)`
+        SELECT id, kind, state, created_at, expires_at FROM client_logins WHERE secret_hash = ${"hash"}`,
+
+      /** The pending device logins whose user code begins with the same half. */
+      candidates: all(CandidateRow)`
+        SELECT id, user_code_mac AS mac, machine, ip_address, created_at, expires_at FROM client_logins
+        WHERE user_code_start = ${"start"} AND state = 'pending' AND user_code_mac IS NOT NULL`,
+
+      pending: first(PendingRow)`
+        SELECT id, machine, ip_address, created_at, expires_at FROM client_logins
+        WHERE id = ${"id"} AND kind = 'device' AND state = 'pending'`,
+
+      /** Counts a wrong try for each login whose code begins with this half. The last one ends it. */
+      countWrongTry: write`
+        UPDATE client_logins SET wrong_tries = wrong_tries + 1,
+          state = CASE WHEN wrong_tries + 1 >= ${"max"} THEN 'refused' ELSE state END
+        WHERE user_code_start = ${"start"} AND state = 'pending'`,
+
+      /** No row if the last poll was after `before`, or the login is not pending. */
+      poll: returning(IdRow)`
+        UPDATE client_logins SET last_polled_at = ${"now"}
+        WHERE id = ${"id"} AND state = 'pending' AND (last_polled_at IS NULL OR last_polled_at <= ${"before"})
+        RETURNING id`,
+
+      /** No row if it is not pending. */
+      decide: returning(MachineRow)`
+        UPDATE client_logins SET state = ${"state"}, user_id = ${"userId"}
+        WHERE id = ${"id"} AND kind = 'device' AND state = 'pending' AND expires_at > ${"now"} RETURNING machine`,
+
+      /** Uses an approved login. Undefined if it is not approved, or another request was first. */
+      claim: Effect.fnUntraced(function* (id: string) {
+        return (yield* claim({ id })).length === 0 ? undefined : yield* claimed({ id })
+      })
+    } as const
+  })
+}) {}

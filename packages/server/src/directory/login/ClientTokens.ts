@@ -1,0 +1,109 @@
+import type { CodeChallenge } from "@coffer/domain/ClientLogin"
+import { AuthorizationPending, Forbidden, InvalidCode, SlowDown } from "@coffer/domain/Errors"
+import { Effect, Metric, Redacted } from "effect"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { Database } from "../../database/Database.js"
+import { timestamp } from "../../base/Time.js"
+import { fitsChallenge } from "../../keys/ClientCodes.js"
+import { hashToken } from "../../keys/Token.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { intervalSeconds, personSource } from "./ClientLogins.js"
+import { ClientLoginsRepo } from "./ClientLoginsRepo.js"
+import { CodeAges } from "./CodeAges.js"
+import { loginFailures } from "./Login.js"
+import { Sessions } from "./Sessions.js"
+
+const invalidCode = new InvalidCode({ message: "the code is wrong, used, expired or was never given: log in again" })
+const refused = new Forbidden({ message: "this login was refused in the browser: log in again" })
+const pending = new AuthorizationPending({
+  message: `nobody has approved this login yet: ask again in ${intervalSeconds} seconds`
+})
+const slowDown = new SlowDown({
+  message: `you ask too often: ask again in ${intervalSeconds} seconds`,
+  retryAfter: intervalSeconds
+})
+
+/** Exchanges the logins of programs that a person has approved for session tokens. */
+export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server/ClientTokens", {
+  effect: Effect.gen(function* () {
+    const repo = yield* ClientLoginsRepo
+    const sessions = yield* Sessions
+    const audit = yield* AuditLog
+    const ages = yield* CodeAges
+    const { clock, transaction } = yield* Database
+
+    /**
+     * Uses an approved login and starts its session. Null if it is not approved any more, or its verifier is wrong; the login is
+     * used up by that too, so this must not fail in the transaction.
+     */
+    const redeem = Effect.fnUntraced(function* (
+      id: string,
+      method: "device" | "loopback",
+      mayStart: (challenge: CodeChallenge | null) => boolean
+    ) {
+      const claimed = yield* repo.claim(id)
+      if (claimed === undefined) return null
+      const { challenge, disabled_at, email, machine, user_id } = claimed
+      const source = personSource({ id: user_id, email })
+      const metadata = { method, ...(machine !== null && { machine }) }
+      if (disabled_at !== null || !mayStart(challenge)) {
+        yield* audit.write(source, {
+          action: "auth.verify_failed",
+          resource_type: "user",
+          resource_id: user_id,
+          metadata
+        })
+        return null
+      }
+      const session = yield* sessions.start(user_id)
+      yield* audit.write(source, {
+        action: "auth.verify",
+        resource_type: "session",
+        resource_id: session.id,
+        metadata
+      })
+      return session.token
+    })
+
+    const orInvalid = <A, E, R>(token: Effect.Effect<A | null, E, R>) =>
+      Effect.flatMap(token, (found) =>
+        found === null ? Effect.zipRight(Metric.increment(loginFailures), invalidCode) : Effect.succeed(found)
+      )
+
+    /** Exchanges a device code for a session token, once the login is approved. */
+    const poll = traced("ClientLogins.poll")(
+      Effect.fnUntraced(function* (deviceCode: Redacted.Redacted) {
+        const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(deviceCode)) })
+        if (login?.kind !== "device" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
+        const { id, state } = login
+        switch (state) {
+          case "used":
+            return yield* invalidCode
+          case "refused":
+            return yield* refused
+          case "approved":
+            return yield* orInvalid(transaction(redeem(id, "device", () => true)))
+          case "pending": {
+            const millis = yield* clock
+            const before = timestamp(millis - intervalSeconds * 1000)
+            const polled = yield* transaction(repo.poll({ id, now: timestamp(millis), before }))
+            return yield* polled.length > 0 ? pending : slowDown
+          }
+        }
+      })
+    )
+
+    /** Exchanges the code of a loopback redirect for a session token. */
+    const exchange = traced("ClientLogins.exchange")(
+      Effect.fnUntraced(function* (code: Redacted.Redacted, verifier: Redacted.Redacted) {
+        const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(code)) })
+        if (login?.kind !== "loopback" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
+        const fits = (challenge: CodeChallenge | null) => challenge !== null && fitsChallenge(verifier, challenge)
+        return yield* orInvalid(transaction(redeem(login.id, "loopback", fits)))
+      })
+    )
+
+    return { poll, exchange } as const
+  }),
+  dependencies: [ClientLoginsRepo.Default, CodeAges.Default, Sessions.Default]
+}) {}

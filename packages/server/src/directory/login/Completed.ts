@@ -1,0 +1,19 @@
+import type { Email } from "@coffer/domain/Names"
+import type { UserId } from "@coffer/domain/Ids"
+import type { Effect } from "effect"
+import type { AuditEvent } from "../../audit/AuditEvent.js"
+import type { Transaction } from "../../database/Database.js"
+
+export interface LoggedIn {
+  readonly id: UserId
+  readonly email: Email
+}
+
+/** What a login has led to, and the resource of its audit entry. */
+export interface Completed<A> {
+  readonly result: A
+  readonly resource: Pick<AuditEvent, "resource_type" | "resource_id">
+}
+
+/** Completes a login once the person is proven. Runs in the transaction of the login. */
+export type Complete<A, E = never, R = never> = (user: LoggedIn) => Effect.Effect<Completed<A>, E, R | Transaction>

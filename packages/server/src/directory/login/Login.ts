@@ -1,0 +1,222 @@
+import { Forbidden, InvalidCode, LockedOut, RateLimited } from "@coffer/domain/Errors"
+import type { Email } from "@coffer/domain/Names"
+import type { SessionKind } from "@coffer/domain/Session"
+import { Effect, Metric, type Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { AuditLog } from "../../audit/AuditLog.js"
+import type { AuditSource } from "../../audit/AuditEvent.js"
+import { ServerConfig } from "../../base/Config.js"
+import { Database } from "../../database/Database.js"
+import { timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { RequestInfo } from "../../base/RequestInfo.js"
+import { Keyring } from "../../keys/Keyring.js"
+import { macCode, mintCode, sameMac } from "../../keys/LoginCode.js"
+import { clientNetwork } from "../../database/limits/ClientNetwork.js"
+import { type RateLimit, RateLimits, secondsLeft } from "../../database/limits/RateLimits.js"
+import { Mailer } from "../../base/mail/Mailer.js"
+import { CodeAges } from "./CodeAges.js"
+import type { Complete } from "./Completed.js"
+import { AuthRepo } from "../../access/credentials/Repo.js"
+import { Sessions } from "./Sessions.js"
+import { mayLogIn } from "./Signup.js"
+import { UnknownAddresses } from "./UnknownAddresses.js"
+import { Users } from "./Users.js"
+import { traced } from "../../base/tracing/Traced.js"
+
+const minute = 60_000
+const codeMillis = 10 * minute
+const requests = { max: 5, window: 15 * minute }
+const requestsOfClient: RateLimit = { kind: "login", max: 30, window: 15 * minute }
+const failures = { max: 10, window: 60 * minute }
+
+/** Failed verifications for all addresses. An increase shows that someone guesses codes. */
+export const loginFailures = Metric.counter("coffer_login_failures_total", { incremental: true })
+export const lockouts = Metric.counter("coffer_login_lockouts_total", { incremental: true })
+/** Code requests over a limit, and verifications while locked out. Neither is logged nor audited. */
+export const loginRefusals = Metric.counter("coffer_login_refusals_total", { incremental: true })
+
+const invalidCode = new InvalidCode({
+  message: "the code is wrong, used, expired or was never requested: ask for a new one"
+})
+
+const limited = (whose: string, retryAfter: number) =>
+  new RateLimited({ message: `too many login requests ${whose}: try again in ${retryAfter} seconds`, retryAfter })
+
+/** Login without a password: the server mails a code, which proves that the person reads the mailbox. */
+export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
+  effect: Effect.gen(function* () {
+    const config = yield* ServerConfig
+    const keyring = yield* Keyring
+    const repo = yield* AuthRepo
+    const users = yield* Users
+    const sessions = yield* Sessions
+    const mailer = yield* Mailer
+    const audit = yield* AuditLog
+    const { clock, lock, transaction } = yield* Database
+    const ages = yield* CodeAges
+    const limits = yield* RateLimits
+    const unknown = yield* UnknownAddresses
+
+    const loginSource = (email: Email, id: string | null): AuditSource => ({
+      actor: { type: "user", id, name: email },
+      orgId: null
+    })
+
+    /**
+     * Logins of one address run one after another, so that each counts the ones before it. Returns the time after the wait: by
+     * an earlier one, the attempts of those before would be in the future, and not count.
+     */
+    const lockAddress = (email: Email) => Effect.zipRight(lock(`login ${email}`), clock)
+
+    const codesAreOn = config.emailLogin
+      ? Effect.void
+      : new Forbidden({
+          message: `login codes are switched off on this server: log in at ${config.publicUrl ?? ""}/login`
+        })
+
+    /**
+     * Mails a new code, which replaces a pending one. For an address that may not log in, the same work is done with a MAC
+     * that no code matches, so that timing does not reveal it. Fails with RateLimited on the 6th request for an e-mail within
+     * 15 minutes, and on the 31st from a client's network.
+     */
+    const request = traced("Login.request")(
+      Effect.fnUntraced(function* (email: Email) {
+        yield* codesAreOn
+        const network = clientNetwork((yield* RequestInfo).ip)
+        const code = yield* mintCode
+        const id = yield* uuidV7
+        const allowed = yield* transaction(
+          Effect.gen(function* () {
+            const wait = yield* limits.wait(requestsOfClient, network)
+            if (wait > 0) return yield* limited("from this address", wait)
+            const millis = yield* lockAddress(email)
+            const earlier = yield* repo.requestsBetween({
+              email,
+              since: timestamp(millis - requests.window),
+              now: timestamp(millis)
+            })
+            if (earlier.length >= requests.max) {
+              return yield* limited("for this e-mail", secondsLeft(earlier, requests, millis))
+            }
+            yield* limits.count(requestsOfClient, network)
+            const user = yield* repo.findUser({ email })
+            const may = mayLogIn(config, email, user)
+            const mac = macCode(keyring, email, id, code)
+            yield* repo.replaceCode({
+              id,
+              email,
+              mac: may ? mac : randomBytes(mac.length),
+              now: timestamp(millis),
+              expiresAt: timestamp(millis + codeMillis)
+            })
+            if (user !== undefined || unknown.admits(["auth.login"])) {
+              yield* audit.write(loginSource(email, user?.id ?? null), {
+                action: "auth.login",
+                resource_type: "user",
+                resource_id: user?.id ?? null
+              })
+            }
+            return may
+          })
+        ).pipe(Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals)))
+        yield* ages.note(id, codeMillis)
+        if (allowed) yield* mailer.sendLoginCode(email, code)
+      })
+    )
+
+    /**
+     * Counts the attempt as a failure and claims the pending code, in a separate transaction: a later failure must not
+     * uncount the attempt or allow a second use of the code.
+     */
+    const attempt = (email: Email) =>
+      transaction(
+        Effect.gen(function* () {
+          const millis = yield* lockAddress(email)
+          const earlier = yield* repo.failuresBetween({
+            email,
+            since: timestamp(millis - failures.window),
+            now: timestamp(millis)
+          })
+          if (earlier.length >= failures.max) {
+            const retryAfter = secondsLeft(earlier, failures, millis)
+            return yield* new LockedOut({
+              message: `too many failed verifications for this e-mail: try again in ${retryAfter} seconds`,
+              retryAfter
+            })
+          }
+          const id = yield* uuidV7
+          yield* repo.insertFailure({ id, email, now: timestamp(millis) })
+          const claimed = yield* repo.claimCode(email)
+          return { id, claimed, millis, locks: earlier.length + 1 >= failures.max }
+        })
+      ).pipe(Effect.tapErrorTag("LockedOut", () => Metric.increment(loginRefusals)))
+
+    /**
+     * Completes a login with a code. Fails with InvalidCode, without the reason. Fails with LockedOut after 10 failures within
+     * an hour, even for the right code.
+     */
+    const exchange = Effect.fnUntraced(function* <A, E, R>(
+      email: Email,
+      code: Redacted.Redacted,
+      complete: Complete<A, E, R>
+    ) {
+      yield* codesAreOn
+      const { claimed, id, locks, millis } = yield* attempt(email)
+      const expected = claimed?.mac ?? randomBytes(32)
+      const fresh =
+        claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at), millis)) < codeMillis
+      const right = sameMac(macCode(keyring, email, claimed?.id ?? id, code), expected) && fresh
+      if (!right) {
+        yield* Metric.increment(loginFailures)
+        if (locks) yield* Metric.increment(lockouts)
+      }
+      return yield* transaction(
+        Effect.gen(function* () {
+          const user = yield* repo.findUser({ email })
+          if (!right || !mayLogIn(config, email, user)) {
+            const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
+            if (user !== undefined || unknown.admits(actions)) {
+              const about = { resource_type: "user", resource_id: user?.id ?? null } as const
+              yield* audit.write(
+                loginSource(email, user?.id ?? null),
+                ...actions.map((action) => ({ action, ...about }) as const)
+              )
+            }
+            return null
+          }
+          yield* repo.deleteFailure({ id })
+          const { id: userId } = yield* users.ensure(email)
+          const completed = yield* complete({ id: userId, email })
+          yield* audit.write(loginSource(email, userId), {
+            action: "auth.verify",
+            ...completed.resource,
+            metadata: { method: "code" }
+          })
+          return completed
+        })
+      ).pipe(
+        Effect.filterOrFail(
+          (completed) => completed !== null,
+          () => invalidCode
+        ),
+        Effect.map(({ result }) => result)
+      )
+    })
+
+    /** Exchanges a code for a session's token. Fails as `exchange` does. */
+    const verify = traced("Login.verify")((email: Email, code: Redacted.Redacted, kind: SessionKind = "token") =>
+      exchange(email, code, ({ id: userId }) => sessions.complete(userId, kind))
+    )
+
+    return { request, exchange, verify } as const
+  }),
+  dependencies: [
+    AuthRepo.Default,
+    CodeAges.Default,
+    RateLimits.Default,
+    Sessions.Default,
+    UnknownAddresses.Default,
+    Users.Default
+  ]
+}) {}

@@ -1,0 +1,114 @@
+import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
+import { NotFound } from "@coffer/domain/Errors"
+import { SessionId, type UserId } from "@coffer/domain/Ids"
+import type { Session, SessionKind } from "@coffer/domain/Session"
+import { Clock, Effect, Redacted } from "effect"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { actorSource } from "../../audit/AuditEvent.js"
+import { timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { RequestInfo } from "../../base/RequestInfo.js"
+import { hashToken, mintToken } from "../../keys/Token.js"
+import { nextTick } from "../../base/EventLoop.js"
+import { AuthRepo } from "../../access/credentials/Repo.js"
+import { sessionLimits } from "../../access/SessionLimits.js"
+import { traced } from "../../base/tracing/Traced.js"
+
+/** How many sessions are deleted between two event-loop ticks. */
+const batchSize = 100
+
+/** The sessions of people. A service account lists none, and ends only that of its own request. */
+export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
+  effect: Effect.gen(function* () {
+    const repo = yield* AuthRepo
+    const audit = yield* AuditLog
+
+    /** Starts a session and returns its token, of which only a hash is stored. Call it in a transaction. */
+    const start = traced("Sessions.start")(
+      Effect.fnUntraced(function* (userId: UserId, kind: SessionKind = "token") {
+        const token = yield* mintToken("session")
+        const created_at = timestamp(yield* Clock.currentTimeMillis)
+        const id = SessionId.make(yield* uuidV7)
+        yield* repo.insertSession({
+          id,
+          userId,
+          kind,
+          hash: hashToken(Redacted.value(token)),
+          ip: (yield* RequestInfo).ip,
+          now: created_at
+        })
+        yield* repo.touchUser({ id: userId, now: created_at })
+        return { id, token }
+      })
+    )
+
+    /** Completes a login by a session, whose token is the result. */
+    const complete = (userId: UserId, kind: SessionKind) =>
+      Effect.map(start(userId, kind), ({ id, token }) => ({
+        result: token,
+        resource: { resource_type: "session", resource_id: id } as const
+      }))
+
+    const list = traced("Sessions.list")(
+      Effect.fnUntraced(function* (actor: Actor) {
+        if (actor.type === "service_account") return []
+        const rows = yield* repo.sessionsOf(actor.id, yield* sessionLimits)
+        return rows.map((row): Session => ({ ...row, current: row.id === actor.sessionId }))
+      })
+    )
+
+    const recordEnded = (actor: UserActor, sessions: ReadonlyArray<{ readonly id: string }>) =>
+      audit.write(
+        actorSource(actor),
+        ...sessions.map(({ id }) => ({ action: "auth.logout", resource_type: "session", resource_id: id }) as const)
+      )
+
+    const end = traced("Sessions.end")(
+      Effect.fnUntraced(function* (actor: Actor, id: SessionId) {
+        const notFound = new NotFound({ message: `session ${id} is not there, or not yours` })
+        if (actor.type === "service_account") return yield* notFound
+        const deleted = yield* repo.deleteSession({ userId: actor.id, id })
+        if (deleted.length === 0) return yield* notFound
+        yield* recordEnded(actor, deleted)
+      })
+    )
+
+    /** Ends all sessions of the actor, and the pending logins, which could start another one. */
+    const endAll = traced("Sessions.endAll")(
+      Effect.fnUntraced(function* (actor: Actor) {
+        if (actor.type === "service_account") return
+        yield* repo.endPendingLogins(actor)
+        const all: Array<{ readonly id: string }> = []
+        for (;;) {
+          const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: batchSize })
+          all.push(...deleted)
+          if (deleted.length < batchSize) break
+          yield* nextTick
+        }
+        yield* recordEnded(actor, all)
+      })
+    )
+
+    const endOfAccount = Effect.fnUntraced(function* (actor: ServiceAccountActor) {
+      const { sessionId: id, type } = actor.credential
+      if (id === null) return
+      const [ended] = yield* type === "key" ? repo.deleteKeySession({ id }) : repo.deleteFederated({ id })
+      if (ended === undefined) return
+      yield* audit.write(
+        { ...actorSource(actor), orgId: actor.orgId },
+        { action: "auth.logout", resource_type: "session", resource_id: ended.id }
+      )
+    })
+
+    /** Ends the session of the request. Does nothing for an API key. */
+    const logout = traced("Sessions.logout")(
+      Effect.fnUntraced(function* (actor: Actor) {
+        if (actor.type === "service_account") return yield* endOfAccount(actor)
+        yield* Effect.catchTag(end(actor, actor.sessionId), "NotFound", () => Effect.void)
+      })
+    )
+
+    return { start, complete, list, end, endAll, logout } as const
+  }),
+  dependencies: [AuthRepo.Default]
+}) {}

@@ -1,0 +1,22 @@
+import { Effect, Layer } from "effect"
+import { ServerConfig } from "../../base/Config.js"
+import { Database } from "../../database/Database.js"
+import { now } from "../../base/Time.js"
+import { AuthRepo } from "../../access/credentials/Repo.js"
+import { Users } from "./Users.js"
+
+/** At startup, makes exactly the configured addresses superadmins, and creates their users if needed. */
+export const SuperadminsLive = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { superadmins } = yield* ServerConfig
+    const users = yield* Users
+    const { transaction } = yield* Database
+    const repo = yield* AuthRepo
+    yield* transaction(
+      Effect.gen(function* () {
+        yield* Effect.forEach(superadmins, (email) => users.ensure(email), { discard: true })
+        yield* repo.setSuperadmins(superadmins, yield* now)
+      })
+    )
+  })
+).pipe(Layer.provide([Users.Default, AuthRepo.Default]))

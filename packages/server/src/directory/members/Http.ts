@@ -1,0 +1,29 @@
+import { Api } from "@coffer/domain/Api"
+import { Member } from "@coffer/domain/Member"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { longList } from "../../http/LongList.js"
+import { Members } from "./Members.js"
+
+const listed = longList(Member)
+
+export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const members = yield* Members
+    return handlers
+      .handle("invite", ({ path, payload }) =>
+        access.change(access.org(path, "member.invite"), (place) => members.invite(place, payload.email, payload.role))
+      )
+      .handle("list", ({ path }) =>
+        Effect.flatMap(Effect.flatMap(access.org(path, "member.list"), members.list), (data) => listed({ data }))
+      )
+      .handle("setRole", ({ path, payload }) =>
+        access.change(access.org(path, "member.update"), (place) => members.setRole(place, path.user_id, payload.role))
+      )
+      .handle("remove", ({ path }) =>
+        access.change(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
+      )
+  })
+).pipe(Layer.provide(Members.Default))

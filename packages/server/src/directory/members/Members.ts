@@ -1,0 +1,170 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Conflict, type Forbidden, LastOwner, LimitExceeded } from "@coffer/domain/Errors"
+import type { UserId } from "@coffer/domain/Ids"
+import type { Member, Role } from "@coffer/domain/Member"
+import type { Email } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { denied, type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import type { AuditSource } from "../../audit/AuditEvent.js"
+import { Users } from "../login/Users.js"
+import { ServerConfig } from "../../base/Config.js"
+import { now } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { afterCommit } from "../../database/Database.js"
+import { orTaken } from "../../database/SqlErrors.js"
+import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
+import { Mailer } from "../../base/mail/Mailer.js"
+import { OrganizationsRepo } from "../organizations/Repo.js"
+import { MembersRepo } from "./Repo.js"
+import { traced } from "../../base/tracing/Traced.js"
+
+const maxMembers = 10_000
+const hour = 60 * 60 * 1000
+
+/** Limits of invitation mails, so that nobody can use this server to flood an address. */
+const mailsOfPlace: RateLimit = { kind: "invitation.place", max: 1, window: hour }
+const mailsOfAddress: RateLimit = { kind: "invitation.address", max: 5, window: hour }
+const mailsOfInviter: RateLimit = { kind: "invitation.inviter", max: 100, window: hour }
+
+type MemberPlace = Place<"member.invite" | "member.update" | "member.remove">
+
+/** The members of an organization and their roles. An organization always has an owner. */
+export class Members extends Effect.Service<Members>()("@coffer/server/Members", {
+  effect: Effect.gen(function* () {
+    const repo = yield* MembersRepo
+    const organizations = yield* OrganizationsRepo
+    const users = yield* Users
+    const audit = yield* AuditLog
+    const mailer = yield* Mailer
+    const limits = yield* RateLimits
+    const { invitationMail } = yield* ServerConfig
+
+    /** Returns the audit source for a change of an owner. Fails with Forbidden unless an owner or a superadmin acts. */
+    const ownerSource = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {
+      if (place.role === "owner") return Effect.succeed(sourceOf(place))
+      return place.actor.type === "user" && place.actor.superadmin
+        ? Effect.succeed({ ...sourceOf(place), via: "superadmin" })
+        : denied(
+            audit,
+            place,
+            `only an owner of organization ${place.org.name} may grant, change or remove the role owner`
+          )
+    }
+
+    /** Whether the invitation may be mailed; counts it if so. Call it in the transaction of the invitation. */
+    const mayMail = Effect.fnUntraced(function* (
+      place: Place<"member.invite">,
+      user: { readonly disabled_at: string | null },
+      email: Email
+    ) {
+      if (!invitationMail || user.disabled_at !== null) return false
+      const counted = [
+        [mailsOfPlace, `${place.org.id} ${email}`],
+        [mailsOfAddress, email],
+        [mailsOfInviter, place.actor.id]
+      ] as const
+      for (const [limit, subject] of counted) if ((yield* limits.wait(limit, subject)) > 0) return false
+      for (const [limit, subject] of counted) yield* limits.count(limit, subject)
+      return true
+    })
+
+    /** Adds a member, and creates the user if needed. The invitation is mailed after the commit; a failure there is ignored. */
+    const invite = traced("Members.invite")(
+      Effect.fnUntraced(function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
+        const source = role === "owner" ? yield* ownerSource(place) : sourceOf(place)
+        const created_at = yield* now
+        const id = yield* uuidV7
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        if ((yield* repo.count({ orgId: place.org.id })).count >= maxMembers) {
+          return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
+        }
+        const user = yield* users.ensure(email)
+        yield* repo
+          .insert({ id, orgId: place.org.id, userId: user.id, role, now: created_at })
+          .pipe(orTaken(() => new Conflict({ message: `${email} is a member already` })))
+        yield* audit.write(source, {
+          action: "org.member_invite",
+          resource_type: "member",
+          resource_id: user.id,
+          metadata: { email, role }
+        })
+        if (yield* mayMail(place, user, email)) {
+          yield* afterCommit(
+            mailer.sendInvitation({ to: email, inviter: actorName(place.actor), org: place.org.name, role })
+          )
+        }
+        const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
+        return member
+      })
+    )
+
+    const list = traced("Members.list")(
+      Effect.fnUntraced(function* (place: Place<"member.list">) {
+        return yield* repo.all(place.org.id)
+      })
+    )
+
+    /** Fails with LastOwner if the member is the only owner. */
+    const keepAnOwner = (place: MemberPlace, member: { readonly role: Role }) =>
+      member.role !== "owner"
+        ? Effect.void
+        : Effect.flatMap(repo.countOwners({ orgId: place.org.id }), ({ count }) =>
+            count > 1
+              ? Effect.void
+              : new LastOwner({
+                  message: `organization ${place.org.name} would be left without an owner: make someone else one first`
+                })
+          )
+
+    const setRole = traced("Members.setRole")(
+      Effect.fnUntraced(function* (place: Place<"member.update">, userId: UserId, role: Role) {
+        const updated_at = yield* now
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const member = yield* repo.find({ orgId: place.org.id, userId })
+        if (member === undefined) return yield* notFound(`member ${userId}`)
+        if (role !== "owner") yield* keepAnOwner(place, member)
+        yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
+        yield* audit.write(sourceOf(place), {
+          action: "org.member_role_update",
+          resource_type: "member",
+          resource_id: userId,
+          metadata: { email: member.email, role, before: member.role }
+        })
+        const updated: Member = { ...member, role }
+        return updated
+      })
+    )
+
+    /**
+     * Removes a member and the member's access rules, which a later invitation must not revive. Service accounts that the
+     * member created stay; the audit entry counts them.
+     */
+    const remove = traced("Members.remove")(
+      Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
+        const removed_at = yield* now
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const member = yield* repo.find({ orgId: place.org.id, userId })
+        if (member === undefined) return yield* notFound(`member ${userId}`)
+        const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
+        yield* keepAnOwner(place, member)
+        yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
+        const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
+        const { count: service_accounts } = yield* repo.countAccountsOf({
+          orgId: place.org.id,
+          email: member.email
+        })
+        yield* audit.write(source, {
+          action: "org.member_remove",
+          resource_type: "member",
+          resource_id: userId,
+          metadata: { email: member.email, role: member.role, rules_removed: rules.length, service_accounts }
+        })
+      })
+    )
+
+    return { invite, list, setRole, remove } as const
+  }),
+  dependencies: [MembersRepo.Default, OrganizationsRepo.Default, RateLimits.Default, Users.Default]
+}) {}

@@ -1,0 +1,29 @@
+import { CurrentActor } from "@coffer/domain/Actor"
+import { Api } from "@coffer/domain/Api"
+import { Organization } from "@coffer/domain/Organization"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { longList } from "../../http/LongList.js"
+import { Organizations } from "./Organizations.js"
+
+const listed = longList(Organization)
+
+export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const organizations = yield* Organizations
+    return handlers
+      .handle("create", ({ payload }) =>
+        access.change(access.founder(), (founder) => organizations.create(founder, payload.name))
+      )
+      .handle("list", () =>
+        Effect.flatMap(Effect.flatMap(CurrentActor, organizations.list), (data) => listed({ data }))
+      )
+      .handle("get", ({ path }) => Effect.flatMap(access.org(path, "org.read"), organizations.get))
+      .handle("rename", ({ path, payload }) =>
+        access.change(access.org(path, "org.update"), (place) => organizations.rename(place, payload.name))
+      )
+      .handle("delete", ({ path }) => access.change(access.org(path, "org.delete"), organizations.remove))
+  })
+).pipe(Layer.provide(Organizations.Default))

@@ -1,0 +1,95 @@
+import type { Actor, UserActor } from "@coffer/domain/Actor"
+import { Conflict } from "@coffer/domain/Errors"
+import { OrgId } from "@coffer/domain/Ids"
+import type { OrgName } from "@coffer/domain/Names"
+import type { Organization } from "@coffer/domain/Organization"
+import { Effect } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notVisible } from "../../access/NotFound.js"
+import { actorSource } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { now } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { orTaken } from "../../database/SqlErrors.js"
+import { OrganizationsRepo } from "./Repo.js"
+import { traced } from "../../base/tracing/Traced.js"
+
+const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
+
+export class Organizations extends Effect.Service<Organizations>()("@coffer/server/Organizations", {
+  effect: Effect.gen(function* () {
+    const repo = yield* OrganizationsRepo
+    const audit = yield* AuditLog
+
+    /** Creates an organization with the actor as its owner. */
+    const create = traced("Organizations.create")(
+      Effect.fnUntraced(function* (actor: UserActor, name: OrgName) {
+        const id = OrgId.make(yield* uuidV7)
+        const memberId = yield* uuidV7
+        const created_at = yield* now
+        yield* repo.insert({ id, name, now: created_at }).pipe(orTaken(() => taken(name)))
+        yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
+        yield* audit.write(
+          { ...actorSource(actor), orgId: id },
+          { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
+        )
+
+        const created: Organization = { id, name, role: "owner", created_at, updated_at: created_at }
+        return created
+      })
+    )
+
+    /** The actor's organizations; all of them for a superadmin. */
+    const list = traced("Organizations.list")(
+      Effect.fnUntraced(function* (actor: Actor) {
+        if (actor.type === "user") return yield* actor.superadmin ? repo.all(actor.id) : repo.ofMember(actor.id)
+        const own = yield* repo.find({ id: actor.orgId, actorId: actor.id })
+        return own === undefined ? [] : [own]
+      })
+    )
+
+    const get = traced("Organizations.get")(
+      Effect.fnUntraced(function* (place: Place<"org.read">) {
+        return (
+          (yield* repo.find({ id: place.org.id, actorId: place.actor.id })) ??
+          (yield* notVisible(`organization ${place.org.name}`))
+        )
+      })
+    )
+
+    const rename = traced("Organizations.rename")(
+      Effect.fnUntraced(function* (place: Place<"org.update">, name: OrgName) {
+        const { id, name: before } = place.org
+        const updated_at = yield* now
+        const [row] = yield* repo.rename({ id, name, now: updated_at }).pipe(orTaken(() => taken(name)))
+        if (row === undefined) return yield* notVisible(`organization ${before}`)
+        yield* audit.write(sourceOf(place), {
+          action: "org.update",
+          resource_type: "org",
+          resource_id: id,
+          metadata: { name, before }
+        })
+        const renamed: Organization = { id, name, role: place.role, created_at: row.created_at, updated_at }
+        return renamed
+      })
+    )
+
+    const remove = traced("Organizations.remove")(
+      Effect.fnUntraced(function* (place: Place<"org.delete">) {
+        const { id, name } = place.org
+        const removed_at = yield* now
+        const [row] = yield* repo.remove({ id, now: removed_at })
+        if (row === undefined) return yield* notVisible(`organization ${name}`)
+        yield* audit.write(sourceOf(place), {
+          action: "org.delete",
+          resource_type: "org",
+          resource_id: id,
+          metadata: { name }
+        })
+      })
+    )
+
+    return { create, list, get, rename, remove } as const
+  }),
+  dependencies: [OrganizationsRepo.Default]
+}) {}

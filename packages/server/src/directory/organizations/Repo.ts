@@ -1,0 +1,81 @@
+import { OrgId, type UserId } from "@coffer/domain/Ids"
+import { Role } from "@coffer/domain/Member"
+import { OrgName } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { allPages } from "../../database/Pages.js"
+import { query, sql } from "../../database/Query.js"
+
+const OrganizationRow = Schema.Struct({
+  id: OrgId,
+  name: OrgName,
+  role: Schema.NullOr(Role),
+  created_at: Schema.String,
+  updated_at: Schema.String
+})
+
+const StampRow = Schema.Struct({ created_at: Schema.String })
+const IdRow = Schema.Struct({ id: OrgId })
+
+const columns = sql`o.id AS id, o.name AS name, m.role AS role, o.created_at AS created_at, o.updated_at AS updated_at`
+
+export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@coffer/server/OrganizationsRepo", {
+  effect: Effect.gen(function* () {
+    const { all, first, returning, write } = yield* query
+    const pages = yield* allPages
+
+    const page = all(OrganizationRow)`
+      SELECT ${columns} FROM organizations o
+      LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${"actorId"} AND m.removed_at IS NULL
+      WHERE o.removed_at IS NULL AND o.name > ${"after"} ORDER BY o.name LIMIT ${"limit"}`
+
+    const pageOfMember = all(OrganizationRow)`
+      SELECT ${columns} FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
+      WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL AND o.name > ${"after"} ORDER BY o.name LIMIT ${"limit"}`
+
+    const claim = returning(IdRow)`
+      UPDATE organizations SET revision = revision + 1 WHERE id = ${"id"} AND removed_at IS NULL RETURNING id`
+
+    return {
+      all: (actorId: UserId) =>
+        pages(
+          "",
+          (after, limit) => page({ actorId, after, limit }),
+          ({ name }): string => name
+        ),
+
+      ofMember: (userId: UserId) =>
+        pages(
+          "",
+          (after, limit) => pageOfMember({ userId, after, limit }),
+          ({ name }): string => name
+        ),
+
+      find: first(OrganizationRow)`
+        SELECT ${columns} FROM organizations o
+        LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${"actorId"} AND m.removed_at IS NULL
+        WHERE o.id = ${"id"} AND o.removed_at IS NULL`,
+
+      /**
+       * Locks the organization's row for the transaction, so that checks over its contents (limits, last owner) also hold
+       * on an engine with concurrent writers. Returns false if the organization was removed.
+       */
+      claim: (id: OrgId) => Effect.map(claim({ id }), (rows) => rows.length === 1),
+
+      insert: write`
+        INSERT INTO organizations (id, name, created_at, updated_at)
+        VALUES (${"id"}, ${"name"}, ${"now"}, ${"now"})`,
+
+      rename: returning(StampRow)`
+        UPDATE organizations SET name = ${"name"}, updated_at = ${"now"}, revision = revision + 1
+        WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
+
+      remove: returning(StampRow)`
+        UPDATE organizations SET removed_at = ${"now"}, revision = revision + 1
+        WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
+
+      insertOwner: write`
+        INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
+        VALUES (${"id"}, ${"orgId"}, ${"userId"}, 'owner', ${"now"}, ${"now"})`
+    } as const
+  })
+}) {}

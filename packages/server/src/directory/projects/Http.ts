@@ -1,0 +1,28 @@
+import { Api } from "@coffer/domain/Api"
+import { Project } from "@coffer/domain/Project"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { longList } from "../../http/LongList.js"
+import { Projects } from "./Projects.js"
+
+const listed = longList(Project)
+
+export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const projects = yield* Projects
+    return handlers
+      .handle("create", ({ path, payload }) =>
+        access.change(access.org(path, "project.create"), (place) => projects.create(place, payload.name))
+      )
+      .handle("list", ({ path }) =>
+        Effect.flatMap(Effect.flatMap(access.org(path, "project.list"), projects.list), (data) => listed({ data }))
+      )
+      .handle("get", ({ path }) => Effect.flatMap(access.project(path, "project.read"), projects.get))
+      .handle("rename", ({ path, payload }) =>
+        access.change(access.project(path, "project.update"), (place) => projects.change(place, payload))
+      )
+      .handle("delete", ({ path }) => access.change(access.project(path, "project.delete"), projects.remove))
+  })
+).pipe(Layer.provide(Projects.Default))

@@ -1,0 +1,116 @@
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
+import { ProjectId } from "@coffer/domain/Ids"
+import { EnvName, type ProjectName } from "@coffer/domain/Names"
+import type { Project } from "@coffer/domain/Project"
+import { Effect } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notFound, notVisible } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { now } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { orTaken } from "../../database/SqlErrors.js"
+import { EnvironmentsRepo } from "../environments/Repo.js"
+import { OrganizationsRepo } from "../organizations/Repo.js"
+import { ProjectsRepo } from "./Repo.js"
+import { traced } from "../../base/tracing/Traced.js"
+
+const maxProjects = 2_000
+const firstEnvironments = [EnvName.make("dev"), EnvName.make("staging"), EnvName.make("prod")]
+
+const taken = (name: ProjectName) => new Conflict({ message: `the project name ${name} is in use: choose another` })
+
+export interface ProjectChange {
+  readonly name?: ProjectName
+  readonly strict?: boolean
+}
+
+export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
+  effect: Effect.gen(function* () {
+    const repo = yield* ProjectsRepo
+    const organizations = yield* OrganizationsRepo
+    const environments = yield* EnvironmentsRepo
+    const audit = yield* AuditLog
+
+    /** Creates a project with its first environments. */
+    const create = traced("Projects.create")(
+      Effect.fnUntraced(function* (place: Place<"project.create">, name: ProjectName) {
+        const { org } = place
+        const id = ProjectId.make(yield* uuidV7)
+        const created_at = yield* now
+        if (!(yield* organizations.claim(org.id))) return yield* notFound(`organization ${org.name}`)
+        if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
+          return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
+        }
+        yield* repo.insert({ id, orgId: org.id, name, now: created_at }).pipe(orTaken(() => taken(name)))
+        for (const env of firstEnvironments) {
+          yield* environments.insert({ id: yield* uuidV7, projectId: id, name: env, now: created_at })
+        }
+        yield* audit.write(sourceOf(place), {
+          action: "project.create",
+          resource_type: "project",
+          resource_id: id,
+          metadata: { project: name, name, environments: firstEnvironments }
+        })
+
+        const created: Project = { id, name, strict: false, created_at, updated_at: created_at }
+        return created
+      })
+    )
+
+    /** The organization's projects; a service account that is scoped to a project sees that one only. */
+    const list = traced("Projects.list")(
+      Effect.fnUntraced(function* (place: Place<"project.list">) {
+        const all = yield* repo.all(place.org.id)
+        const scope = place.actor.type === "service_account" ? place.actor.project : null
+        return scope === null ? all : all.filter(({ id }) => id === scope.id)
+      })
+    )
+
+    const get = traced("Projects.get")(
+      Effect.fnUntraced(function* (place: Place<"project.read">) {
+        return (yield* repo.find(place.project.id)) ?? (yield* notVisible(`project ${place.project.name}`))
+      })
+    )
+
+    /** Changes the name or whether the project is strict; what is left out stays. */
+    const change = traced("Projects.change")(
+      Effect.fnUntraced(function* (place: Place<"project.update">, { name, strict }: ProjectChange) {
+        const { id, name: before } = place.project
+        if (name === undefined && strict === undefined) {
+          return yield* new ValidationError({ message: "the body: names nothing to change: send name or strict" })
+        }
+        const updated_at = yield* now
+        const [row] = yield* repo
+          .change({ id, name: name ?? null, strict: strict === undefined ? null : Number(strict), now: updated_at })
+          .pipe(orTaken(() => taken(name ?? before)))
+        if (row === undefined) return yield* notVisible(`project ${before}`)
+        yield* audit.write(sourceOf(place), {
+          action: "project.update",
+          resource_type: "project",
+          resource_id: id,
+          metadata: { name: row.name, before, ...(strict !== undefined && { strict }) }
+        })
+        const changed: Project = { id, ...row, strict: row.strict === 1, updated_at }
+        return changed
+      })
+    )
+
+    const remove = traced("Projects.remove")(
+      Effect.fnUntraced(function* (place: Place<"project.delete">) {
+        const { id, name } = place.project
+        const removed_at = yield* now
+        const [row] = yield* repo.remove({ id, now: removed_at })
+        if (row === undefined) return yield* notVisible(`project ${name}`)
+        yield* audit.write(sourceOf(place), {
+          action: "project.delete",
+          resource_type: "project",
+          resource_id: id,
+          metadata: { name }
+        })
+      })
+    )
+
+    return { create, list, get, change, remove } as const
+  }),
+  dependencies: [ProjectsRepo.Default, OrganizationsRepo.Default, EnvironmentsRepo.Default]
+}) {}

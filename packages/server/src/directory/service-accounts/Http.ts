@@ -1,0 +1,33 @@
+import { Api } from "@coffer/domain/Api"
+import { ServiceAccount } from "@coffer/domain/ServiceAccount"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { longList } from "../../http/LongList.js"
+import { ServiceAccounts } from "./ServiceAccounts.js"
+
+const listed = longList(ServiceAccount)
+
+export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const accounts = yield* ServiceAccounts
+    return handlers
+      .handle("create", ({ path, payload }) =>
+        access.change(access.org(path, "service_account.create"), (place) => accounts.create(place, payload))
+      )
+      .handle("list", ({ path }) =>
+        Effect.flatMap(Effect.flatMap(access.org(path, "service_account.list"), accounts.list), (data) =>
+          listed({ data })
+        )
+      )
+      .handle("rotate", ({ path, payload }) =>
+        access.change(access.org(path, "service_account.rotate"), (place) =>
+          accounts.rotate(place, path.sa_id, payload.grace_seconds)
+        )
+      )
+      .handle("revoke", ({ path }) =>
+        access.change(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id))
+      )
+  })
+).pipe(Layer.provide(ServiceAccounts.Default))

@@ -1,0 +1,180 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
+import { ServiceAccountId } from "@coffer/domain/Ids"
+import type { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
+import type { NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
+import { Clock, Effect, Redacted } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { now, timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
+import { OrganizationsRepo } from "../organizations/Repo.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { type AccountRow, ServiceAccountsRepo } from "./Repo.js"
+
+const maxAccounts = 2_000
+const dayMillis = 24 * 60 * 60 * 1000
+
+export interface NewAccount {
+  readonly name: ServiceAccountName
+  readonly project?: ProjectName
+  readonly reveal?: boolean
+  readonly key?: boolean
+  readonly expires_in_days?: number
+}
+
+const serviceAccount = ({ expires_in_days: _, key_hint, reveal, ...row }: AccountRow): ServiceAccount => ({
+  ...row,
+  key_hint: key_hint ?? "",
+  reveal: reveal === 1
+})
+
+/** Mints an API key and its row. */
+const newKey = Effect.fnUntraced(function* (
+  service_account_id: ServiceAccountId,
+  millis: number,
+  expiresInDays: number | null
+) {
+  const key = yield* mintToken("apiKey")
+  const text = Redacted.value(key)
+  const row = {
+    id: yield* uuidV7,
+    service_account_id,
+    token_hash: hashToken(text),
+    hint: keyHint(text),
+    created_at: timestamp(millis),
+    expires_at: expiresInDays === null ? null : timestamp(millis + expiresInDays * dayMillis)
+  }
+  return { key, row }
+})
+
+const noKeyToExpire = new ValidationError({ message: "expires_in_days: is for the key, and key is false" })
+
+/** Service accounts. An API key is returned once, when it is made; the database holds its hash. */
+export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
+  effect: Effect.gen(function* () {
+    const repo = yield* ServiceAccountsRepo
+    const organizations = yield* OrganizationsRepo
+    const audit = yield* AuditLog
+
+    const create = traced("ServiceAccounts.create")(
+      Effect.fnUntraced(function* (place: Place<"service_account.create">, request: NewAccount) {
+        const { expires_in_days = null, key: hasKey = true, name, project = null, reveal = true } = request
+        const millis = yield* Clock.currentTimeMillis
+        const created_at = timestamp(millis)
+        const id = ServiceAccountId.make(yield* uuidV7)
+        if (!hasKey && expires_in_days !== null) return yield* noKeyToExpire
+        const made = hasKey ? yield* newKey(id, millis, expires_in_days) : null
+        const expires_at = made?.row.expires_at ?? null
+        const created_by = actorName(place.actor)
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
+          return yield* new LimitExceeded({
+            message: `an organization has at most ${maxAccounts} service accounts`
+          })
+        }
+        const projectRow =
+          project === null ? { id: null } : yield* repo.findProject({ orgId: place.org.id, name: project })
+        if (projectRow === undefined) return yield* notFound(`project ${project ?? ""}`)
+        // A unique index would reject accounts of earlier versions, whose names may differ in case only.
+        const alike = yield* repo.findAlike({ orgId: place.org.id, name })
+        if (alike !== undefined) {
+          const whose = alike.name === name ? "" : `, as ${JSON.stringify(alike.name)}`
+          return yield* new Conflict({
+            message: `the service account name ${name} is in use${whose}: choose another`
+          })
+        }
+        yield* repo.insert({
+          id,
+          orgId: place.org.id,
+          projectId: projectRow.id,
+          name,
+          reveal: reveal ? 1 : 0,
+          expiresInDays: expires_in_days,
+          createdBy: created_by,
+          now: created_at
+        })
+        if (made !== null) yield* repo.insertKey(made.row)
+        yield* audit.write(sourceOf(place), {
+          action: "service_account.create",
+          resource_type: "service_account",
+          resource_id: id,
+          metadata: { name, project, reveal, expires_at, ...(made === null && { key: false }) }
+        })
+
+        const account: NewServiceAccount = {
+          id,
+          name,
+          project,
+          reveal,
+          key_hint: made?.row.hint ?? "",
+          expires_at,
+          created_by,
+          created_at,
+          last_used_at: null,
+          ...(made !== null && { api_key: made.key })
+        }
+        return account
+      })
+    )
+
+    const list = traced("ServiceAccounts.list")(
+      Effect.fnUntraced(function* (place: Place<"service_account.list">) {
+        return (yield* repo.all(place.org.id)).map(serviceAccount)
+      })
+    )
+
+    /** Issues a new key with the lifetime of the first one. Valid keys expire after the grace period. */
+    const rotate = traced("ServiceAccounts.rotate")(
+      Effect.fnUntraced(function* (place: Place<"service_account.rotate">, id: ServiceAccountId, graceSeconds = 0) {
+        const millis = yield* Clock.currentTimeMillis
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const account = yield* repo.find({ orgId: place.org.id, id })
+        if (account === undefined) return yield* notFound(`service account ${id}`)
+        const { key, row } = yield* newKey(id, millis, account.expires_in_days)
+        yield* graceSeconds === 0
+          ? repo.removeKeys({ id, now: timestamp(millis) })
+          : repo.endKeys({ id, now: timestamp(millis), end: timestamp(millis + graceSeconds * 1000) })
+        yield* repo.insertKey(row)
+        yield* audit.write(sourceOf(place), {
+          action: "service_account.rotate",
+          resource_type: "service_account",
+          resource_id: id,
+          metadata: { name: account.name, grace_seconds: graceSeconds, expires_at: row.expires_at }
+        })
+        const rotated: ServiceAccountWithKey = {
+          ...serviceAccount(account),
+          key_hint: row.hint,
+          expires_at: row.expires_at,
+          api_key: key
+        }
+        return rotated
+      })
+    )
+
+    /** Removes an account, its keys, its federations and its access rules. */
+    const revoke = traced("ServiceAccounts.revoke")(
+      Effect.fnUntraced(function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
+        const removed_at = yield* now
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        const account = yield* repo.find({ orgId: place.org.id, id })
+        if (account === undefined) return yield* notFound(`service account ${id}`)
+        yield* repo.removeKeys({ id, now: removed_at })
+        yield* repo.removeFederations({ id, now: removed_at })
+        yield* repo.remove({ id, now: removed_at })
+        const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
+        yield* audit.write(sourceOf(place), {
+          action: "service_account.revoke",
+          resource_type: "service_account",
+          resource_id: id,
+          metadata: { name: account.name, rules_removed: rules.length }
+        })
+      })
+    )
+
+    return { create, list, rotate, revoke } as const
+  }),
+  dependencies: [ServiceAccountsRepo.Default, OrganizationsRepo.Default]
+}) {}

@@ -1,0 +1,27 @@
+import { Api } from "@coffer/domain/Api"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { UserDirectory } from "./Users.js"
+
+export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const users = yield* UserDirectory
+    return handlers
+      .handle("list", ({ urlParams }) =>
+        Effect.flatMap(access.everywhere("user.list"), (everywhere) => users.list(everywhere, urlParams))
+      )
+      .handle("disable", ({ path }) =>
+        access.change(access.everywhere("user.disable"), (everywhere) => users.disable(everywhere, path.user_id))
+      )
+      .handle("enable", ({ path }) =>
+        access.change(access.everywhere("user.enable"), (everywhere) => users.enable(everywhere, path.user_id))
+      )
+      .handle("endSessions", ({ path }) =>
+        access.change(access.everywhere("user.end_sessions"), (everywhere) =>
+          users.endSessions(everywhere, path.user_id)
+        )
+      )
+  })
+).pipe(Layer.provide(UserDirectory.Default))

@@ -1,0 +1,146 @@
+import { Conflict, ValidationError } from "@coffer/domain/Errors"
+import type { UserId } from "@coffer/domain/Ids"
+import { userCursorOf, userOf } from "@coffer/domain/UserCursor"
+import type { DisabledUser, UserPage, UserRecord } from "@coffer/domain/UserRecord"
+import { Effect } from "effect"
+import type { Everywhere } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { superadminSource } from "../../audit/AuditEvent.js"
+import { AuthRepo } from "../../access/credentials/Repo.js"
+import { sessionLimits } from "../../access/SessionLimits.js"
+import { now } from "../../base/Time.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { nextTick } from "../../base/EventLoop.js"
+import { type UserRow, UsersRepo } from "./Repo.js"
+
+const defaultLimit = 50
+/** How many sessions are deleted between two event-loop ticks. */
+const batchSize = 100
+
+export interface UserPageRequest {
+  readonly email?: string
+  readonly disabled?: "true" | "false"
+  readonly limit?: number
+  readonly after?: string
+}
+
+const userRecord = ({ superadmin, ...row }: UserRow): UserRecord => ({ ...row, is_superadmin: superadmin === 1 })
+
+/** All users of the server, for superadmins. */
+export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/server/UserDirectory", {
+  effect: Effect.gen(function* () {
+    const repo = yield* UsersRepo
+    const auth = yield* AuthRepo
+    const audit = yield* AuditLog
+
+    /** Returns a page of users sorted by address. The cost does not depend on the number of users. */
+    const list = traced("UserDirectory.list")(
+      Effect.fnUntraced(function* (
+        _everywhere: Everywhere,
+        { after, disabled, email, limit = defaultLimit }: UserPageRequest
+      ) {
+        const behind = after === undefined ? undefined : yield* repo.emailOf({ id: userOf(after) })
+        if (after !== undefined && behind === undefined) {
+          return yield* new ValidationError({ message: "after: must be the next_cursor of an earlier page" })
+        }
+        const filters = {
+          ...(behind !== undefined && { behind: behind.email }),
+          ...(email !== undefined && { prefix: email.toLowerCase() }),
+          ...(disabled !== undefined && { disabled: disabled === "true" })
+        }
+        const rows = yield* repo.page(filters, yield* sessionLimits, limit + 1)
+        const shown = rows.slice(0, limit)
+        const last = shown.at(-1)
+        const has_next = rows.length > limit
+        const page: UserPage = {
+          data: shown.map(userRecord),
+          pagination: { limit, has_next, next_cursor: has_next && last !== undefined ? userCursorOf(last.id) : null }
+        }
+        return page
+      })
+    )
+
+    const find = Effect.fnUntraced(function* (id: UserId) {
+      return (yield* repo.find(id, yield* sessionLimits)) ?? (yield* notFound(`user ${id}`))
+    })
+
+    /** Ends a user's sessions and pending logins. Returns the number of sessions. */
+    const endLogins = Effect.fnUntraced(function* ({ email, id }: UserRow) {
+      yield* auth.endPendingLogins({ email, id })
+      let ended = 0
+      for (;;) {
+        const { length } = yield* auth.deleteSessions({ userId: id, limit: batchSize })
+        ended += length
+        if (length < batchSize) return ended
+        yield* nextTick
+      }
+    })
+
+    /** Disables a user. Fails with Conflict for oneself, and for the last enabled superadmin. */
+    const disable = traced("UserDirectory.disable")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
+        const disabled_at = yield* now
+        const user = yield* find(id)
+        if (id === everywhere.actor.id) {
+          return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
+        }
+        // The acting superadmin may have been disabled since the request was authorized.
+        if (
+          user.superadmin === 1 &&
+          user.disabled_at === null &&
+          (yield* repo.countEnabledSuperadmins({})).count <= 1
+        ) {
+          return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
+        }
+        const service_accounts = yield* repo.accountsOf(user.email)
+        const changed = yield* repo.disable({ id, now: disabled_at })
+        const sessions = yield* endLogins(user)
+        if (changed.length > 0) {
+          yield* audit.write(superadminSource(everywhere.actor), {
+            action: "user.disable",
+            resource_type: "user",
+            resource_id: id,
+            metadata: { email: user.email, sessions, service_accounts: service_accounts.length }
+          })
+        }
+        const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
+        return disabled
+      })
+    )
+
+    const enable = traced("UserDirectory.enable")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
+        const updated_at = yield* now
+        const user = yield* find(id)
+        if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
+          yield* audit.write(superadminSource(everywhere.actor), {
+            action: "user.enable",
+            resource_type: "user",
+            resource_id: id,
+            metadata: { email: user.email }
+          })
+        }
+        return userRecord(yield* find(id))
+      })
+    )
+
+    /** Ends a user's sessions and pending login code. The user can log in again at once. */
+    const endSessions = traced("UserDirectory.endSessions")(
+      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
+        const user = yield* find(id)
+        const sessions = yield* endLogins(user)
+        yield* audit.write(superadminSource(everywhere.actor), {
+          action: "user.end_sessions",
+          resource_type: "user",
+          resource_id: id,
+          metadata: { email: user.email, sessions }
+        })
+        return userRecord(yield* find(id))
+      })
+    )
+
+    return { list, disable, enable, endSessions } as const
+  }),
+  dependencies: [UsersRepo.Default, AuthRepo.Default]
+}) {}

@@ -1,0 +1,41 @@
+import { HttpServerResponse } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { NodeRequest } from "../../http/NodeRequest.js"
+import type { ProviderDown, ProviderRefused } from "../../directory/identities/Failures.js"
+import { Identities } from "../../directory/identities/Identities.js"
+import { Provider } from "../../directory/identities/Provider.js"
+import { Completion } from "./Completion.js"
+import { Flows } from "./Flow.js"
+import { toHome } from "./Intents.js"
+import { failedPage } from "./LoginPages.js"
+
+const failed = (failure: ProviderDown | ProviderRefused) => Effect.succeed(failedPage(failure))
+
+/** The way to the provider and back; null without one. */
+export const makeProviderPages = Effect.gen(function* () {
+  const completion = yield* Completion
+  const flows = yield* Flows
+  const identities = yield* Identities
+  const { client: provider } = yield* Provider
+  if (provider === null) return null
+
+  const begin = Effect.gen(function* () {
+    const flow = Option.getOrElse(yield* flows.find, () => flows.begin(toHome))
+    const { address, checks } = yield* provider.begin
+    return yield* flows.keep(HttpServerResponse.redirect(address, { status: 303 }), { ...flow, provider: checks })
+  }).pipe(Effect.catchTag("ProviderDown", "ProviderRefused", failed))
+
+  /** The state ties the answer to the flow's cookie, the verifier its code, and the nonce its token. */
+  const callback = Effect.gen(function* () {
+    yield* identities.checkLimit
+    const flow = yield* flows.get
+    const { url } = yield* NodeRequest.current
+    if (flow.provider === null) return yield* flows.gone
+    const claims = yield* provider
+      .exchange(url.slice(url.indexOf("?")), flow.provider)
+      .pipe(Effect.tapErrorTag("ProviderRefused", ({ reason }) => identities.refuse(reason)))
+    return yield* identities.logIn(claims, (user) => completion.complete(flow, user))
+  }).pipe(Effect.catchTag("ProviderDown", "ProviderRefused", failed))
+
+  return { begin, callback } as const
+})

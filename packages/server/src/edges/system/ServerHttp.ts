@@ -1,0 +1,24 @@
+import { Api } from "@coffer/domain/Api"
+import type { ServerFacts } from "@coffer/domain/ServerFacts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { Access } from "../../access/Access.js"
+import { ServerConfig, type Settings } from "../../base/Config.js"
+import { GivenSettings } from "../../base/config/ShownSettings.js"
+
+const factsOf = ({ backups, broker, brokerUrl, orgCreation }: Settings): ServerFacts => ({
+  uses: broker || brokerUrl !== null,
+  backups: backups !== null,
+  org_creation: orgCreation
+})
+
+export const ServerHttp = HttpApiBuilder.group(Api, "server", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const config = yield* ServerConfig
+    const data = yield* GivenSettings
+    return handlers
+      .handle("show", () => Effect.succeed(factsOf(config)))
+      .handle("settings", () => Effect.as(access.everywhere("server.settings"), { data }))
+  })
+)

@@ -1,0 +1,46 @@
+import type { WebhookId } from "@coffer/domain/Ids"
+import type { AuditAction } from "@coffer/domain/AuditEntry"
+import { originOf } from "@coffer/domain/Webhook"
+import { Effect } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { type WebhookRow, WebhooksRepo } from "./Repo.js"
+
+export type WebhookPlace = Place<"webhook.list" | "webhook.create" | "webhook.update" | "webhook.delete">
+
+/** What the calls about a webhook share: finding it, locking it, and recording what is done to it. */
+export class KnownWebhooks extends Effect.Service<KnownWebhooks>()("@coffer/server/KnownWebhooks", {
+  effect: Effect.gen(function* () {
+    const repo = yield* WebhooksRepo
+    const audit = yield* AuditLog
+
+    const find = Effect.fnUntraced(function* (place: WebhookPlace, id: WebhookId) {
+      return (yield* repo.find({ orgId: place.org.id, id })) ?? (yield* notFound(`webhook ${id}`))
+    })
+
+    /** Finds a webhook and locks it, so that a delivery that ends meanwhile waits for the change. */
+    const claim = Effect.fnUntraced(function* (place: WebhookPlace, id: WebhookId) {
+      yield* find(place, id)
+      yield* repo.claim({ id })
+      return yield* find(place, id)
+    })
+
+    /** Records a change of a webhook. Its address is recorded without the path. */
+    const record = (
+      place: WebhookPlace,
+      { id, url }: Pick<WebhookRow, "id" | "url">,
+      action: Extract<AuditAction, `webhook.${string}`>,
+      metadata: Readonly<Record<string, unknown>> = {}
+    ) =>
+      audit.write(sourceOf(place), {
+        action,
+        resource_type: "webhook",
+        resource_id: id,
+        metadata: { name: originOf(url), ...metadata }
+      })
+
+    return { find, claim, record } as const
+  }),
+  dependencies: [WebhooksRepo.Default]
+}) {}

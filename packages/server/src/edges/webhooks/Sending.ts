@@ -1,0 +1,74 @@
+import type { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
+import { Cause, Effect } from "effect"
+import { now } from "../../base/Time.js"
+import { isLeaseLost } from "../../database/jobs/Lease.js"
+import { DeliveriesRepo } from "./DeliveriesRepo.js"
+import { makeFanOut } from "./FanOut.js"
+import { makeSender } from "./Sender.js"
+
+/** How many deliveries are on their way at the same time: those to three organizations whose receivers are all slow. */
+const maxAtOnce = 256
+const workersOfWebhook = 4
+
+/** How long a delivery waits that could not be sent because of this server. */
+const pauseAfterFailure = "5 seconds"
+
+/** Sends deliveries of a webhook until none is due. */
+export interface Worker {
+  readonly name: string
+  readonly run: Effect.Effect<void>
+}
+
+/** The steps of the job: deliveries are made from the logs, and then those are sent whose time has come. */
+export const makeSending = Effect.gen(function* () {
+  const repo = yield* DeliveriesRepo
+  const fanOut = yield* makeFanOut
+  const send = yield* makeSender
+  const slots = yield* Effect.makeSemaphore(maxAtOnce)
+  /** What is being sent. */
+  const busy = new Set<WebhookDeliveryId>()
+
+  /** Sends a delivery as it is once there is a slot: it may have been passed over, or its webhook changed, meanwhile. */
+  const sendOne = (id: WebhookDeliveryId) =>
+    slots
+      .withPermits(1)(
+        Effect.gen(function* () {
+          const row = yield* repo.toSend({ id, now: yield* now })
+          if (row !== undefined) yield* send(row)
+        })
+      )
+      .pipe(
+        Effect.catchAllCause((cause) =>
+          Cause.isInterrupted(cause) || isLeaseLost(cause)
+            ? Effect.failCause(cause)
+            : Effect.zipRight(
+                Effect.logError(`the delivery ${id} of a webhook failed`, cause),
+                Effect.sleep(pauseAfterFailure)
+              )
+        )
+      )
+
+  /** Several workers share the due deliveries of a webhook, so that a slow answer holds back its environment alone. */
+  const work = (webhookId: WebhookId): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const rows = yield* repo.due({ webhookId, now: yield* now, limit: workersOfWebhook })
+      const next = rows.find(({ id }) => !busy.has(id))
+      if (next === undefined) return
+      busy.add(next.id)
+      yield* Effect.ensuring(
+        sendOne(next.id),
+        Effect.sync(() => busy.delete(next.id))
+      )
+      yield* work(webhookId)
+    })
+
+  /** The workers of the webhooks that have deliveries whose time has come. */
+  const workers = Effect.gen(function* () {
+    const rows = yield* repo.dueWebhooks({ now: yield* now })
+    return rows.flatMap(({ webhook_id: id }) =>
+      Array.from({ length: workersOfWebhook }, (_none, index): Worker => ({ name: `${id} ${index}`, run: work(id) }))
+    )
+  })
+
+  return { fanOut, workers } as const
+})

@@ -1,0 +1,177 @@
+import { actorName } from "@coffer/domain/Actor"
+import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
+import { WebhookId } from "@coffer/domain/Ids"
+import { originOf, type Webhook, type WebhookWithKey } from "@coffer/domain/Webhook"
+import { Clock, Effect, Schema } from "effect"
+import type { Place } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { now, timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { OrganizationsRepo } from "../../directory/organizations/Repo.js"
+import { Outbound } from "../../base/outbound/Outbound.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { DeliveriesRepo } from "./DeliveriesRepo.js"
+import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
+import { type WebhookRow, WebhooksRepo } from "./Repo.js"
+import { SigningKeys } from "./SigningKeys.js"
+
+const maxWebhooks = 20
+const daySeconds = 24 * 60 * 60
+const everything = ["*"]
+export interface NewWebhook {
+  readonly url: string
+  readonly events: ReadonlyArray<string>
+  readonly environments?: ReadonlyArray<string>
+}
+
+export interface ChangedWebhook extends Partial<NewWebhook> {
+  readonly enabled?: boolean
+  readonly skip?: boolean
+}
+
+const decodeTexts = Schema.decode(Schema.parseJson(Schema.Array(Schema.String)))
+/** The patterns of a row. */
+export const patternsOf = (text: string) => Effect.orDie(decodeTexts(text))
+
+const webhookOf = ({ key_number: _, ...row }: WebhookRow, millis: number): Effect.Effect<Webhook> =>
+  Effect.gen(function* () {
+    const events = yield* patternsOf(row.events)
+    const environments = yield* patternsOf(row.environments)
+    const isOver = row.old_key_until === null || row.old_key_until <= timestamp(millis)
+    const old_key_until = isOver ? null : row.old_key_until
+    return { ...row, events, environments, enabled: row.enabled === 1, old_key_until }
+  })
+
+/** The webhooks of organizations. Deliveries are made from the audit log and sent by a job. */
+export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhooks", {
+  effect: Effect.gen(function* () {
+    const repo = yield* WebhooksRepo
+    const deliveries = yield* DeliveriesRepo
+    const organizations = yield* OrganizationsRepo
+    const keys = yield* SigningKeys
+    const outbound = yield* Outbound
+    const { claim, find, record } = yield* KnownWebhooks
+
+    const read = (place: WebhookPlace, id: WebhookId) =>
+      Effect.flatMap(Effect.all([find(place, id), Clock.currentTimeMillis]), ([row, millis]) => webhookOf(row, millis))
+
+    const checkUrl = (url: string) =>
+      Effect.mapError(outbound.check(url), ({ message }) => new ValidationError({ message: `url: ${message}` }))
+
+    const create = traced("Webhooks.create")(
+      Effect.fnUntraced(function* (place: Place<"webhook.create">, request: NewWebhook) {
+        const { environments = everything, events, url } = request
+        yield* checkUrl(url)
+        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
+        if ((yield* repo.count({ orgId: place.org.id })).count >= maxWebhooks) {
+          return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
+        }
+        const id = WebhookId.make(yield* uuidV7)
+        yield* repo.insert({
+          id,
+          orgId: place.org.id,
+          url,
+          events: JSON.stringify(events),
+          environments: JSON.stringify(environments),
+          seq: (yield* repo.headOf({ log: place.org.id }))?.seq ?? 0,
+          createdBy: actorName(place.actor),
+          now: yield* now
+        })
+        const signing_key = yield* keys.make(id, 1)
+        yield* record(place, { id, url }, "webhook.create", { events, environments })
+        const made: WebhookWithKey = { ...(yield* read(place, id)), signing_key }
+        return made
+      })
+    )
+
+    const list = traced("Webhooks.list")(
+      Effect.fnUntraced(function* (place: Place<"webhook.list">) {
+        const millis = yield* Clock.currentTimeMillis
+        return yield* Effect.forEach(yield* repo.all({ orgId: place.org.id }), (row) => webhookOf(row, millis))
+      })
+    )
+
+    const get = traced("Webhooks.get")((place: Place<"webhook.list">, id: WebhookId) => read(place, id))
+
+    /** Passes over what was not delivered. */
+    const passOver = Effect.fnUntraced(function* (webhookId: WebhookId) {
+      const moment = yield* now
+      yield* deliveries.skipPending({ webhookId, now: moment })
+      yield* deliveries.skipFailed({ webhookId, now: moment })
+      yield* repo.passOver({ id: webhookId })
+    })
+
+    /** Lets what was not delivered be tried again from now on, in its order. */
+    const resume = Effect.fnUntraced(function* (webhookId: WebhookId) {
+      const moment = yield* now
+      yield* deliveries.reopen({ webhookId, now: moment })
+      yield* deliveries.restart({ webhookId, now: moment })
+      yield* deliveries.goOnAll({ webhookId, now: moment })
+    })
+
+    const update = traced("Webhooks.update")(
+      Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, request: ChangedWebhook) {
+        const row = yield* claim(place, id)
+        const { enabled = row.enabled === 1, environments, events, skip = false, url = row.url } = request
+        if (url !== row.url) yield* checkUrl(url)
+        yield* repo.update({
+          id,
+          url,
+          events: events === undefined ? row.events : JSON.stringify(events),
+          environments: environments === undefined ? row.environments : JSON.stringify(environments),
+          enabled: enabled ? 1 : 0,
+          failedAt: enabled ? null : row.failed_at,
+          now: yield* now
+        })
+        if (skip) yield* passOver(id)
+        else if (request.enabled === true || (enabled && url !== row.url)) yield* resume(id)
+        yield* record(place, { id, url }, "webhook.update", {
+          ...(url !== row.url && { before: originOf(row.url) }),
+          ...(events !== undefined && { events }),
+          ...(environments !== undefined && { environments }),
+          ...(request.enabled !== undefined && { enabled }),
+          ...(skip && { skip })
+        })
+        return yield* read(place, id)
+      })
+    )
+
+    /** Removes a webhook with its signing keys. Its deliveries are deleted later. */
+    const remove = traced("Webhooks.remove")(
+      Effect.fnUntraced(function* (place: Place<"webhook.delete">, id: WebhookId) {
+        const { key_number, url } = yield* claim(place, id)
+        yield* repo.remove({ id, now: yield* now })
+        yield* keys.remove(id, key_number)
+        yield* keys.remove(id, key_number - 1)
+        yield* record(place, { id, url }, "webhook.delete")
+      })
+    )
+
+    /** Makes a new key. The one before it goes on signing for the grace period, and the one before that is removed. */
+    const rotateKey = traced("Webhooks.rotateKey")(
+      Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, graceSeconds = daySeconds) {
+        const { key_number, url } = yield* claim(place, id)
+        const millis = yield* Clock.currentTimeMillis
+        const number = key_number + 1
+        const signing_key = yield* keys.make(id, number)
+        yield* keys.remove(id, key_number - 1)
+        if (graceSeconds === 0) yield* keys.remove(id, key_number)
+        const oldKeyUntil = graceSeconds === 0 ? null : timestamp(millis + graceSeconds * 1000)
+        yield* repo.setKey({ id, number, oldKeyUntil, now: timestamp(millis) })
+        yield* record(place, { id, url }, "webhook.rotate", { grace_seconds: graceSeconds })
+        const rotated: WebhookWithKey = { ...(yield* read(place, id)), signing_key }
+        return rotated
+      })
+    )
+
+    return { create, list, get, update, remove, rotateKey } as const
+  }),
+  dependencies: [
+    WebhooksRepo.Default,
+    DeliveriesRepo.Default,
+    KnownWebhooks.Default,
+    OrganizationsRepo.Default,
+    SigningKeys.Default,
+    Outbound.Default
+  ]
+}) {}

@@ -1,0 +1,23 @@
+import { Effect, Layer } from "effect"
+import { ServerConfig } from "../base/Config.js"
+import type { StartupError } from "../base/StartupError.js"
+import type { Database } from "../database/Database.js"
+import type { Erasures } from "../database/Erasures.js"
+import { postgresSnapshots } from "../database/copy/Snapshots.js"
+import { PostgresErasuresLive } from "../database/postgres/Erasures.js"
+import { postgresLive } from "../database/postgres/PostgresDatabase.js"
+import type { Snapshots } from "../database/Snapshots.js"
+import { ErasuresLive } from "../database/sqlite/Erasure.js"
+import { SqliteSnapshotsLive } from "../database/sqlite/Snapshots.js"
+import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
+
+/** The database of the settings with its capabilities, on either engine. */
+export const EngineLive = Layer.unwrapEffect(
+  Effect.map(ServerConfig, ({ postgres }): Layer.Layer<Database | Erasures | Snapshots, StartupError, ServerConfig> =>
+    postgres === null
+      ? Layer.provideMerge(Layer.merge(ErasuresLive, SqliteSnapshotsLive), DatabaseLive)
+      : Layer.provideMerge(PostgresErasuresLive, postgresLive(postgres)).pipe(
+          Layer.merge(postgresSnapshots(postgres.target))
+        )
+  )
+)

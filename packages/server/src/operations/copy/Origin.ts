@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import type { DatabasePlace } from "../../base/config/DatabasePlace.js"
+import type { DatabaseTarget } from "../../base/config/DatabaseUrl.js"
+import { Keyring, unwrapBytes } from "../../keys/Keyring.js"
+import { StartupError } from "../../base/StartupError.js"
+import { schemaState } from "../../database/postgres/Migrations.js"
+import { connectWith, reach, type Reached } from "../../database/postgres/Reach.js"
+import { requireStopped } from "../offline/Replicas.js"
+import { clientOf } from "../../database/sqlite/Connection.js"
+import { lock } from "../../database/sqlite/Lock.js"
+import { requireCurrentSchema } from "../../database/sqlite/Migrations.js"
+import { command, postgresSource, readAtOnce } from "../../database/copy/PostgresSides.js"
+import type { Source } from "../../database/copy/Sides.js"
+import { sqliteSource } from "../../database/copy/SqliteSides.js"
+
+/** A stopped database that is read at one moment. */
+export interface Origin {
+  readonly source: Source
+  /** Fails if a server has started since. */
+  readonly stillStopped: Effect.Effect<void, StartupError>
+}
+
+const unreadable = (name: string, reason: string) =>
+  new StartupError({ message: `the database ${name} cannot be read: ${reason}` })
+
+const fileOrigin = (path: string) =>
+  Effect.gen(function* () {
+    if (!existsSync(path)) return yield* new StartupError({ message: `there is no database at ${path}` })
+    yield* lock(path)
+    yield* Effect.flatMap(clientOf(path, { readonly: true }), (client) =>
+      Effect.provideService(requireCurrentSchema, SqlClient.SqlClient, client)
+    ).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+    const source = yield* Effect.catchTag(sqliteSource(path), "CopyFailed", ({ reason }) => unreadable(path, reason))
+    return { source, stillStopped: Effect.void } satisfies Origin
+  })
+
+const requireCurrent = (at: Reached) =>
+  Effect.flatMap(schemaState(at), ({ found, isDue, newest }) =>
+    isDue
+      ? new StartupError({
+          message: `the database ${at.name} has schema ${found} and this program ${newest}: run coffer-server migrate on it, then try again`
+        })
+      : Effect.void
+  )
+
+const postgresOrigin = (target: DatabaseTarget) =>
+  Effect.gen(function* () {
+    const at = yield* reach(target)
+    const stillStopped = Effect.scoped(
+      Effect.flatMap(connectWith(at.config), (client) => requireStopped(client, at.name))
+    ).pipe(Effect.catchTag("Refused", ({ reason }) => unreadable(at.name, reason)))
+    yield* requireCurrent(at)
+    yield* stillStopped
+    const client = yield* connectWith(at.config)
+    yield* command(client, readAtOnce)
+    return { source: yield* postgresSource(client), stillStopped } satisfies Origin
+  }).pipe(
+    Effect.catchTags({
+      Refused: ({ reason }) => unreadable("of --from", reason),
+      CopyFailed: ({ reason }) => unreadable("of --from", reason)
+    })
+  )
+
+/** Opens the database to copy from, for the life of the scope. Fails while a server uses it, or unless its schema is current. */
+export const originOf = (place: DatabasePlace) =>
+  place._tag === "File" ? fileOrigin(place.path) : postgresOrigin(place.target)
+
+const WrappedRow = Schema.Struct({
+  name: Schema.String,
+  format: Schema.Number,
+  kek_id: Schema.String,
+  nonce: Schema.Uint8ArrayFromSelf,
+  ciphertext: Schema.Uint8ArrayFromSelf
+})
+
+const wrongKey = new StartupError({
+  message:
+    "SERVICE_MASTER_KEY does not open the database of --from: it was written with another key. Nothing was changed"
+})
+
+/** Fails unless the configured master key opens the database. */
+export const checkKey = (source: Source) =>
+  Effect.gen(function* () {
+    const keyring = yield* Keyring
+    const opened: Array<boolean> = []
+    const table = source.tables.find(({ name }) => name === "wrapped_keys")
+    if (table === undefined) return yield* wrongKey
+    yield* source.each(table, (rows) =>
+      Effect.forEach(rows, (row) =>
+        Effect.gen(function* () {
+          const named = Object.fromEntries(table.columns.map(({ name }, index) => [name, row[index]]))
+          const wrapped = yield* Effect.mapError(Schema.decodeUnknown(WrappedRow)(named), () => wrongKey)
+          if (wrapped.name === "check") opened.push(yield* Effect.isSuccess(unwrapBytes(keyring, "check", wrapped)))
+        })
+      )
+    )
+    if (opened[0] !== true) return yield* wrongKey
+  })

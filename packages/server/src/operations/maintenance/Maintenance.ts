@@ -1,0 +1,135 @@
+import { Effect, Layer, Schedule, Schema } from "effect"
+import { idleMillis, sessionMillis } from "../../access/SessionLimits.js"
+import { Database } from "../../database/Database.js"
+import { Erasures } from "../../database/Erasures.js"
+import { query, type Sql, sql } from "../../database/Query.js"
+import { Jobs } from "../../database/jobs/Jobs.js"
+import { ago, now } from "../../base/Time.js"
+import { WrapBudget } from "../../keys/WrapBudget.js"
+import { KeyExpiry } from "../../directory/service-accounts/KeyExpiry.js"
+import { keptMillis } from "../../edges/webhooks/FanOut.js"
+import { forEachInSlices, nextTick } from "../../base/EventLoop.js"
+
+const hourMillis = 60 * 60 * 1000
+const hourly = { every: "1 hour", lease: "2 minutes" } as const
+
+/** How many rows one transaction deletes, or one statement reads. */
+const batchSize = 200
+
+const IdRow = Schema.Struct({ id: Schema.String })
+const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
+
+/**
+ * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
+ * and logins of programs older than an hour, and sessions of keys that have expired: no such session and no window of a rate limit is longer. So do requests that wait for a
+ * person, and deliveries of webhooks after 30 days. Announces keys that expire soon. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
+ */
+export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
+  effect: Effect.gen(function* () {
+    const { maintain, transaction } = yield* Database
+    const { all, returning } = yield* query
+    const wraps = yield* WrapBudget
+    const erasures = yield* Erasures
+    const jobs = yield* Jobs
+    const expiry = yield* KeyExpiry
+
+    const headsAfter = all(HeadRow)`
+      SELECT log, seq, chain FROM audit_heads WHERE log > ${"after"} ORDER BY log LIMIT ${"limit"}`
+
+    const deleteBatch = (table: Sql<never>) =>
+      returning(IdRow)`
+        DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE created_at <= ${"until"} LIMIT ${"limit"})
+        RETURNING id`
+
+    const batches = {
+      sessions: deleteBatch(sql`sessions`),
+      idle: returning(IdRow)`
+        DELETE FROM sessions WHERE id IN (
+          SELECT id FROM sessions WHERE kind = 'cookie' AND last_used_at <= ${"until"} LIMIT ${"limit"})
+        RETURNING id`,
+      federated: deleteBatch(sql`federated_sessions`),
+      keySessions: returning(IdRow)`
+        DELETE FROM key_sessions WHERE id IN (
+          SELECT id FROM key_sessions WHERE expires_at <= ${"until"} LIMIT ${"limit"})
+        RETURNING id`,
+      codes: deleteBatch(sql`login_codes`),
+      failures: deleteBatch(sql`login_failures`),
+      events: deleteBatch(sql`rate_events`),
+      clientLogins: deleteBatch(sql`client_logins`),
+      approvals: deleteBatch(sql`approvals`),
+      deliveries: returning(IdRow)`
+        DELETE FROM webhook_deliveries WHERE id IN (
+          SELECT d.id FROM webhook_deliveries d WHERE d.created_at <= ${"until"}
+            AND (d.state <> 'pending' OR NOT EXISTS (
+              SELECT 1 FROM webhooks w JOIN organizations o ON o.id = w.org_id AND o.removed_at IS NULL
+              WHERE w.id = d.webhook_id AND w.removed_at IS NULL))
+          LIMIT ${"limit"})
+        RETURNING id`
+    }
+
+    /** Deletes the rows from before `until` in small transactions, so that other changes are not delayed. */
+    const remove = (rows: keyof typeof batches, until: string): Effect.Effect<void> =>
+      Effect.flatMap(transaction(batches[rows]({ until, limit: batchSize })), (removed) =>
+        removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, remove(rows, until))
+      )
+
+    const tidy = Effect.gen(function* () {
+      const anHourAgo = yield* ago(hourMillis)
+      yield* remove("sessions", yield* ago(sessionMillis))
+      yield* remove("idle", yield* ago(idleMillis))
+      yield* remove("federated", anHourAgo)
+      yield* remove("keySessions", yield* now)
+      yield* remove("codes", anHourAgo)
+      yield* remove("failures", anHourAgo)
+      yield* remove("events", anHourAgo)
+      yield* remove("clientLogins", anHourAgo)
+      yield* remove("approvals", anHourAgo)
+      yield* remove("deliveries", yield* ago(keptMillis))
+    })
+
+    /** Page by page: there is a head for each organization, even a removed one. */
+    const logHeadsAfter = (after: string): Effect.Effect<void> =>
+      Effect.flatMap(headsAfter({ after, limit: batchSize }), (rows) =>
+        Effect.zipRight(
+          forEachInSlices(rows, ({ chain, log, seq }) => Effect.logInfo(`audit head of ${log}: ${seq} ${chain}`)),
+          Effect.suspend(() => {
+            const last = rows.at(-1)
+            return last === undefined || rows.length < batchSize
+              ? Effect.void
+              : Effect.zipRight(nextTick, logHeadsAfter(last.log))
+          })
+        )
+      )
+    const logHeads = logHeadsAfter("")
+
+    /** The jobs that no server has done in this hour. On SQLite, all of them: a start must not wait for the next hour. */
+    const sweep = Effect.gen(function* () {
+      yield* jobs.run({ name: "heads", ...hourly }, () => logHeads)
+      yield* jobs.run({ name: "wraps", ...hourly }, wraps.count)
+      yield* wraps.load
+      yield* jobs.run({ name: "expiry", ...hourly }, expiry.announce)
+      yield* jobs.run({ name: "tidy", ...hourly }, () =>
+        tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))
+      )
+    }).pipe(Effect.withSpan("Maintenance.sweep"))
+
+    return { sweep } as const
+  }),
+  dependencies: [Jobs.Default, KeyExpiry.Default]
+}) {}
+
+/**
+ * Runs maintenance at the start and every hour. With several servers, each looks every minute for jobs that none has done
+ * in this hour, or that another server began and did not end. A failure is logged and does not end the schedule.
+ */
+export const MaintenanceLive = Layer.scopedDiscard(
+  Effect.gen(function* () {
+    const { sweep } = yield* Maintenance
+    const { isShared } = yield* Database
+    yield* sweep.pipe(
+      Effect.catchAllCause((cause) => Effect.logError("maintenance failed", cause)),
+      Effect.repeat(Schedule.spaced(isShared ? "1 minute" : "1 hour")),
+      Effect.forkScoped
+    )
+  })
+).pipe(Layer.provide(Maintenance.Default))

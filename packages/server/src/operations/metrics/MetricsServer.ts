@@ -1,0 +1,48 @@
+import { HttpMiddleware, HttpServer, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import { createServer } from "node:http"
+import { ServerConfig } from "../../base/Config.js"
+import { cannotListen } from "../../http/NodeServer.js"
+import { type Observe, RequestObserver } from "../../http/RequestObserver.js"
+
+const host = "127.0.0.1"
+
+const announce = HttpServer.addressWith((address) =>
+  address._tag === "TcpAddress"
+    ? Effect.logInfo(`metrics are at http://${address.hostname}:${address.port}/metrics`)
+    : Effect.void
+)
+
+const serve = <E, R>(scrape: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>, port: number) =>
+  HttpServer.serve(
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) =>
+      method === "GET" && url.split("?", 1)[0] === "/metrics"
+        ? Effect.withTracerEnabled(scrape, false)
+        : HttpServerResponse.text("not found: only GET /metrics is served here\n", { status: 404 })
+    )
+  ).pipe(
+    HttpMiddleware.withTracerDisabledWhen(() => true),
+    Layer.merge(Layer.effectDiscard(announce)),
+    Layer.provide(
+      NodeHttpServer.layerServer(() => createServer(), { host, port }).pipe(Layer.catchAll(cannotListen(host, port)))
+    )
+  )
+
+const off = Layer.succeed(RequestObserver, null)
+
+const on = (port: number) =>
+  Layer.unwrapScoped(
+    Effect.gen(function* () {
+      // Loaded on demand, because the library costs memory and startup time.
+      const { makeInstruments } = yield* Effect.promise(() => import("./Instruments.js"))
+      const { contentType, observe, scrape } = yield* makeInstruments
+      const page = Effect.map(scrape, (text) => HttpServerResponse.text(text, { contentType }))
+      return Layer.merge(serve(page, port), Layer.succeed(RequestObserver, observe satisfies Observe))
+    })
+  )
+
+/** Serves the metrics on a separate port of the loopback address, if one is configured. */
+export const MetricsLive = Layer.unwrapEffect(
+  Effect.map(ServerConfig, ({ metricsPort }) => (metricsPort === null ? off : on(metricsPort)))
+)

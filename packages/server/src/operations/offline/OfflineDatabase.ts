@@ -1,0 +1,46 @@
+import { Effect } from "effect"
+import type { ClientBase } from "pg"
+import { StartupError } from "../../base/StartupError.js"
+import { Database } from "../../database/Database.js"
+import { rootReason } from "../../base/Reason.js"
+import { isSqlError } from "../../database/SqlErrors.js"
+import { DatabaseUnavailable, OutcomeUnknown } from "../../database/Unavailable.js"
+import { ask, connectionOf, statements } from "../../database/postgres/Connection.js"
+import { dialectOn } from "../../database/postgres/Dialect.js"
+import { makeTransactions } from "../../database/postgres/Transactions.js"
+
+/** A command may read a large table in one statement. A connection that is silent for longer is lost. */
+const limits = { answerMillis: 60 * 60 * 1000, commitMillis: 10 * 60 * 1000 }
+
+/** A command waits for locks only as long as a server that still writes. It may be idle while it reads another database. */
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '10s'"
+
+/** The database of an offline command, on one connection: the command runs one transaction or statement at a time. */
+export const databaseOn = (client: ClientBase) => {
+  const compiled = statements(false, limits)
+  const reading = connectionOf(compiled, (statement) => ask(client, statement))
+  return Database.of({
+    ...dialectOn(reading),
+    ...makeTransactions(
+      { acquire: () => Effect.succeed({ client, release: () => undefined, waitedMillis: 0, isClosed: () => false }) },
+      compiled,
+      begin
+    ),
+    reading,
+    pool: null,
+    unready: Effect.succeed(null),
+    maintain: Effect.void
+  })
+}
+
+/** Converts the defects of a command's transaction into messages for the operator. */
+export const explained =
+  (messages: { readonly unchanged: (reason: string) => string; readonly unknown: string }) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | StartupError, R> =>
+    Effect.catchAllDefect(effect, (defect) =>
+      defect instanceof OutcomeUnknown
+        ? new StartupError({ message: messages.unknown })
+        : defect instanceof DatabaseUnavailable || isSqlError(defect)
+          ? new StartupError({ message: messages.unchanged(rootReason(defect)) })
+          : Effect.die(defect)
+    )

@@ -1,0 +1,47 @@
+import type { Email } from "@coffer/domain/Names"
+import { Effect, Layer } from "effect"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { EngineLive } from "../Engine.js"
+import { Database } from "../../database/Database.js"
+import { InstanceLive } from "../../keys/Instance.js"
+import { KeyringLive } from "../../keys/Keyring.js"
+import { StartupError } from "../../base/StartupError.js"
+import { Sessions } from "../../directory/login/Sessions.js"
+import { Users } from "../../directory/login/Users.js"
+
+/**
+ * Starts a session for an address offline and returns its token. Use it when mail is down, an address is locked out, or a
+ * script sets up the first organization. Needs the master key and exclusive access to the database.
+ */
+export const offlineSession = (email: Email) =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const sessions = yield* Sessions
+    const audit = yield* AuditLog
+    const { transaction } = yield* Database
+    return yield* transaction(
+      Effect.gen(function* () {
+        const user = yield* users.ensure(email)
+        if (user.disabled_at !== null) {
+          return yield* new StartupError({
+            message: `${email} is disabled: ask a superadmin to run coffer user enable ${email}; if there is no other superadmin, set SUPERADMIN_EMAIL_1 to another address and start the server`
+          })
+        }
+        const session = yield* sessions.start(user.id)
+        yield* audit.write(
+          { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },
+          { action: "auth.verify", resource_type: "session", resource_id: session.id, metadata: { email } }
+        )
+        return session.token
+      })
+    )
+  }).pipe(
+    Effect.provide(
+      Layer.mergeAll(Users.Default, Sessions.Default).pipe(
+        Layer.provideMerge(AuditLog.Default),
+        Layer.provide(InstanceLive),
+        Layer.provideMerge(EngineLive),
+        Layer.provide(KeyringLive)
+      )
+    )
+  )

@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import type { ClientBase } from "pg"
+import { liveInstances } from "../../database/jobs/Heartbeat.js"
+import { StartupError } from "../../base/StartupError.js"
+import { Database } from "../../database/Database.js"
+import { databaseOn, explained } from "./OfflineDatabase.js"
+
+/** Fails while a server runs on a database, by the heartbeats in it. */
+export const requireStopped = (client: ClientBase, name: string): Effect.Effect<void, StartupError> =>
+  liveInstances.pipe(
+    Effect.provideService(Database, databaseOn(client)),
+    explained({
+      unchanged: (reason) => `the database ${name} cannot be read: ${reason}`,
+      unknown: `the database ${name} was lost`
+    }),
+    Effect.flatMap((live) => {
+      if (live.length === 0) return Effect.void
+      const servers = live.map(({ host, pid }) => `process ${pid} on ${host}`).join(", ")
+      return new StartupError({
+        message: `a server runs on the database ${name} (${servers}): stop all servers, wait 30 seconds if one was killed, then try again`
+      })
+    })
+  )

@@ -1,0 +1,122 @@
+import { actorName } from "@coffer/domain/Actor"
+import { type Declaration, type DeclaredKey, maxDeclaredKeys, type RequiredIn } from "@coffer/domain/DeclaredKey"
+import { LimitExceeded, NotFound, ValidationError } from "@coffer/domain/Errors"
+import type { SecretKey } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { now } from "../../base/Time.js"
+import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { pacing } from "../../base/EventLoop.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { compilePattern } from "./Patterns.js"
+import { DeclaredRepo } from "./Repo.js"
+
+export type DeclareRequest = Partial<Declaration>
+
+const notDeclared = (key: SecretKey) => new NotFound({ message: `key ${key} is not declared, or not yours to see` })
+
+/** Each name once, in order, so that equal declarations are equal. */
+const sortedNames = (requiredIn: RequiredIn): RequiredIn => (requiredIn === "*" ? "*" : [...new Set(requiredIn)].sort())
+
+const checkPattern = ({ example, pattern }: DeclareRequest): Effect.Effect<void, ValidationError> =>
+  pattern === undefined
+    ? Effect.void
+    : Effect.flatMap(compilePattern(pattern), (matches) =>
+        example === undefined || matches(example)
+          ? Effect.void
+          : new ValidationError({ message: "example: does not match the pattern, which is for the whole value" })
+      )
+
+/** What the audit log has of a declaration. Examples and descriptions stay out: the log cannot forget a value that slipped in. */
+const recorded = (declared: DeclaredKey | undefined) =>
+  declared === undefined
+    ? null
+    : { required_in: declared.required_in, ...(declared.pattern !== undefined && { pattern: declared.pattern }) }
+
+/** The keys that projects declare: what is required where, and what values look like. */
+export class Declared extends Effect.Service<Declared>()("@coffer/server/Declared", {
+  effect: Effect.gen(function* () {
+    const { within } = yield* Access
+    const repo = yield* DeclaredRepo
+    const environments = yield* EnvironmentsRepo
+    const audit = yield* AuditLog
+
+    /** Names of keys are for those who may list the keys of an environment. */
+    const maySee = Effect.fnUntraced(function* (place: Place<"declared.list">) {
+      const pace = pacing()
+      for (const env of yield* environments.revisions({ projectId: place.project.id })) {
+        if (within(place, env).place !== null) return true
+        // A caller may have many rules, and a project many environments.
+        yield* pace
+      }
+      return false
+    })
+
+    const list = traced("Declared.list")(
+      Effect.fnUntraced(function* (place: Place<"declared.list">) {
+        return (yield* maySee(place)) ? yield* repo.all(place.project.id) : []
+      })
+    )
+
+    const get = traced("Declared.get")(
+      Effect.fnUntraced(function* (place: Place<"declared.list">, key: SecretKey) {
+        const found = (yield* maySee(place)) ? yield* repo.find(place.project.id, key) : undefined
+        return found ?? (yield* notDeclared(key))
+      })
+    )
+
+    const claimed = (place: Place<"declared.set" | "declared.delete">) =>
+      Effect.flatMap(environments.claimProject({ projectId: place.project.id }), ([project]) =>
+        project === undefined ? notFound(`project ${place.project.name}`) : Effect.void
+      )
+
+    /** Declares a key, or replaces all that is declared of it. */
+    const set = traced("Declared.set")(
+      Effect.fnUntraced(function* (place: Place<"declared.set">, key: SecretKey, request: DeclareRequest) {
+        yield* checkPattern(request)
+        const updated_at = yield* now
+        const projectId = place.project.id
+        yield* claimed(place)
+        const before = yield* repo.find(projectId, key)
+        if (before === undefined && (yield* repo.count({ projectId })).count >= maxDeclaredKeys) {
+          return yield* new LimitExceeded({ message: `a project declares at most ${maxDeclaredKeys} keys` })
+        }
+        const declared: DeclaredKey = {
+          key,
+          ...request,
+          required_in: sortedNames(request.required_in ?? []),
+          updated_at,
+          updated_by: actorName(place.actor)
+        }
+        yield* repo.set(projectId, declared)
+        yield* audit.write(sourceOf(place), {
+          action: "declared.set",
+          resource_type: "project",
+          resource_id: projectId,
+          metadata: { key, ...recorded(declared), before: recorded(before) }
+        })
+        return declared
+      })
+    )
+
+    const remove = traced("Declared.remove")(
+      Effect.fnUntraced(function* (place: Place<"declared.delete">, key: SecretKey) {
+        const projectId = place.project.id
+        yield* claimed(place)
+        const [removed] = yield* repo.remove({ projectId, key })
+        if (removed === undefined) return yield* notDeclared(key)
+        yield* audit.write(sourceOf(place), {
+          action: "declared.delete",
+          resource_type: "project",
+          resource_id: projectId,
+          metadata: { key }
+        })
+      })
+    )
+
+    return { list, get, set, remove } as const
+  }),
+  dependencies: [DeclaredRepo.Default, EnvironmentsRepo.Default]
+}) {}

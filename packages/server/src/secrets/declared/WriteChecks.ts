@@ -1,0 +1,91 @@
+import type { Actor } from "@coffer/domain/Actor"
+import { isRequired, type KeyWarning } from "@coffer/domain/DeclaredKey"
+import { PatternBroken } from "@coffer/domain/Errors"
+import type { SecretKey } from "@coffer/domain/Names"
+import { Effect, Redacted } from "effect"
+import type { Place } from "../../access/Access.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import type { Totals } from "../stored/ChangesRepo.js"
+import type { Content, Value } from "../stored/Versions.js"
+import { makeMatching } from "./Patterns.js"
+import { DeclaredRepo } from "./Repo.js"
+
+/**
+ * Whether the actor may be told what a value looks like. Whoever may read values could match them without the server, so the answer
+ * is no oracle. Accounts that are never given values learn nothing of them.
+ */
+export const mayLearn = (actor: Actor): boolean => actor.type === "user" || actor.reveal
+
+/** A change of one key: a new value, or null to remove the secret. */
+export interface Measured {
+  readonly key: SecretKey
+  readonly value: Value | null
+}
+
+/** What a change is measured as. A reference is not: its text is not its value, which other secrets change. */
+export const measuredOf = (key: SecretKey, content: Content | null): ReadonlyArray<Measured> =>
+  content === null ? [{ key, value: null }] : content.kind === "reference" ? [] : [{ key, value: content.value }]
+
+/** Measures writes by what the project declares. */
+export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/WriteChecks", {
+  effect: Effect.gen(function* () {
+    const repo = yield* DeclaredRepo
+
+    const broken = (place: Place<"secret.write">, key: SecretKey) =>
+      new PatternBroken({
+        message: `secret ${key}: the value breaks the declared pattern, and project ${place.project.name} is strict; nothing was changed`
+      })
+
+    /**
+     * Returns what the changes are warned of, in their order. Fails with PatternBroken if the project is strict. Runs no statement if
+     * the project declares nothing, and one for a single change. `values` says where the values come from: an account that is never
+     * given values is not warned of values that it did not send, but in a strict project they are refused. Once the time for matching
+     * is used up, a strict project fails with LimitExceeded; in others the rest is written without warnings.
+     */
+    const measure = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      { declares }: Pick<Totals, "declares">,
+      changes: ReadonlyArray<Measured>,
+      values: "given" | "moved" = "given"
+    ) {
+      if (declares === 0 || changes.length === 0) return []
+      const isStrict = declares === 2
+      const [only] = changes
+      const declared = yield* changes.length === 1 && only !== undefined
+        ? repo.expectedOf(place.project.id, only.key)
+        : repo.expected(place.project.id)
+      const expected = new Map(declared.map((one) => [one.key, one]))
+      const maySay = values === "given" || mayLearn(place.actor)
+      const matches = makeMatching()
+      const isMatch = (pattern: string, value: string) =>
+        isStrict ? matches(pattern, value) : Effect.orElseSucceed(matches(pattern, value), () => true)
+      const found = yield* forEachInSlices(
+        changes,
+        Effect.fnUntraced(function* ({ key, value }) {
+          const { pattern = null, required_in = [] } = expected.get(key) ?? {}
+          if (value === null) {
+            return isRequired(required_in, place.env.name) ? [{ key, problem: "required" } satisfies KeyWarning] : []
+          }
+          if (pattern === null || (!isStrict && !maySay)) return []
+          if (yield* isMatch(pattern, Redacted.value(value))) return []
+          return isStrict ? yield* broken(place, key) : [{ key, problem: "breaks_pattern" } satisfies KeyWarning]
+        })
+      )
+      return found.flat()
+    })
+
+    /** Measures values that are restored. They were accepted before, so a strict project does not refuse them. */
+    const measureRestored = (
+      place: Place<"secret.write">,
+      { declares }: Pick<Totals, "declares">,
+      changes: ReadonlyArray<Measured>
+    ) => Effect.orDie(measure(place, { declares: declares === 0 ? 0 : 1 }, changes, "moved"))
+
+    return { measure, measureRestored } as const
+  }),
+  dependencies: [DeclaredRepo.Default]
+}) {}
+
+/** The field of an answer; absent if there is nothing to warn of. */
+export const warningsOf = (warnings: ReadonlyArray<KeyWarning>): { readonly warnings?: ReadonlyArray<KeyWarning> } =>
+  warnings.length === 0 ? {} : { warnings }

@@ -1,0 +1,46 @@
+import { soonMillis } from "@coffer/domain/Due"
+import { Clock, Effect, Layer, Metric, Schedule } from "effect"
+import { timestamp } from "../../base/Time.js"
+import { onOneServer } from "../../database/jobs/OnOneServer.js"
+import { countsDue, noteDue } from "./DueMetrics.js"
+import { dueEvents } from "./Events.js"
+import { dueJobRepo } from "./JobRepo.js"
+import { dueMails } from "./Mails.js"
+import { eachDue } from "./Places.js"
+
+/** Counts the secrets that are due, page by page. */
+const counting = Effect.map(dueJobRepo, (repo) =>
+  Effect.gen(function* () {
+    const millis = yield* Clock.currentTimeMillis
+    const now = timestamp(millis)
+    const counts = { due: 0, overdue: 0 }
+    yield* eachDue(
+      (position) => repo.due({ ...position, until: timestamp(millis + soonMillis) }),
+      ({ due_at }) => due_at,
+      (rows) =>
+        Effect.sync(() => {
+          for (const { due_at } of rows) counts[due_at <= now ? "overdue" : "due"]++
+          return true
+        })
+    )
+    yield* noteDue(counts)
+  })
+)
+
+/** Every minute. A failure is logged and does not end the schedule. */
+const DueLive = Layer.scopedDiscard(
+  Effect.gen(function* () {
+    const steps = [
+      ["the entries about due secrets were not made", yield* dueEvents],
+      ["the secrets that are due were not counted", yield* counting],
+      ["the owners of due secrets were not mailed", yield* dueMails]
+    ] as const
+    yield* Effect.addFinalizer(() => Metric.set(countsDue, 0))
+    yield* Effect.forEach(steps, ([problem, step]) =>
+      Effect.catchAllCause(step, (cause) => Effect.logError(problem, cause))
+    ).pipe(Effect.repeat(Schedule.spaced("1 minute")), Effect.interruptible, Effect.forkScoped)
+  })
+)
+
+/** What follows from due dates, on one server of the database at a time. */
+export const DueJob = onOneServer({ name: "due", lease: "30 seconds" }, DueLive, Effect.void)

@@ -1,0 +1,157 @@
+import { dueCursorOf, type DuePage, duePositionOf, type DueSecret, spanMillis } from "@coffer/domain/Due"
+import type { Email, SecretKey } from "@coffer/domain/Names"
+import type { SecretListed } from "@coffer/domain/Secret"
+import { Clock, Effect } from "effect"
+import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { allPages } from "../../database/Pages.js"
+import { timestamp } from "../../base/Time.js"
+import { pacing } from "../../base/EventLoop.js"
+import { ChangesRepo } from "../stored/ChangesRepo.js"
+import { secretNotFound } from "../stored/NotThere.js"
+import { Versions } from "../stored/Versions.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { dueOf } from "../stored/DueColumns.js"
+import { dueTimes } from "../stored/DueMoves.js"
+import { DuesRepo, type OfOrgRow } from "./Repo.js"
+
+const defaultWithin = "14d"
+const defaultLimit = 100
+/** How many due dates one statement reads for a page, of which the caller may see some. */
+const rowsAtOnce = 200
+
+/** What a change sets; null takes one away. */
+export interface DueRequest {
+  readonly expires_at?: string | null
+  readonly rotate_every_days?: number | null
+  readonly owner?: Email | null
+}
+
+interface PageRequest {
+  readonly within?: string
+  readonly limit?: number
+  readonly after?: string
+}
+
+/** As the database writes times, so that it compares as text. */
+const timeOf = (moment: string | null): string | null => (moment === null ? null : timestamp(Date.parse(moment)))
+
+/** A due secret that is there. */
+const dueSecretOf = ({ env, key, project, updated_at, version, ...row }: OfOrgRow): DueSecret | null =>
+  project === null || env === null || key === null || version === null || updated_at === null
+    ? null
+    : { project, env, key, version, updated_at, ...dueOf(row), due_at: row.due_at }
+
+/** When secrets are due, and who sees to it. It is metadata: nothing is deleted or refused because of it. */
+export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
+  effect: Effect.gen(function* () {
+    const repo = yield* DuesRepo
+    const changes = yield* ChangesRepo
+    const versions = yield* Versions
+    const audit = yield* AuditLog
+    const { mayList } = yield* Access
+    const pages = yield* allPages
+
+    const update = traced("Dues.update")(
+      Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, request: DueRequest) {
+        yield* changes.claim(place.env)
+        const current = yield* repo.current({ envId: place.env.id, key })
+        if (current === undefined) return yield* secretNotFound(key)
+        yield* versions.checkNewest(place, { ...current, key })
+        const { expires_at, id, owner, rotate_every_days, updated_at, version } = current
+        const before = { expires_at, rotate_every_days, owner }
+        const terms = {
+          ...before,
+          ...request,
+          ...(request.expires_at !== undefined && { expires_at: timeOf(request.expires_at) })
+        }
+        const { dueAt, eventAt } = dueTimes(terms, current.version_at)
+        const changed = Object.entries(terms).filter(([name, value]) => value !== Reflect.get(before, name))
+        if (changed.length > 0) {
+          yield* repo.save({
+            id,
+            orgId: place.org.id,
+            envId: place.env.id,
+            owner: terms.owner,
+            expiresAt: terms.expires_at,
+            rotateEveryDays: terms.rotate_every_days,
+            dueAt,
+            // The entries about a due date are made once.
+            eventAt: dueAt === current.due_at ? current.event_at : eventAt
+          })
+          yield* repo.touch({ envId: place.env.id })
+          yield* audit.write(sourceOf(place), {
+            action: "secret.update",
+            resource_type: "secret",
+            resource_id: id,
+            metadata: { key, version, ...Object.fromEntries(changed) }
+          })
+        }
+        const updated: SecretListed = { key, version, updated_at, ...dueOf({ ...terms, due_at: dueAt }) }
+        return updated
+      })
+    )
+
+    const untilOf = (within: string) =>
+      Effect.map(Clock.currentTimeMillis, (millis) => timestamp(millis + spanMillis(within)))
+
+    /** The secrets of an environment that are overdue or due soon, in byte order of their keys. */
+    const listWithin = traced("Dues.listWithin")(
+      Effect.fnUntraced(function* (place: Place<"secret.list">, within: string) {
+        const until = yield* untilOf(within)
+        const rows = yield* pages(
+          duePositionOf(undefined),
+          ({ due_at, id }, limit) => repo.within({ envId: place.env.id, until, dueAt: due_at, id, limit }),
+          (row) => row
+        )
+        for (const row of rows) yield* versions.checkNewest(place, row)
+        return rows
+          .map(({ key, updated_at, version, ...row }): SecretListed => ({ key, version, updated_at, ...dueOf(row) }))
+          .sort((a, b) => (a.key < b.key ? -1 : 1))
+      })
+    )
+
+    /** A page of the due secrets of an organization, of those environments whose keys the caller may list. */
+    const list = traced("Dues.list")(
+      Effect.fnUntraced(function* (
+        place: Place<"due.list">,
+        { after, limit = defaultLimit, within = defaultWithin }: PageRequest
+      ) {
+        const until = yield* untilOf(within)
+        const found: Array<{ readonly row: OfOrgRow; readonly secret: DueSecret }> = []
+        // Many secrets are in few places, and a caller may have many rules.
+        const known = new Map<string, boolean>()
+        const maySee = ({ project_id }: OfOrgRow, secret: DueSecret) => {
+          const name = `${secret.project}/${secret.env}`
+          const isAllowed = known.get(name) ?? mayList(place, project_id, secret)
+          known.set(name, isAllowed)
+          return isAllowed
+        }
+        const pace = pacing()
+        for (let { due_at, id } = duePositionOf(after); found.length <= limit;) {
+          const rows = yield* repo.ofOrg({ orgId: place.org.id, until, dueAt: due_at, id, limit: rowsAtOnce })
+          for (const row of rows) {
+            const secret = dueSecretOf(row)
+            if (secret !== null && maySee(row, secret)) found.push({ row, secret })
+          }
+          const last = rows.at(-1)
+          if (last === undefined || rows.length < rowsAtOnce) break
+          due_at = last.due_at
+          id = last.id
+          yield* pace
+        }
+        const shown = found.slice(0, limit)
+        const last = shown.at(-1)
+        const has_next = found.length > limit
+        const answer: DuePage = {
+          data: shown.map(({ secret }) => secret),
+          pagination: { limit, has_next, next_cursor: has_next && last !== undefined ? dueCursorOf(last.row) : null }
+        }
+        return answer
+      })
+    )
+
+    return { update, listWithin, list } as const
+  }),
+  dependencies: [DuesRepo.Default, ChangesRepo.Default, Versions.Default]
+}) {}

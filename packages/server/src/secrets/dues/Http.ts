@@ -1,0 +1,19 @@
+import { Api } from "@coffer/domain/Api"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { Dues } from "./Dues.js"
+
+export const DuesHttp = HttpApiBuilder.group(Api, "dues", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const dues = yield* Dues
+    return handlers
+      .handle("update", ({ path, payload }) =>
+        access.change(access.env(path, "secret.write"), (place) => dues.update(place, path.key, payload))
+      )
+      .handle("list", ({ path, urlParams }) =>
+        Effect.flatMap(access.org(path, "due.list"), (place) => dues.list(place, urlParams))
+      )
+  })
+).pipe(Layer.provide(Dues.Default))

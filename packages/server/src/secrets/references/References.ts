@@ -1,0 +1,288 @@
+import { Conflict, LimitExceeded, ReferenceRefused, type UseWidens, ValidationError } from "@coffer/domain/Errors"
+import type { EnvId, SecretId } from "@coffer/domain/Ids"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { Action } from "@coffer/domain/Permissions"
+import {
+  maxReferenceDepth,
+  maxReferences,
+  parseReference,
+  type ReferenceTarget,
+  targetsOf,
+  targetText
+} from "@coffer/domain/Reference"
+import { Effect, Either, Redacted } from "effect"
+import { Access, type EnvPlace, type Place } from "../../access/Access.js"
+import { Database, type Transaction } from "../../database/Database.js"
+import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { SecretsRepo } from "../stored/Repo.js"
+import type { Value } from "../stored/Versions.js"
+import { mayReveal } from "../use-rules/Widening.js"
+import { type Arrival, Flows } from "./Flows.js"
+import { checking, type Graph, graphOf, type Node, nodeId, type Wrong } from "./Graph.js"
+import { type DependentRow, type EdgeRow, ReferencesRepo } from "../stored/ReferencesRepo.js"
+
+/** What becomes of a key in a change. */
+export type Change =
+  | { readonly kind: "gone" }
+  | { readonly kind: "text" }
+  | { readonly kind: "reference"; readonly targets: ReadonlyArray<ReferenceTarget> }
+
+export interface Options {
+  /** Whether keys may go that others refer to. */
+  readonly force?: boolean
+  /** Whether references may name secrets that are not there: those that are moved may, those that are given may not. */
+  readonly mayDangle?: boolean
+  /** Values that the change moves from other secrets without showing them. */
+  readonly arriving?: ReadonlyArray<Arrival>
+}
+
+/** Proof that the references of a change were checked. Every write of secrets asks for it. */
+class Admitted {
+  protected readonly admitted = true
+}
+// A type only: other modules cannot construct one.
+export type { Admitted }
+
+/** How many references the secrets of a project may have together. */
+const maxEdges = 20_000
+
+/** How many secrets a message names. */
+const maxNamed = 20
+
+const edgeOf = ({ env, key, target_env, target_key }: EdgeRow) => ({
+  from: { env, key },
+  to: { env: target_env, key: target_key }
+})
+
+const refused = (message: string) => new ReferenceRefused({ message })
+
+const lockOf = ({ project }: EnvPlace<Action>): string => `references of ${project.id}`
+
+/** Parses a text that is to become the reference at a key. Fails with ValidationError if it is malformed. */
+export const referenceAt = (key: SecretKey, text: Value): Effect.Effect<Change, ValidationError> =>
+  Either.match(parseReference(Redacted.value(text)), {
+    onLeft: (wrong) => new ValidationError({ message: `${key}: ${wrong}` }),
+    onRight: (parts) => Effect.succeed({ kind: "reference", targets: targetsOf(parts) })
+  })
+
+/** Decides which references may be written, and which secrets may go although others refer to them. */
+export class References extends Effect.Service<References>()("@coffer/server/References", {
+  effect: Effect.gen(function* () {
+    const { alongside } = yield* Access
+    const { lock } = yield* Database
+    const repo = yield* ReferencesRepo
+    const secrets = yield* SecretsRepo
+    const environments = yield* EnvironmentsRepo
+    const flows = yield* Flows
+
+    /** How a message names a secret: without its environment if it is in the one of the place. */
+    const named =
+      (place: EnvPlace<Action>) =>
+      ({ env, key }: Node): string =>
+        targetText({ env: env === place.env.name ? null : env, key })
+
+    /** The secrets that a reference names, seen from the place. */
+    const nodesOf = (place: Place<"secret.write">, targets: ReadonlyArray<ReferenceTarget>): ReadonlyArray<Node> =>
+      targets.map(({ env, key }) => ({ env: env ?? place.env.name, key }))
+
+    /** The failure of a removal: it names the secrets that refer to what goes, as far as the caller may see them. */
+    const stillNeeded = (place: EnvPlace<Action>, what: string, rows: ReadonlyArray<DependentRow>): Conflict => {
+      const seen = rows.filter((row) => alongside(place, { id: row.env_id, name: row.env }, "secret.list") !== null)
+      const names = seen.slice(0, maxNamed).map(named(place))
+      const others = rows.length - names.length
+      const all = [
+        ...names,
+        ...(others === 0 ? [] : [names.length === 0 ? "secrets that you may not see" : `${others} more`])
+      ]
+      const refer = all.length === 1 && others === 0 ? "refers" : "refer"
+      return new Conflict({
+        message: `${what} ${all.join(", ")} ${refer} to: change that first, or force the removal, after which it cannot be read`
+      })
+    }
+
+    /** Fails with Conflict if secrets that stay as they are refer to a key that goes. */
+    const checkGone = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      gone: ReadonlyArray<SecretKey>,
+      changes: ReadonlyMap<SecretKey, Change>
+    ) {
+      const { env, project } = place
+      if (gone.length === 0 || (yield* repo.anyTo({ projectId: project.id, env: env.name })) === undefined) return
+      yield* forEachInSlices(gone, (key) =>
+        Effect.gen(function* () {
+          // Referrers that the change itself removes or rewrites must not crowd out the others.
+          const limit = changes.size + 2 * maxNamed
+          const rows = yield* repo.dependents({ projectId: project.id, env: env.name, key, limit })
+          const staying = rows.filter((row) => {
+            const change = row.env === env.name ? changes.get(row.key) : undefined
+            if (change === undefined) return true
+            return (
+              change.kind === "reference" &&
+              nodesOf(place, change.targets).some((node) => node.env === env.name && node.key === key)
+            )
+          })
+          if (staying.length > 0) return yield* stillNeeded(place, `secret ${key} is what`, staying)
+        })
+      )
+    })
+
+    const sentenceOf = (place: Place<"secret.write">, key: SecretKey, wrong: Wrong): string =>
+      wrong.wrong === "cycle"
+        ? `${key} would refer to itself: ${wrong.way.map(named(place)).join(" -> ")}`
+        : `${key} would be on a way of more than ${maxReferenceDepth} references, one after another`
+
+    /**
+     * Fails unless the caller may read every environment that the references of a secret pass: who writes a reference could read
+     * what it leads to. `checked` are the secrets of which this is known.
+     */
+    const checkRights = (
+      place: Place<"secret.write">,
+      envIds: ReadonlyMap<EnvName, EnvId>,
+      { down }: Graph,
+      from: Node,
+      checked: Set<string>
+    ): Effect.Effect<void, ReferenceRefused> =>
+      Effect.gen(function* () {
+        const open: Array<{ readonly node: Node; readonly way: string }> = [{ node: from, way: from.key }]
+        for (let one = open.pop(); one !== undefined; one = open.pop()) {
+          const id = nodeId(one.node)
+          if (checked.has(id)) continue
+          checked.add(id)
+          for (const node of down.get(id) ?? []) {
+            const envId = envIds.get(node.env)
+            const way = `${one.way} ${id === nodeId(from) ? "" : "which "}refers to ${named(place)(node)},`
+            if (envId === undefined) continue
+            const isHere = envId === place.env.id
+            if (!isHere && alongside(place, { id: envId, name: node.env }, "secret.copy") === null) {
+              return yield* refused(`${way} and this needs read on environment ${node.env}`)
+            }
+            open.push({ node, way })
+          }
+        }
+      })
+
+    /** Fails unless the target of a reference is there. */
+    const checkTarget = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      envIds: ReadonlyMap<EnvName, EnvId>,
+      { key, target }: { readonly key: SecretKey; readonly target: Node },
+      changes: ReadonlyMap<SecretKey, Change>
+    ) {
+      const envId = envIds.get(target.env)
+      const absent = refused(`${key} refers to ${named(place)(target)}, which is not there: set that first`)
+      if (envId === undefined) return yield* absent
+      const change = envId === place.env.id ? changes.get(target.key) : undefined
+      if (change === undefined) {
+        if ((yield* secrets.findLive({ envId, key: target.key })) === undefined) return yield* absent
+      } else if (change.kind === "gone") return yield* absent
+    })
+
+    /** Checks new references against all of the project. */
+    const checkReferences = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      changes: ReadonlyMap<SecretKey, Change>,
+      { arriving = [], mayDangle = false }: Options
+    ) {
+      const here = place.env.name
+      const all = yield* environments.revisions({ projectId: place.project.id })
+      const envIds = new Map(all.map(({ id, name }) => [name, id]))
+      const changed = new Map(
+        [...changes].map(([key, change]) => {
+          const from = { env: here, key }
+          const targets = change.kind === "reference" ? nodesOf(place, change.targets) : []
+          return [nodeId(from), { key, from, targets }] as const
+        })
+      )
+      const edges = (yield* repo.edges(place.project.id, maxEdges + 1))
+        .map(edgeOf)
+        .filter(({ from }) => !changed.has(nodeId(from)))
+      const references = [...changed.values()].filter(({ targets }) => targets.length > 0)
+      if (edges.length + references.reduce((sum, { targets }) => sum + targets.length, 0) > maxEdges) {
+        return yield* new LimitExceeded({
+          message: `the secrets of a project have at most ${maxEdges.toLocaleString("en-US")} references together`
+        })
+      }
+      const graph = graphOf(edges, changed.values())
+      const check = checking(graph)
+      const checked = new Set<string>()
+      yield* forEachInSlices(references, ({ from, key, targets }) =>
+        Effect.gen(function* () {
+          if (targets.length > maxReferences) {
+            return yield* refused(`${key} has ${targets.length} references: a value has at most ${maxReferences}`)
+          }
+          yield* checkRights(place, envIds, graph, from, checked)
+          const named = mayDangle ? [] : new Map(targets.map((node) => [nodeId(node), node])).values()
+          for (const target of named) yield* checkTarget(place, envIds, { key, target }, changes)
+          const wrong = check(from)
+          if (wrong !== null) return yield* refused(sentenceOf(place, key, wrong))
+        })
+      )
+      yield* flows.check(place, graph, envIds, { arriving, references: references.map(({ key }) => key) })
+    })
+
+    /** Fails with Conflict if secrets that stay refer to keys that go, unless `force` is set. */
+    const admitRemoval = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      changes: ReadonlyMap<SecretKey, Change>,
+      force = false
+    ): Effect.fn.Return<void, Conflict, Transaction> {
+      const gone = [...changes].flatMap(([key, { kind }]) => (kind === "gone" ? [key] : []))
+      if (force || gone.length === 0) return
+      yield* lock(lockOf(place))
+      yield* checkGone(place, gone, changes)
+    })
+
+    /** Fails with Conflict if secrets of other environments refer to those of one that was removed in this transaction. */
+    const admitEnvRemoval = Effect.fnUntraced(function* (
+      place: Place<"env.delete">
+    ): Effect.fn.Return<void, Conflict, Transaction> {
+      yield* lock(lockOf(place))
+      const { env, project } = place
+      const rows = yield* repo.dependentsOfEnv({
+        projectId: project.id,
+        env: env.name,
+        envId: env.id,
+        limit: 2 * maxNamed
+      })
+      if (rows.length > 0) return yield* stillNeeded(place, `secrets of environment ${env.name} are what`, rows)
+    })
+
+    /**
+     * Checks what a change makes of the references of an environment, before it is made. Fails with ReferenceRefused for
+     * references that may not be written, with Conflict for a key that others refer to, with UseWidens if values would come under
+     * wider use rules, and with LimitExceeded. Call it after the environments of the change are claimed.
+     */
+    const admit = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      changes: ReadonlyMap<SecretKey, Change>,
+      options: Options = {}
+    ): Effect.fn.Return<Admitted, Conflict | LimitExceeded | ReferenceRefused | UseWidens, Transaction> {
+      yield* admitRemoval(place, changes, options.force)
+      const isReferring = [...changes.values()].some(
+        (change) => change.kind === "reference" && change.targets.length > 0
+      )
+      const mayCarry = (options.arriving ?? []).length > 0 && !mayReveal(place.actor)
+      if (isReferring || mayCarry) {
+        // Two changes that are each fine could make a cycle together.
+        yield* lock(lockOf(place))
+        yield* checkReferences(place, changes, options)
+      }
+      return new Admitted()
+    })
+
+    /** What the references of a version that comes back become. */
+    const changeOf = (secretId: SecretId, version: number): Effect.Effect<Change> =>
+      Effect.map(repo.targets({ secretId, version }), (rows) =>
+        rows.length === 0
+          ? { kind: "text" }
+          : {
+              kind: "reference",
+              targets: rows.map(({ target_env: env, target_key: key }) => ({ env, key }))
+            }
+      )
+
+    return { admit, admitRemoval, admitEnvRemoval, changeOf } as const
+  }),
+  dependencies: [ReferencesRepo.Default, SecretsRepo.Default, EnvironmentsRepo.Default, Flows.Default]
+}) {}

@@ -1,0 +1,144 @@
+import { ReferenceRefused } from "@coffer/domain/Errors"
+import type { EnvId } from "@coffer/domain/Ids"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { Action } from "@coffer/domain/Permissions"
+import type { SecretReferences } from "@coffer/domain/Secret"
+import { Array, Effect, Either } from "effect"
+import { Access, type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
+import type { AuditEvent, AuditSource } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { Database } from "../../database/Database.js"
+import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { kindOf } from "../../keys/Envelope.js"
+import { SecretsRepo } from "../stored/Repo.js"
+import { secretNotFound } from "../stored/NotThere.js"
+import { type Value, Versions } from "../stored/Versions.js"
+import { ReferencesRepo } from "../stored/ReferencesRepo.js"
+import { type Passed, Resolver, type Resolving, type Source } from "./Resolver.js"
+
+/** How many secrets are read that refer to one; `hidden` counts the others up to here. */
+const maxDependents = 2_000
+
+/** An environment that the values of another one depend on: with its revision, if the caller may read it. */
+export type Passage = readonly [name: EnvName, id: EnvId | null, revision: number | null]
+
+export const referenceRefused = (key: SecretKey, why: string) => new ReferenceRefused({ message: `${key} ${why}` })
+
+/** The audit entries about what became part of the values of `keys` of a place: one for each environment that was passed. */
+export const passedEntries = (
+  place: EnvPlace<Action>,
+  action: "secret.read" | "secret.use",
+  passed: ReadonlyArray<Passed>,
+  keys: Iterable<SecretKey>
+): ReadonlyArray<{ readonly source: AuditSource; readonly event: AuditEvent }> => {
+  const named = new Set(keys)
+  const others = passed.filter(({ key, place: there }) => there.env.id !== place.env.id || !named.has(key))
+  return Object.values(Array.groupBy(others, (one) => one.place.env.id)).map((some) => ({
+    source: sourceOf(some[0].place),
+    event: {
+      action,
+      resource_type: "env",
+      resource_id: some[0].place.env.id,
+      metadata: { keys: some.map(({ key, version }) => ({ key, version })), referred_from: place.env.name }
+    }
+  }))
+}
+
+/** Reads values that refer to others, and what a secret refers to. */
+export class Referring extends Effect.Service<Referring>()("@coffer/server/Referring", {
+  effect: Effect.gen(function* () {
+    const { alongside } = yield* Access
+    const { snapshot } = yield* Database
+    const audit = yield* AuditLog
+    const resolver = yield* Resolver
+    const repo = yield* ReferencesRepo
+    const secrets = yield* SecretsRepo
+    const environments = yield* EnvironmentsRepo
+    const versions = yield* Versions
+
+    /** The value that a reference leads to, with the secrets that it passed. */
+    const valueOf = Effect.fnUntraced(function* <A extends Resolving>(place: EnvPlace<A>, source: Source) {
+      const { passed, values } = yield* snapshot(resolver.resolve(place, [source], new Map()))
+      const value = values.get(source.key) ?? Either.left("leads to nothing")
+      if (Either.isLeft(value)) return yield* referenceRefused(source.key, value.left)
+      return { value: value.right, passed }
+    })
+
+    /** The values that references lead to. Fails with ReferenceRefused for the first that leads to none. */
+    const valuesOf = Effect.fnUntraced(function* (
+      place: Place<"secret.compare">,
+      sources: ReadonlyArray<Source>
+    ): Effect.fn.Return<ReadonlyMap<SecretKey, Value>, ReferenceRefused> {
+      if (sources.length === 0) return new Map()
+      const { values } = yield* resolver.resolve(place, sources, new Map())
+      const found = new Map<SecretKey, Value>()
+      for (const [key, value] of values) {
+        if (Either.isLeft(value)) return yield* referenceRefused(key, value.left)
+        found.set(key, value.right)
+      }
+      return found
+    })
+
+    /** Records what was read to make the values of `keys`. */
+    const auditPassed = (
+      place: Place<"secret.read">,
+      passed: ReadonlyArray<Passed>,
+      keys: Iterable<SecretKey>
+    ): Effect.Effect<void> =>
+      Effect.forEach(
+        passedEntries(place, "secret.read", passed, keys),
+        ({ event, source }) => audit.read(source, event),
+        { discard: true }
+      )
+
+    /**
+     * The other environments that values of an environment may depend on, each with what makes a value another one: its
+     * revision, and whether the caller may read it. Call it in a snapshot or a transaction.
+     */
+    const passages = Effect.fnUntraced(function* (place: EnvPlace<Action>): Effect.fn.Return<ReadonlyArray<Passage>> {
+      const first = yield* repo.targetEnvironments({ envId: place.env.id })
+      if (first.length === 0) return []
+      const all = yield* environments.revisions({ projectId: place.project.id })
+      const byName = new Map(all.map((env) => [env.name, env]))
+      const found = new Map<EnvName, Passage>()
+      const open = first.map(({ env }) => env)
+      for (let name = open.pop(); name !== undefined; name = open.pop()) {
+        if (found.has(name) || name === place.env.name) continue
+        const env = byName.get(name)
+        const mayRead = env !== undefined && alongside(place, env, "secret.read") !== null
+        found.set(name, [name, env?.id ?? null, mayRead ? env.revision : null])
+        if (mayRead) open.push(...(yield* repo.targetEnvironments({ envId: env.id })).map((next) => next.env))
+      }
+      return [...found.values()].sort(([a], [b]) => (a < b ? -1 : 1))
+    })
+
+    /** What a secret refers to, and what refers to it. */
+    const around = Effect.fnUntraced(function* (place: Place<"secret.list">, key: SecretKey) {
+      const { env, project } = place
+      const row = yield* secrets.find({ envId: env.id, key })
+      if (row === undefined) return yield* secretNotFound(key)
+      yield* versions.checkNewest(place, row)
+      const targets = yield* repo.targets({ secretId: row.id, version: row.version })
+      const dependents = yield* repo.dependents({ projectId: project.id, env: env.name, key, limit: maxDependents })
+      const seen = dependents.filter(
+        (one) => alongside(place, { id: one.env_id, name: one.env }, "secret.list") !== null
+      )
+      const found: SecretReferences = {
+        kind: kindOf(row),
+        refers_to: targets.map((one) => ({ env: one.target_env, key: one.target_key })),
+        referred_by: seen.map((one) => ({ env: one.env, key: one.key })),
+        hidden: dependents.length - seen.length
+      }
+      return found
+    })
+
+    return { resolve: resolver.resolve, valueOf, valuesOf, auditPassed, passages, around } as const
+  }),
+  dependencies: [
+    Resolver.Default,
+    ReferencesRepo.Default,
+    SecretsRepo.Default,
+    EnvironmentsRepo.Default,
+    Versions.Default
+  ]
+}) {}

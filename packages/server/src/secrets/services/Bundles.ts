@@ -1,0 +1,261 @@
+import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
+import { type NotFound, ReferenceRefused, ValidationError } from "@coffer/domain/Errors"
+import type { EnvId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import type { Bundle, BundledSecret, BundleError, BundleFormat } from "@coffer/domain/Secret"
+import { Effect, Either } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { Database } from "../../database/Database.js"
+import { now } from "../../base/Time.js"
+import { namesETag } from "../../http/ETag.js"
+import { kindOf } from "../../keys/Envelope.js"
+import { Instance } from "../../keys/Instance.js"
+import { type Passage, referenceRefused, Referring } from "../references/Referring.js"
+import type { Source } from "../references/Resolver.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { Changes, type Wanted } from "./Changes.js"
+import { checkMatch, etagOf, etagOfAll } from "../stored/ETag.js"
+import { missingEnvironment, SecretsRepo, type WholeRow } from "../stored/Repo.js"
+import { secretNotFound } from "../stored/NotThere.js"
+import { type Content, type Value, Versions } from "../stored/Versions.js"
+
+export interface BundleRead {
+  readonly keys?: ReadonlyArray<SecretKey> | undefined
+  readonly ifNoneMatch?: string | undefined
+  readonly format?: BundleFormat
+  /** References as their texts. */
+  readonly raw?: boolean
+}
+
+export interface BundleWrite {
+  readonly set?: ReadonlyMap<SecretKey, Value>
+  /** The texts of references. */
+  readonly references?: ReadonlyMap<SecretKey, Value>
+  readonly delete?: ReadonlyArray<SecretKey>
+  readonly dry_run?: boolean
+  /** Whether keys may go that others refer to. */
+  readonly force?: boolean
+}
+
+/** Fails with NotFound for the first requested key without a secret. */
+export const checkFound = (
+  secrets: ReadonlyArray<WholeRow>,
+  keys: ReadonlyArray<SecretKey> | undefined
+): Effect.Effect<void, NotFound> => {
+  const existing = new Set(secrets.map(({ key }) => key))
+  const absent = keys?.find((key) => !existing.has(key))
+  return absent === undefined ? Effect.void : secretNotFound(absent)
+}
+
+/** Returns what each key becomes. Fails with ValidationError if a key is in more than one of the parts of a write. */
+const wantedOf = ({
+  delete: keys = [],
+  references = new Map(),
+  set = new Map()
+}: BundleWrite): Effect.Effect<Wanted, ValidationError> => {
+  const wrong = (message: string) => new ValidationError({ message })
+  const both = keys.find((key) => set.has(key))
+  if (both !== undefined) return wrong(`${both}: is both in set and in delete`)
+  const again = [...references.keys()].find((key) => set.has(key) || keys.includes(key))
+  if (again !== undefined) return wrong(`${again}: is in references and also in ${set.has(again) ? "set" : "delete"}`)
+  return set.size + references.size + keys.length > maxBundleKeys
+    ? wrong(`the body: names more than ${maxBundleKeys} keys`)
+    : Effect.succeed(
+        new Map<SecretKey, Content | null>([
+          ...[...set].map(([key, value]) => [key, { kind: "text", value }] as const),
+          ...[...references].map(([key, value]) => [key, { kind: "reference", value }] as const),
+          ...keys.map((key) => [key, null] as const)
+        ])
+      )
+}
+
+/** What nothing was resolved of. */
+const asStored = { values: new Map<SecretKey, never>(), passed: [], passages: [] }
+
+/** How many keys a message explains. */
+const maxExplained = 20
+
+/** Fails unless every value could be made: an object of values cannot say which are missing. */
+const checkWhole = (errors: ReadonlyArray<BundleError>): Effect.Effect<void, ReferenceRefused> => {
+  if (errors.length === 0) return Effect.void
+  const some = errors.slice(0, maxExplained).map(({ message }) => message)
+  const more = errors.length > some.length ? [`and ${errors.length - some.length} more keys`] : []
+  return new ReferenceRefused({ message: [...some, ...more].join("; ") })
+}
+
+/** Reads many secrets of an environment in one response, and writes many atomically. */
+export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const changes = yield* Changes
+    const versions = yield* Versions
+    const audit = yield* AuditLog
+    const referring = yield* Referring
+    const { snapshot } = yield* Database
+    const { epoch } = yield* Instance
+
+    /**
+     * Each form of a bundle has a tag of its own; that of the list stands for the environment itself. With references to other
+     * environments, the tag also names these.
+     */
+    const tagOf = (id: EnvId, revision: number, form = "list", passages: ReadonlyArray<Passage> = []): string =>
+      passages.length === 0
+        ? etagOf(form === "list" ? epoch : `${epoch} ${form}`, { id, revision })
+        : etagOfAll(epoch, form, id, revision, passages)
+
+    /** The tag of the environment as it is now. Undefined if it is removed. */
+    const currentTag = Effect.fnUntraced(function* (place: Place<"secret.read">, form: string, raw: boolean) {
+      const { id } = place.env
+      const known = yield* repo.revision({ envId: id })
+      if (known === undefined || known.refers === 0 || raw) return known && tagOf(id, known.revision, form)
+      return yield* snapshot(
+        Effect.gen(function* () {
+          const now = yield* repo.revision({ envId: id })
+          return now && tagOf(id, now.revision, form, yield* referring.passages(place))
+        })
+      )
+    })
+
+    interface Read {
+      readonly revision: number
+      readonly rows: ReadonlyArray<WholeRow>
+      readonly texts: ReadonlyArray<Value>
+      /** Whether values of the environment may depend on others. */
+      readonly isReferring: boolean
+    }
+
+    /** Reads secrets as they are stored. */
+    const stored = Effect.fnUntraced(function* (
+      place: Place<"secret.read">,
+      keys: ReadonlyArray<SecretKey> | undefined
+    ) {
+      const contents = yield* repo.contents(place.env.id, keys)
+      if (contents === undefined) return yield* missingEnvironment(place.env.name)
+      const { refers, revision, secrets: rows } = contents
+      yield* checkFound(rows, keys)
+      const texts = yield* forEachInSlices(rows, (row) => versions.open(place, row, row))
+      const isReferring = refers || rows.some((row) => kindOf(row) === "reference")
+      return { revision, rows, texts, isReferring } satisfies Read
+    })
+
+    /** Resolves the references of what was read. Returns null if the environment has changed since. Call it in a snapshot. */
+    const resolved = Effect.fnUntraced(function* (place: Place<"secret.read">, { revision, rows, texts }: Read) {
+      const now = yield* repo.revision({ envId: place.env.id })
+      if (now?.revision !== revision) return null
+      const known = new Map<SecretKey, { readonly row: WholeRow; readonly value: Value }>()
+      const sources: Array<Source> = []
+      for (const [index, row] of rows.entries()) {
+        const value = texts[index]
+        if (value === undefined) continue
+        known.set(row.key, { row, value })
+        if (kindOf(row) === "reference") sources.push({ key: row.key, text: value })
+      }
+      const found = yield* referring.resolve(place, sources, known)
+      return { ...found, passages: yield* referring.passages(place) }
+    })
+
+    /** Reads secrets and resolves their references, all as of one moment. */
+    const whole = Effect.fnUntraced(function* (
+      place: Place<"secret.read">,
+      keys: ReadonlyArray<SecretKey> | undefined,
+      raw: boolean
+    ) {
+      const read = yield* stored(place, keys)
+      if (raw || !read.isReferring) return { ...read, ...asStored }
+      const found = yield* snapshot(resolved(place, read))
+      if (found !== null) return { ...read, ...found }
+      // The environment has changed in between: everything again, from one snapshot.
+      return yield* snapshot(
+        Effect.gen(function* () {
+          const again = yield* stored(place, keys)
+          return { ...again, ...((yield* resolved(place, again)) ?? asStored) }
+        })
+      )
+    })
+
+    /**
+     * Returns all secrets of an environment, or those of `keys`, with the ETag of their form. If `ifNoneMatch` names
+     * the current ETag, no bundle is returned, no value is decrypted and no audit entry is written. Keys whose references lead
+     * to no value are among the errors of a list, and fail an object with ReferenceRefused.
+     */
+    const read = traced("Bundles.read")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.read">,
+        { format = "list", ifNoneMatch, keys, raw = false }: BundleRead = {}
+      ) {
+        const { id } = place.env
+        const form = raw ? `${format} raw` : format
+        if (ifNoneMatch !== undefined) {
+          const etag = yield* currentTag(place, form, raw)
+          if (etag !== undefined && namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
+        }
+        const { passages, passed, revision, rows, texts, values } = yield* whole(place, keys, raw)
+        const errors: Array<BundleError> = []
+        const data: Array<BundledSecret> = []
+        for (const [index, row] of rows.entries()) {
+          const { key, updated_at, version } = row
+          const kind = kindOf(row)
+          const value = values.get(key) ?? Either.fromNullable(texts[index], () => "was not read")
+          if (Either.isLeft(value)) {
+            const { code, message } = referenceRefused(key, value.left)
+            errors.push({ key, code, message })
+          } else data.push({ key, value: value.right, version, updated_at, ...(kind === "reference" && { kind }) })
+        }
+        if (format === "object") yield* checkWhole(errors)
+        const keysRead = data.map(({ key, version }) => ({ key, version }))
+        yield* audit.read(sourceOf(place), {
+          action: "secret.read",
+          resource_type: "env",
+          resource_id: id,
+          metadata: { revision, keys: keysRead }
+        })
+        yield* referring.auditPassed(
+          place,
+          passed,
+          keysRead.map(({ key }) => key)
+        )
+        const bundle: Bundle = { revision, data, ...(errors.length > 0 && { errors }) }
+        return { etag: tagOf(id, revision, form, passages), bundle }
+      })
+    )
+
+    /** Fails with Conflict if `ifMatch` names neither the environment's ETag nor that of its bundle, as values or texts. */
+    const checkCurrent = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      ifMatch: string | undefined,
+      revision: number
+    ) {
+      const { id, name } = place.env
+      const tags = [tagOf(id, revision), tagOf(id, revision, "list raw")]
+      if (ifMatch === undefined || tags.some((etag) => namesETag(ifMatch, etag))) return
+      yield* checkMatch(name, ifMatch, tagOf(id, revision, "list", yield* referring.passages(place)))
+    })
+
+    /**
+     * Sets and deletes secrets atomically. An equal value gets no new version. Fails with Conflict if `ifMatch` does
+     * not name the current ETag of the environment.
+     */
+    const write = traced("Bundles.write")(
+      Effect.fnUntraced(function* (place: Place<"secret.write">, request: BundleWrite, ifMatch: string | undefined) {
+        const wanted = yield* wantedOf(request)
+        const at = yield* now
+        const totals = yield* changes.claim(place.env)
+        yield* checkCurrent(place, ifMatch, totals.revision)
+        const steps = yield* changes.plan(place, totals, wanted)
+        const written = yield* changes.apply(place, totals, steps, {
+          at,
+          dryRun: request.dry_run === true,
+          references: { force: request.force === true },
+          warnings: yield* changes.measure(place, totals, steps, "given"),
+          eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
+        })
+        return { etag: tagOf(place.env.id, written.revision), written }
+      })
+    )
+
+    return { read, write } as const
+  }),
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Referring.Default]
+}) {}

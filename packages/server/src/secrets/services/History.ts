@@ -1,0 +1,254 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Conflict, NotFound } from "@coffer/domain/Errors"
+import type { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
+import { Deferred, Effect } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { afterCommit } from "../../database/Database.js"
+import { type Erased, Erasures } from "../../database/Erasures.js"
+import { now } from "../../base/Time.js"
+import { measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
+import { keyWithoutNonce, kindOf } from "../../keys/Envelope.js"
+import { References } from "../references/References.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { Widening } from "../use-rules/Widening.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { ChangesRepo } from "../stored/ChangesRepo.js"
+import { HistoryRepo, type VersionRow } from "../stored/HistoryRepo.js"
+import { checkLimits } from "../stored/Limits.js"
+import { SecretsRepo } from "../stored/Repo.js"
+import { secretNotFound, versionNotFound } from "../stored/NotThere.js"
+import { checkExpected } from "./Secrets.js"
+import { Versions } from "../stored/Versions.js"
+
+const defaultLimit = 100
+
+const secretVersion =
+  (current: number) =>
+  ({ created_at, created_by, destroyed_at, format, version }: VersionRow): SecretVersion => ({
+    version,
+    created_at,
+    created_by,
+    current: version === current,
+    destroyed: destroyed_at !== null,
+    ...(kindOf({ format }) === "reference" && { kind: "reference" })
+  })
+
+/** The versions of a secret: lists, rolls back, undeletes and destroys them. */
+export class History extends Effect.Service<History>()("@coffer/server/History", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const history = yield* HistoryRepo
+    const changes = yield* ChangesRepo
+    const sealed = yield* Versions
+    const audit = yield* AuditLog
+    const erasures = yield* Erasures
+    const widening = yield* Widening
+    const references = yield* References
+    const { measureRestored } = yield* WriteChecks
+
+    /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
+    const versions = traced("History.versions")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.list">,
+        key: SecretKey,
+        page: { readonly limit?: number; readonly before?: number }
+      ) {
+        const current = yield* history.findCurrent({ envId: place.env.id, key })
+        if (current === undefined) return yield* secretNotFound(key)
+        yield* sealed.checkNewest(place, { ...current, key })
+        const rows = yield* history.versions({
+          id: current.id,
+          before: page.before ?? Number.MAX_SAFE_INTEGER,
+          limit: page.limit ?? defaultLimit
+        })
+        return rows.map(secretVersion(current.version))
+      })
+    )
+
+    /** Writes the value of an earlier version as a new version, without returning the value. */
+    const rollback = traced("History.rollback")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.write">,
+        key: SecretKey,
+        request: { readonly version: number; readonly expected_version?: number }
+      ) {
+        const written_at = yield* now
+        const totals = yield* changes.claim(place.env)
+        const current = yield* repo.findLive({ envId: place.env.id, key })
+        if (current === undefined) return yield* secretNotFound(key)
+        yield* sealed.checkNewest(place, { ...current, key })
+        yield* checkExpected(key, request.expected_version, current.version)
+        const { id } = current
+        const earlier = yield* history.findVersion({ id, version: request.version })
+        if (earlier === undefined) return yield* versionNotFound(key, request.version)
+        if (earlier.destroyed_at !== null) {
+          return yield* new Conflict({
+            message: `version ${request.version} of secret ${key} was destroyed: it has no value to roll back to`
+          })
+        }
+        const from = { id, version: request.version }
+        yield* widening.check(place, [{ key, from, to: id }])
+        const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
+        const change = yield* references.changeOf(id, request.version)
+        const admitted = yield* references.admit(place, new Map([[key, change]]), {
+          mayDangle: true,
+          arriving: [{ key, from }]
+        })
+        const after = {
+          secret_count: totals.secret_count,
+          value_bytes: totals.value_bytes - current.value_bytes + earlier.value_bytes
+        }
+        yield* checkLimits(totals, after)
+        const content = { kind: kindOf(earlier), value }
+        const warnings = yield* measureRestored(place, totals, measuredOf(key, content))
+        const version = current.version + 1
+        const revision = totals.revision + 1
+        yield* sealed.write(place, [{ id, key, version, ...content }], { revision, at: written_at }, admitted)
+        yield* changes.moveDues(totals, place.env.id, { revision, at: written_at })
+        yield* changes.setTotals({ id: place.env.id, revision, ...after })
+        yield* audit.write(sourceOf(place), {
+          action: "secret.set",
+          resource_type: "secret",
+          resource_id: id,
+          metadata: { key, version, rolled_back_to: request.version }
+        })
+        const { created_at } = current
+        const written: SecretWritten = { key, version, created_at, updated_at: written_at, ...warningsOf(warnings) }
+        return written
+      })
+    )
+
+    /** Restores the last removed secret of a key, with its versions. Fails with Conflict if the key is in use. */
+    const undelete = traced("History.undelete")(
+      Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
+        const written_at = yield* now
+        const totals = yield* changes.claim(place.env)
+        const removed = yield* history.findRemoved({ envId: place.env.id, key })
+        if (removed === undefined) {
+          return yield* new NotFound({
+            message: `secret ${key} was never removed from environment ${place.env.name}`
+          })
+        }
+        yield* sealed.checkNewest(place, { ...removed, key })
+        if ((yield* repo.findLive({ envId: place.env.id, key })) !== undefined) {
+          return yield* new Conflict({
+            message: `secret ${key} was set again after its removal: the removed secret cannot be undeleted`
+          })
+        }
+        yield* widening.check(place, [{ key, from: removed, to: removed.id }])
+        const change = yield* references.changeOf(removed.id, removed.version)
+        yield* references.admit(place, new Map([[key, change]]), {
+          mayDangle: true,
+          arriving: [{ key, from: removed }]
+        })
+        const after = {
+          secret_count: totals.secret_count + 1,
+          value_bytes: totals.value_bytes + removed.value_bytes
+        }
+        yield* checkLimits(totals, after)
+        const { created_at, id, version } = removed
+        const revision = totals.revision + 1
+        yield* changes.restore({
+          env_id: place.env.id,
+          revision,
+          key,
+          secret_id: id,
+          version,
+          created_by: actorName(place.actor),
+          created_at: written_at
+        })
+        yield* changes.setTotals({ id: place.env.id, revision, ...after })
+        yield* audit.write(sourceOf(place), {
+          action: "secret.undelete",
+          resource_type: "secret",
+          resource_id: id,
+          metadata: { key, version }
+        })
+        const written: SecretWritten = { key, version, created_at, updated_at: written_at }
+        return written
+      })
+    )
+
+    /** Finds the versions to destroy, newest first. Fails with Conflict for the current version. */
+    const findEarlier = Effect.fnUntraced(function* (
+      key: SecretKey,
+      current: { readonly id: SecretId; readonly version: number },
+      wanted: ReadonlyArray<number>
+    ) {
+      const newestFirst = [...new Set(wanted)].sort((a, b) => b - a)
+      return yield* forEachInSlices(newestFirst, (version) =>
+        Effect.gen(function* () {
+          if (version === current.version) {
+            return yield* new Conflict({
+              message: `version ${version} of secret ${key} is the current one: write a new value before this one is destroyed`
+            })
+          }
+          const row = yield* history.findVersion({ id: current.id, version })
+          return row ?? (yield* versionNotFound(key, version))
+        })
+      )
+    })
+
+    /**
+     * Destroys earlier versions: clears their data keys and ciphertexts, and after the commit erases them from free
+     * pages and from the write-ahead log. The rows remain. `erased` waits for the commit and returns the result of the
+     * erasure.
+     */
+    const destroy = traced("History.destroy")(
+      Effect.fnUntraced(function* (place: Place<"secret.destroy">, key: SecretKey, wanted: ReadonlyArray<number>) {
+        const destroyed_at = yield* now
+        const erased = yield* Deferred.make<Erased>()
+        yield* changes.claim(place.env)
+        const current = yield* repo.findLive({ envId: place.env.id, key })
+        if (current === undefined) {
+          const removed = yield* history.findRemoved({ envId: place.env.id, key })
+          if (removed === undefined) return yield* secretNotFound(key)
+          return yield* new NotFound({
+            message: `secret ${key} is removed: undelete it first, then destroy its versions`
+          })
+        }
+        yield* sealed.checkNewest(place, { ...current, key })
+        const { id } = current
+        const rows = yield* findEarlier(key, current, wanted)
+        const fresh = rows.filter((row) => row.destroyed_at === null)
+        const isErasing = fresh.length > 0
+        if (isErasing) yield* erasures.note
+        yield* forEachInSlices(fresh, ({ version }) =>
+          changes.destroyVersion({ id, version, now: destroyed_at, nothing: new Uint8Array() })
+        )
+        yield* audit.write(
+          sourceOf(place),
+          ...fresh.map(
+            ({ version }) =>
+              ({
+                action: "secret.destroy",
+                resource_type: "secret",
+                resource_id: id,
+                metadata: { key, version }
+              }) as const
+          )
+        )
+        const keys = fresh.flatMap(({ wrapped_key }) => (wrapped_key === null ? [] : [keyWithoutNonce(wrapped_key)]))
+        yield* afterCommit(
+          Effect.flatMap(isErasing ? erasures.erase(keys) : erasures.state, (how) => Deferred.succeed(erased, how))
+        )
+        const data = rows.map((row) => secretVersion(current.version)({ ...row, destroyed_at }))
+        return { data, erased: Deferred.await(erased) }
+      })
+    )
+
+    return { versions, rollback, undelete, destroy } as const
+  }),
+  dependencies: [
+    SecretsRepo.Default,
+    HistoryRepo.Default,
+    ChangesRepo.Default,
+    Versions.Default,
+    Widening.Default,
+    References.Default,
+    WriteChecks.Default
+  ]
+}) {}

@@ -1,0 +1,72 @@
+import { Api } from "@coffer/domain/Api"
+import { SecretListed } from "@coffer/domain/Secret"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { Access } from "../../access/Access.js"
+import { Dues } from "../dues/Dues.js"
+import { longList } from "../../http/LongList.js"
+import { Referring } from "../references/Referring.js"
+import { History } from "./History.js"
+import { Secrets } from "./Secrets.js"
+
+const listed = longList(SecretListed)
+
+export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const secrets = yield* Secrets
+    const history = yield* History
+    const referring = yield* Referring
+    const dues = yield* Dues
+    return handlers
+      .handle("set", ({ path, payload }) =>
+        access.change(access.env(path, "secret.write"), (place) =>
+          secrets.set(place, path.key, { kind: payload.kind ?? "text", value: payload.value }, payload.expected_version)
+        )
+      )
+      .handle("get", ({ path, urlParams }) =>
+        Effect.flatMap(access.env(path, "secret.read"), (place) =>
+          secrets.read(place, path.key, urlParams.version, urlParams.raw)
+        )
+      )
+      .handle("list", ({ path, urlParams: { due_within } }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.list")
+          return yield* listed({
+            data: yield* due_within === undefined ? secrets.list(place) : dues.listWithin(place, due_within)
+          })
+        })
+      )
+      .handle("delete", ({ path, urlParams }) =>
+        access.change(access.env(path, "secret.write"), (place) =>
+          secrets.remove(place, path.key, urlParams.expected_version, urlParams.force)
+        )
+      )
+      .handle("references", ({ path }) =>
+        Effect.flatMap(access.env(path, "secret.list"), (place) => referring.around(place, path.key))
+      )
+      .handle("versions", ({ path, urlParams }) =>
+        Effect.gen(function* () {
+          const place = yield* access.env(path, "secret.list")
+          return { data: yield* history.versions(place, path.key, urlParams) }
+        })
+      )
+      .handle("rollback", ({ path, payload }) =>
+        access.change(access.env(path, "secret.write"), (place) => history.rollback(place, path.key, payload))
+      )
+      .handle("undelete", ({ path }) =>
+        access.change(access.env(path, "secret.write"), (place) => history.undelete(place, path.key))
+      )
+      .handle("destroy", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const { data, erased } = yield* (
+            access
+              .change(access.env(path, "secret.destroy"), (place) => history.destroy(place, path.key, payload.versions))
+              // An interrupt after the commit would skip the erasure: see `History.destroy`.
+              .pipe(Effect.uninterruptible)
+          )
+          return { data, erased: yield* erased }
+        })
+      )
+  })
+).pipe(Layer.provide([Secrets.Default, History.Default, Referring.Default, Dues.Default]))

@@ -1,0 +1,148 @@
+import type { Matrix, MatrixCell, MatrixEnvironment, MatrixRow } from "@coffer/domain/Matrix"
+import { maxMatrixEnvironments } from "@coffer/domain/Matrix"
+import type { EnvId } from "@coffer/domain/Ids"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { Effect, Redacted } from "effect"
+import { createHmac, randomBytes } from "node:crypto"
+import { Access, type Place, type Within } from "../../access/Access.js"
+import { notVisible } from "../../access/NotFound.js"
+import { dueOf } from "../stored/DueColumns.js"
+import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { pacing } from "../../base/EventLoop.js"
+import { namesETag } from "../../http/ETag.js"
+import { kindOf } from "../../keys/Envelope.js"
+import { Instance } from "../../keys/Instance.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { etagOf, etagOfAll } from "../stored/ETag.js"
+import { MatrixRepo } from "../stored/MatrixRepo.js"
+import { Versions } from "../stored/Versions.js"
+
+interface Column extends Within {
+  readonly id: EnvId
+  readonly name: EnvName
+  readonly revision: number
+  readonly due_revision: number
+}
+
+/** A row while its columns are read. */
+interface OpenRow {
+  readonly cells: Array<MatrixCell | null>
+  /** The number of each value, by its digest. */
+  readonly numbers: Map<string, number>
+}
+
+/** Compares the keys of all environments of a project without returning values. */
+export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/server/ProjectMatrix", {
+  effect: Effect.gen(function* () {
+    const { within } = yield* Access
+    const environments = yield* EnvironmentsRepo
+    const repo = yield* MatrixRepo
+    const versions = yield* Versions
+    const { epoch } = yield* Instance
+
+    /** The environments of the matrix with what the actor may do in each, and the names of the others. */
+    const columnsOf = Effect.fnUntraced(function* (
+      place: Place<"env.list">,
+      wanted: ReadonlyArray<EnvName> | undefined
+    ) {
+      const all = yield* environments.revisions({ projectId: place.project.id })
+      const names = new Set(wanted ?? all.slice(0, maxMatrixEnvironments).map(({ name }) => name))
+      const absent = wanted?.find((name) => all.every((env) => env.name !== name))
+      if (absent !== undefined) return yield* notVisible(`environment ${absent}`)
+      const columns = all
+        .filter(({ name }) => names.has(name))
+        .map((env): Column => ({ ...env, ...within(place, { id: env.id, name: env.name }) }))
+      return { columns, others: all.flatMap(({ name }) => (names.has(name) ? [] : [name])) }
+    })
+
+    /** The rights are part of it: other rights show other cells. */
+    const tagOf = (columns: ReadonlyArray<Column>, others: ReadonlyArray<EnvName>): string =>
+      etagOfAll(
+        epoch,
+        others,
+        columns.map(({ allowed, due_revision, id, place, reveals, revision }) =>
+          place === null ? [id] : [id, revision, due_revision, allowed, reveals]
+        )
+      )
+
+    const described = ({ allowed, id, name, place, reveals, revision }: Column): MatrixEnvironment =>
+      place === null
+        ? { name, allowed, reveals, revision: null, etag: null }
+        : { name, allowed, reveals, revision, etag: etagOf(epoch, { id, revision }) }
+
+    /**
+     * Adds a column to the rows, and returns it with the revision of its secrets. Only a digest of each value is kept,
+     * under a key that is forgotten with the request.
+     */
+    const fill = Effect.fnUntraced(function* (
+      rows: Map<SecretKey, OpenRow>,
+      column: Column,
+      index: number,
+      width: number,
+      digestKey: Uint8Array
+    ) {
+      const { id, place } = column
+      if (place === null) return column
+      const secrets = yield* repo.column(id)
+      const pace = pacing()
+      for (const secret of secrets) {
+        const { created_by, key, updated_at, version } = secret
+        const kind = kindOf(secret)
+        const row: OpenRow = rows.get(key) ?? {
+          cells: Array.from({ length: width }, (): null => null),
+          numbers: new Map<string, number>()
+        }
+        rows.set(key, row)
+        const same = yield* versions.open(place, secret, secret).pipe(
+          Effect.map((value) =>
+            createHmac("sha256", digestKey).update(kind).update("\n").update(Redacted.value(value)).digest("base64")
+          ),
+          Effect.map((digest) => {
+            const number = row.numbers.get(digest) ?? row.numbers.size + 1
+            row.numbers.set(digest, number)
+            return number
+          }),
+          // One altered value must not hide the others. The failure is reported where it is found.
+          Effect.catchTag("DecryptionFailed", () => Effect.succeed(null))
+        )
+        row.cells[index] = {
+          version,
+          updated_at,
+          updated_by: created_by ?? "",
+          same,
+          ...(kind === "reference" && { kind }),
+          ...dueOf(secret)
+        }
+        yield* pace
+      }
+      const [first] = secrets
+      return first === undefined ? column : { ...column, revision: first.revision, due_revision: first.due_revision }
+    })
+
+    /** Returns the matrix with its ETag, or only the ETag if `ifNoneMatch` names it. Reads one environment at a time. */
+    const read = traced("ProjectMatrix.read")(
+      Effect.fnUntraced(function* (
+        place: Place<"env.list">,
+        wanted: ReadonlyArray<EnvName> | undefined,
+        ifNoneMatch: string | undefined
+      ) {
+        const { columns, others } = yield* columnsOf(place, wanted)
+        const known = tagOf(columns, others)
+        if (ifNoneMatch !== undefined && namesETag(ifNoneMatch, known)) return { etag: known, found: undefined }
+        const rows = new Map<SecretKey, OpenRow>()
+        const digestKey = randomBytes(32)
+        const filled = yield* Effect.forEach(columns, (column, index) =>
+          fill(rows, column, index, columns.length, digestKey)
+        )
+        const data = [...rows]
+          .map(([key, { cells }]): MatrixRow => ({ key, cells }))
+          .sort((a, b) => (a.key < b.key ? -1 : 1))
+        const found: Matrix = { environments: filled.map(described), others, data }
+        return { etag: tagOf(filled, others), found }
+      })
+    )
+
+    return { read } as const
+  }),
+  dependencies: [EnvironmentsRepo.Default, MatrixRepo.Default, Versions.Default]
+}) {}

@@ -1,0 +1,180 @@
+import { maxRevisionChanges } from "@coffer/domain/api/EnvironmentsApi"
+import { Conflict, NotFound } from "@coffer/domain/Errors"
+import type { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import type { Revision } from "@coffer/domain/Secret"
+import { Array, Effect } from "effect"
+import type { Place } from "../../access/Access.js"
+import { now } from "../../base/Time.js"
+import { kindOf } from "../../keys/Envelope.js"
+import { Instance } from "../../keys/Instance.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { Widening } from "../use-rules/Widening.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { arrivalsOf, Changes, movesOf, type Step, type Wanted } from "./Changes.js"
+import { checkMatch, etagOf } from "../stored/ETag.js"
+import type { Totals } from "../stored/ChangesRepo.js"
+import { type ChangeRow, HistoryRepo } from "../stored/HistoryRepo.js"
+import { missingEnvironment, SecretsRepo } from "../stored/Repo.js"
+import { type Content, Versions } from "../stored/Versions.js"
+
+const defaultLimit = 100
+
+/** How many keys a message names. */
+const maxNamed = 20
+
+/** The version of a key at an earlier revision. */
+interface Earlier {
+  readonly key: SecretKey
+  readonly id: SecretId
+  readonly version: number
+}
+
+const revisionOf = ([first, ...rest]: Array.NonEmptyReadonlyArray<ChangeRow>): Revision => ({
+  revision: first.revision,
+  created_at: first.created_at,
+  created_by: first.created_by,
+  keys: [first, ...rest].map(({ change, key, version }) => ({ key, version, change })).reverse()
+})
+
+const named = (keys: ReadonlyArray<SecretKey>): string =>
+  keys.length <= maxNamed ? keys.join(", ") : `${keys.slice(0, maxNamed).join(", ")} and ${keys.length - maxNamed} more`
+
+/** Lists the revisions of an environment and reverts to one. Returns no values. */
+export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revisions", {
+  effect: Effect.gen(function* () {
+    const repo = yield* SecretsRepo
+    const history = yield* HistoryRepo
+    const changes = yield* Changes
+    const versions = yield* Versions
+    const widening = yield* Widening
+    const { epoch } = yield* Instance
+
+    /** Lists the revisions of an environment, newest first. With `before`, only lower revisions. */
+    const list = traced("Revisions.list")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.list">,
+        page: { readonly limit?: number; readonly before?: number }
+      ) {
+        const limit = page.limit ?? defaultLimit
+        const rows = yield* history.changes({
+          envId: place.env.id,
+          before: page.before ?? Number.MAX_SAFE_INTEGER,
+          limit: maxRevisionChanges + 1
+        })
+        const revisions = Object.values(Array.groupBy(rows, ({ revision }) => String(revision))).map(revisionOf)
+        revisions.sort((a, b) => b.revision - a.revision)
+        // The oldest revision on a full page may be incomplete.
+        return revisions.slice(0, rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit)
+      })
+    )
+
+    /** Returns the current revision, when the environment was created, and when its newest secret was set. */
+    const current = traced("Revisions.current")(
+      Effect.fnUntraced(function* (place: Place<"secret.list">) {
+        const { id, name } = place.env
+        return (yield* repo.state({ envId: id })) ?? (yield* missingEnvironment(name))
+      })
+    )
+
+    /** Returns the version of each key at a revision, without keys that had no secret. */
+    const stateAt = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
+      const rows = yield* history.changesUpTo(place.env.id, revision)
+      return rows.flatMap(({ change, key, secret_id: id, version }): ReadonlyArray<Earlier> =>
+        id === null || version === null || change === "deleted" ? [] : [{ key, id, version }]
+      )
+    })
+
+    /** Decrypts the earlier versions. Fails with Conflict if one was destroyed. */
+    const valuesOf = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      revision: number,
+      state: ReadonlyArray<Earlier>
+    ) {
+      const destroyed: Array<SecretKey> = []
+      const values: Array<readonly [SecretKey, Content]> = []
+      yield* forEachInSlices(state, (of) =>
+        Effect.gen(function* () {
+          const row = yield* history.findVersion({ id: of.id, version: of.version })
+          if (row === undefined || row.destroyed_at !== null) destroyed.push(of.key)
+          else if (destroyed.length === 0)
+            values.push([of.key, { kind: kindOf(row), value: yield* versions.open(place, of, row) }])
+        })
+      )
+      if (destroyed.length > 0) {
+        return yield* new Conflict({
+          message: `revision ${revision} of environment ${place.env.name} cannot be made again: the values that these keys had were destroyed: ${named(destroyed)}`
+        })
+      }
+      return values
+    })
+
+    /** Returns the steps from the current state to the state at a revision. */
+    const stepsTo = Effect.fnUntraced(function* (place: Place<"secret.write">, totals: Totals, revision: number) {
+      const rows = yield* repo.list(place.env.id)
+      for (const row of rows) yield* versions.checkNewest(place, row)
+      const state = yield* stateAt(place, revision)
+      const current = new Map(rows.map((row) => [row.key, row]))
+      const then = new Set(state.map(({ key }) => key))
+      const isCurrent = ({ id, key, version }: Earlier) =>
+        current.get(key)?.id === id && current.get(key)?.version === version
+      const [moved, kept] = Array.partition(state, isCurrent)
+      const wanted: Wanted = new Map([
+        ...(yield* valuesOf(place, revision, moved)),
+        ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
+      ])
+      const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
+      const steps = yield* changes.plan(place, totals, wanted, unchanged)
+      yield* widening.check(place, movesOf(steps, moved))
+      return { steps, arriving: arrivalsOf(steps, moved) }
+    })
+
+    /**
+     * Reverts an environment to an earlier revision, in one new revision; 0 deletes all secrets. Fails with Conflict if
+     * the state is unknown, if it needs a destroyed value, or if `ifMatch` does not name the current ETag.
+     */
+    const revert = traced("Revisions.revert")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.write">,
+        request: { readonly to: number; readonly dry_run?: boolean; readonly force?: boolean },
+        ifMatch: string | undefined
+      ) {
+        const { to } = request
+        const { id, name } = place.env
+        const tagOf = (revision: number) => etagOf(epoch, { id, revision })
+        const at = yield* now
+        const totals = yield* changes.claim(place.env)
+        if (to > totals.revision) {
+          return yield* new NotFound({
+            message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
+          })
+        }
+        yield* checkMatch(name, ifMatch, tagOf(totals.revision))
+        const since = to === 0 ? undefined : yield* history.wholeSince({ envId: id })
+        if (since !== undefined && to < since.revision) {
+          return yield* new Conflict({
+            message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
+          })
+        }
+        const { arriving, steps } = yield* stepsTo(place, totals, to)
+        const written = yield* changes.apply(place, totals, steps, {
+          at,
+          dryRun: request.dry_run === true,
+          references: { force: request.force === true, mayDangle: true, arriving },
+          warnings: yield* changes.measureRestored(place, totals, steps),
+          eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
+          eventOfAll: (revision) => ({
+            action: "env.revert",
+            resource_type: "env",
+            resource_id: id,
+            metadata: { project: place.project.name, env: name, to, revision }
+          })
+        })
+        return { etag: tagOf(written.revision), written }
+      })
+    )
+
+    return { current, list, revert } as const
+  }),
+  dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default, Widening.Default]
+}) {}

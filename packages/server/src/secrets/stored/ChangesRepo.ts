@@ -1,0 +1,126 @@
+import type { EnvId, SecretId } from "@coffer/domain/Ids"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { Array, Effect, Schema } from "effect"
+import { query } from "../../database/Query.js"
+import { dueMoves } from "./DueMoves.js"
+import type { Sealed } from "../../keys/Envelope.js"
+import { missingEnvironment } from "./Repo.js"
+
+const TotalsRow = Schema.Struct({
+  revision: Schema.Number,
+  secret_count: Schema.Number,
+  value_bytes: Schema.Number,
+  /** What the project declares of keys: nothing, something, or something that it is strict about. */
+  declares: Schema.Literal(0, 1, 2),
+  /** Whether a secret of the environment is to be replaced at an age. */
+  rotating: Schema.Literal(0, 1)
+})
+export type Totals = typeof TotalsRow.Type
+
+/** A change of one secret: its environment, revision, author and time. */
+interface NewChange {
+  readonly env_id: EnvId
+  readonly revision: number
+  readonly key: SecretKey
+  readonly secret_id: SecretId
+  readonly version: number
+  readonly created_by: string
+  readonly created_at: string
+}
+
+export interface NewVersion extends Sealed, NewChange {
+  readonly value_bytes: number
+}
+
+/** The statements that change the secrets of an environment. */
+export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
+  effect: Effect.gen(function* () {
+    const { insert, returning, write } = yield* query
+    const moveDues = yield* dueMoves
+
+    const claim = returning(TotalsRow)`
+      UPDATE environments SET revision = revision WHERE id = ${"id"} AND removed_at IS NULL
+      RETURNING revision, secret_count, value_bytes, CASE
+          WHEN EXISTS (SELECT 1 FROM declared_keys d WHERE d.project_id = environments.project_id)
+          THEN 1 + (SELECT p.strict FROM projects p WHERE p.id = environments.project_id)
+          ELSE 0 END AS declares,
+        CASE WHEN EXISTS (
+          SELECT 1 FROM secret_dues d WHERE d.env_id = environments.id AND d.rotate_every_days IS NOT NULL
+        ) THEN 1 ELSE 0 END AS rotating`
+
+    const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
+    const insertVersions = insert("secret_versions", [
+      "secret_id",
+      "version",
+      "revision",
+      "format",
+      "kek_id",
+      "wrapped_key",
+      "ciphertext",
+      "value_bytes",
+      "created_by",
+      "created_at"
+    ])
+    const recordChanges = insert("secret_changes", [
+      "env_id",
+      "revision",
+      "key",
+      "secret_id",
+      "version",
+      "change",
+      "created_by",
+      "created_at"
+    ])
+
+    const setVersion = write`
+      UPDATE secrets SET version = ${"version"}, updated_at = ${"created_at"} WHERE id = ${"secret_id"}`
+
+    const remove = write`
+      UPDATE secrets SET removed_at = ${"created_at"}, removed_revision = ${"revision"} WHERE id = ${"secret_id"}`
+
+    const restore = write`
+      UPDATE secrets SET removed_at = NULL, removed_revision = NULL, updated_at = ${"created_at"}
+      WHERE id = ${"secret_id"}`
+
+    return {
+      /**
+       * Locks the environment's row and returns its totals. Call first in a transaction: otherwise concurrent writers
+       * on another engine could exceed limits or share a revision. Fails with NotFound if the environment is removed.
+       */
+      claim: (env: { readonly id: EnvId; readonly name: EnvName }) =>
+        Effect.flatMap(claim({ id: env.id }), ([totals]) =>
+          totals === undefined ? missingEnvironment(env.name) : Effect.succeed(totals)
+        ),
+
+      setTotals: write`
+        UPDATE environments
+        SET revision = ${"revision"}, secret_count = ${"secret_count"}, value_bytes = ${"value_bytes"}
+        WHERE id = ${"id"}`,
+
+      /** Inserts versions and makes them current. A version 1 creates its secret. */
+      insertVersions: (rows: ReadonlyArray<NewVersion>) =>
+        Effect.gen(function* () {
+          const [later, first] = Array.partition(rows, ({ version }) => version === 1)
+          yield* insertSecrets(
+            first.map(({ created_at, secret_id: id, ...row }) => ({ ...row, id, created_at, updated_at: created_at }))
+          )
+          yield* Effect.forEach(later, (row) => setVersion({ ...row }), { discard: true })
+          yield* insertVersions(rows.map((row) => ({ ...row })))
+          yield* recordChanges(rows.map((row) => ({ ...row, change: row.version === 1 ? "created" : "updated" })))
+        }),
+
+      remove: (row: NewChange) => Effect.zipRight(remove({ ...row }), recordChanges([{ ...row, change: "deleted" }])),
+
+      restore: (row: NewChange) =>
+        Effect.zipRight(restore({ ...row }), recordChanges([{ ...row, change: "undeleted" }])),
+
+      /** Call after the versions of a revision are inserted. */
+      moveDues,
+
+      /** Deletes the ciphertext and the data key of a version; `secure_delete` overwrites the freed bytes. */
+      destroyVersion: write`
+        UPDATE secret_versions SET wrapped_key = NULL, ciphertext = ${"nothing"}, destroyed_at = ${"now"}
+        WHERE secret_id = ${"id"} AND version = ${"version"}`
+    } as const
+  })
+}) {}

@@ -1,0 +1,33 @@
+import { dueMillis, type DueTerms, soonMillis } from "@coffer/domain/Due"
+import type { EnvId } from "@coffer/domain/Ids"
+import { Effect } from "effect"
+import { timestamp } from "../../base/Time.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { movesRepo } from "../dues/Repo.js"
+
+/** When a secret is due, and when the first entry about it is made. */
+export const dueTimes = (terms: DueTerms, versionAt: string) => {
+  const millis = dueMillis(terms, Date.parse(versionAt))
+  return millis === null
+    ? { dueAt: null, eventAt: null }
+    : { dueAt: timestamp(millis), eventAt: timestamp(millis - soonMillis) }
+}
+
+/**
+ * Makes the function that moves the due dates of the secrets to which a revision gave a new version. An environment where no
+ * secret is replaced at an age, which the claim of its row tells, costs no statement.
+ */
+export const dueMoves = Effect.map(
+  movesRepo,
+  ({ move, rotated }) =>
+    (
+      totals: { readonly rotating: 0 | 1 },
+      envId: EnvId,
+      { at, revision }: { readonly revision: number; readonly at: string }
+    ) =>
+      totals.rotating === 0
+        ? Effect.void
+        : Effect.flatMap(rotated({ envId, revision }), (rows) =>
+            forEachInSlices(rows, ({ id, ...terms }) => move({ id, ...dueTimes(terms, at) }))
+          )
+)

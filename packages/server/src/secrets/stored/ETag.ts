@@ -1,0 +1,31 @@
+import { Conflict } from "@coffer/domain/Errors"
+import type { EnvId } from "@coffer/domain/Ids"
+import type { EnvName } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { namesETag } from "../../http/ETag.js"
+
+interface State {
+  readonly id: EnvId
+  readonly revision: number
+}
+
+/**
+ * Returns the ETag of one or more environments: a hash of their ids, their revisions and the epoch of the database. A
+ * restore changes the epoch, so an ETag never recurs with other content.
+ */
+export const etagOf = (epoch: string, ...states: ReadonlyArray<State>): string =>
+  `"${createHash("sha256")
+    .update([...states.map(({ id, revision }) => `${id} ${revision}`), epoch].join(" "))
+    .digest("base64url")
+    .slice(0, 27)}"`
+
+/** Returns an ETag of anything that a response depends on. */
+export const etagOfAll = (...parts: ReadonlyArray<unknown>): string =>
+  `"${createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 27)}"`
+
+/** Fails with Conflict if an `If-Match` header does not name the current ETag. */
+export const checkMatch = (name: EnvName, ifMatch: string | undefined, etag: string): Effect.Effect<void, Conflict> =>
+  ifMatch === undefined || namesETag(ifMatch, etag)
+    ? Effect.void
+    : new Conflict({ message: `environment ${name} has changed since that ETag: read it again` })

@@ -1,0 +1,47 @@
+import type { EnvId } from "@coffer/domain/Ids"
+import { SecretId } from "@coffer/domain/Ids"
+import { SecretKey } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { allPages } from "../../database/Pages.js"
+import { query } from "../../database/Query.js"
+import { dueColumns, dueFields, joinDue } from "./DueColumns.js"
+import { newestVersion, sealedColumns, sealedFields } from "./Columns.js"
+
+const MatrixSecretRow = Schema.Struct({
+  revision: Schema.Number,
+  due_revision: Schema.Number,
+  id: SecretId,
+  key: SecretKey,
+  version: Schema.Number,
+  updated_at: Schema.String,
+  /** Null if the current version is not the newest: somebody then edited the database. */
+  created_by: Schema.NullOr(Schema.String),
+  ...dueFields,
+  ...sealedFields
+})
+export type MatrixSecretRow = typeof MatrixSecretRow.Type
+
+/** The live secrets of an environment as a matrix needs them. */
+export class MatrixRepo extends Effect.Service<MatrixRepo>()("@coffer/server/MatrixRepo", {
+  effect: Effect.gen(function* () {
+    const { all } = yield* query
+    const pages = yield* allPages
+
+    const column = all(MatrixSecretRow)`
+      SELECT e.revision AS revision, e.due_revision AS due_revision, s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at,
+        v.created_by AS created_by, ${dueColumns}, ${sealedColumns}
+      FROM environments e JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL ${newestVersion} ${joinDue}
+      WHERE e.id = ${"envId"} AND e.removed_at IS NULL AND s.key > ${"after"}
+      ORDER BY s.key LIMIT ${"limit"}`
+
+    return {
+      /** The secrets of an environment in byte order of their keys, from one snapshot. */
+      column: (envId: EnvId) =>
+        pages(
+          "",
+          (after, limit) => column({ envId, after, limit }),
+          ({ key }): string => key
+        )
+    } as const
+  })
+}) {}

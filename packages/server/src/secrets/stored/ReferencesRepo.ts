@@ -1,0 +1,84 @@
+import { EnvId, type ProjectId, SecretId } from "@coffer/domain/Ids"
+import { EnvName, SecretKey } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { allPages } from "../../database/Pages.js"
+import { query, sql } from "../../database/Query.js"
+
+const TargetRow = Schema.Struct({ target_env: EnvName, target_key: SecretKey })
+export type TargetRow = typeof TargetRow.Type
+
+const EdgeRow = Schema.Struct({ id: SecretId, env: EnvName, key: SecretKey, ...TargetRow.fields })
+export type EdgeRow = typeof EdgeRow.Type
+
+const DependentRow = Schema.Struct({ env_id: EnvId, env: EnvName, key: SecretKey })
+export type DependentRow = typeof DependentRow.Type
+
+const TargetEnvRow = Schema.Struct({ env: EnvName })
+const FoundRow = Schema.Struct({ found: Schema.Number })
+
+/** Joins the secret `s` and the environment `e` of a reference `r` that counts: of the current version of what is there. */
+const live = sql`
+  JOIN secrets s ON s.id = r.secret_id AND s.version = r.version AND s.removed_at IS NULL
+  JOIN environments e ON e.id = r.env_id AND e.removed_at IS NULL`
+
+/** Whether secrets of environment `e` refer to other environments. */
+export const refersColumn = sql`CASE WHEN EXISTS (
+    SELECT 1 FROM secret_references r
+    JOIN secrets s ON s.id = r.secret_id AND s.version = r.version AND s.removed_at IS NULL
+    WHERE r.env_id = e.id AND r.target_env <> e.name) THEN 1 ELSE 0 END AS refers`
+
+/** Which secrets refer to which. */
+export class ReferencesRepo extends Effect.Service<ReferencesRepo>()("@coffer/server/ReferencesRepo", {
+  effect: Effect.gen(function* () {
+    const { all, first, insert } = yield* query
+    const pages = yield* allPages
+
+    const edges = all(EdgeRow)`
+      SELECT s.id AS id, e.name AS env, s.key AS key, r.target_env AS target_env, r.target_key AS target_key
+      FROM secret_references r ${live}
+      WHERE r.project_id = ${"projectId"}
+        AND (r.target_env, r.target_key, r.secret_id) > (${"env"}, ${"key"}, ${"id"})
+      ORDER BY r.target_env, r.target_key, r.secret_id LIMIT ${"limit"}`
+
+    return {
+      insert: insert("secret_references", ["secret_id", "version", "env_id", "project_id", "target_env", "target_key"]),
+
+      /** What a version of a secret refers to. */
+      targets: all(TargetRow)`
+        SELECT target_env, target_key FROM secret_references
+        WHERE secret_id = ${"secretId"} AND version = ${"version"} ORDER BY target_env, target_key`,
+
+      /** The first row of anything that ever referred to an environment. */
+      anyTo: first(FoundRow)`
+        SELECT 1 AS found FROM secret_references
+        WHERE project_id = ${"projectId"} AND target_env = ${"env"} LIMIT 1`,
+
+      /** The secrets that refer to a key, by environment and key. */
+      dependents: all(DependentRow)`
+        SELECT e.id AS env_id, e.name AS env, s.key AS key FROM secret_references r ${live}
+        WHERE r.project_id = ${"projectId"} AND r.target_env = ${"env"} AND r.target_key = ${"key"}
+        ORDER BY e.name, s.key LIMIT ${"limit"}`,
+
+      /** The secrets that refer to those of an environment, by environment and key. */
+      dependentsOfEnv: all(DependentRow)`
+        SELECT DISTINCT e.id AS env_id, e.name AS env, s.key AS key FROM secret_references r ${live}
+        JOIN secrets t ON t.env_id = ${"envId"} AND t.key = r.target_key AND t.removed_at IS NULL
+        WHERE r.project_id = ${"projectId"} AND r.target_env = ${"env"}
+        ORDER BY e.name, s.key LIMIT ${"limit"}`,
+
+      /** The other environments that secrets of an environment refer to. */
+      targetEnvironments: all(TargetEnvRow)`
+        SELECT DISTINCT r.target_env AS env FROM secret_references r ${live}
+        WHERE r.env_id = ${"envId"} AND r.target_env <> e.name ORDER BY r.target_env`,
+
+      /** All references of a project, at most about `enough`. */
+      edges: (projectId: ProjectId, enough: number) =>
+        pages(
+          { env: "", key: "", id: "" },
+          (after, limit) => edges({ projectId, ...after, limit }),
+          ({ id, target_env, target_key }) => ({ env: target_env, key: target_key, id }),
+          enough
+        )
+    } as const
+  })
+}) {}

@@ -1,0 +1,141 @@
+import { actorName } from "@coffer/domain/Actor"
+import { DecryptionFailed } from "@coffer/domain/Errors"
+import type { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import type { Action } from "@coffer/domain/Permissions"
+import type { SecretKind } from "@coffer/domain/Secret"
+import { byteLength, type SecretValue } from "@coffer/domain/SecretValues"
+import { parseReference, targetsOf } from "@coffer/domain/Reference"
+import { Effect, Either, Redacted } from "effect"
+import type { EnvPlace, Place } from "../../access/Access.js"
+import { type Binding, open as openSealed, seal } from "../../keys/Envelope.js"
+import { Keyring } from "../../keys/Keyring.js"
+import { WrapBudget } from "../../keys/WrapBudget.js"
+import type { Admitted } from "../references/References.js"
+import { ReferencesRepo } from "./ReferencesRepo.js"
+import { ChangesRepo } from "./ChangesRepo.js"
+import { makeFailureReports } from "./DecryptionFailures.js"
+
+export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use">
+
+export type Value = Redacted.Redacted<SecretValue>
+
+/** A value with how it is stored. */
+export interface Content {
+  readonly kind: SecretKind
+  readonly value: Value
+}
+
+/** Identifies a version of a secret. */
+export interface VersionOf {
+  readonly id: SecretId
+  readonly key: SecretKey
+  readonly version: number
+}
+
+/** A version of a secret to write. */
+export interface NewValue extends VersionOf, Content {}
+
+/** The revision and the time of a change. */
+export interface WrittenAt {
+  readonly revision: number
+  readonly at: string
+}
+
+interface SealedColumns {
+  readonly format: number
+  readonly kek_id: string
+  readonly wrapped_key: Uint8Array | null
+  readonly ciphertext: Uint8Array | null
+}
+
+const bindingOf = (place: EnvironmentPlace, { id, key, version }: VersionOf): Binding => ({
+  orgId: place.org.id,
+  projectId: place.project.id,
+  envId: place.env.id,
+  secretId: id,
+  key,
+  version
+})
+
+/** The size of a value in bytes of UTF-8. */
+export const sizeOf = (value: Value): number => byteLength(Redacted.value(value))
+
+/** Encrypts versions when they are written and decrypts them when read. Each is bound to its place in the hierarchy. */
+export class Versions extends Effect.Service<Versions>()("@coffer/server/Versions", {
+  effect: Effect.gen(function* () {
+    const changes = yield* ChangesRepo
+    const keyring = yield* Keyring
+    const wraps = yield* WrapBudget
+    const references = yield* ReferencesRepo
+    const reportFailure = yield* makeFailureReports
+
+    /**
+     * Encrypts values as versions of secrets and makes them current; a version 1 creates its secret. The references among
+     * them were admitted. Fails with LimitExceeded if the key-encryption key has reached its limit.
+     */
+    const write = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      versions: ReadonlyArray<NewValue>,
+      written: WrittenAt,
+      _admitted: Admitted
+    ) {
+      const rows = yield* Effect.forEach(versions, ({ id, key, kind, value, version }) =>
+        Effect.map(wraps.check(), () => ({
+          ...seal(keyring, bindingOf(place, { id, key, version }), value, kind),
+          env_id: place.env.id,
+          key,
+          secret_id: id,
+          version,
+          revision: written.revision,
+          value_bytes: sizeOf(value),
+          created_by: actorName(place.actor),
+          created_at: written.at
+        }))
+      )
+      yield* changes.insertVersions(rows)
+      yield* references.insert(versions.flatMap(rowsOf(place)))
+    })
+
+    /** The secrets that a version names, each once. */
+    const rowsOf =
+      ({ env, project }: Place<"secret.write">) =>
+      ({ id, kind, value, version }: NewValue) => {
+        if (kind === "text") return []
+        const targets = targetsOf(Either.getOrElse(parseReference(Redacted.value(value)), () => []))
+        const row = { secret_id: id, version, env_id: env.id, project_id: project.id }
+        const rows = targets.map(({ env: there, key }) => ({ ...row, target_env: there ?? env.name, target_key: key }))
+        return [...new Map(rows.map((each) => [`${each.target_env}:${each.target_key}`, each])).values()]
+      }
+
+    const failed = (place: EnvPlace<Action>, of: VersionOf): Effect.Effect<never, DecryptionFailed> =>
+      Effect.zipRight(
+        reportFailure(place, of),
+        new DecryptionFailed({ message: `secret ${of.key} does not authenticate: it was altered` })
+      )
+
+    /** Decrypts a version. Fails with DecryptionFailed if the row was edited or moved, or the version was destroyed. */
+    const open = (
+      place: EnvironmentPlace,
+      of: VersionOf,
+      { ciphertext, format, kek_id, wrapped_key }: SealedColumns
+    ): Effect.Effect<Value, DecryptionFailed> =>
+      wrapped_key === null || ciphertext === null
+        ? failed(place, of)
+        : Effect.catchAll(openSealed(keyring, bindingOf(place, of), { format, kek_id, wrapped_key, ciphertext }), () =>
+            failed(place, of)
+          )
+
+    /**
+     * Fails with DecryptionFailed, and reports that, if the current version of a secret is not its newest. Somebody
+     * then edited the file, and an old value must not pass for the current one.
+     */
+    const checkNewest = (
+      place: EnvPlace<Action>,
+      of: VersionOf & { readonly newest: 0 | 1 }
+    ): Effect.Effect<void, DecryptionFailed> => (of.newest === 1 ? Effect.void : failed(place, of))
+
+    return { write, open, checkNewest } as const
+  }),
+  dependencies: [ChangesRepo.Default, ReferencesRepo.Default]
+}) {}

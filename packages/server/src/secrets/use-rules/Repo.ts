@@ -1,0 +1,141 @@
+import { ApprovalId, EnvId, OrgId, SecretId, UseRuleId } from "@coffer/domain/Ids"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
+import { query, sql } from "../../database/Query.js"
+
+const RuleRow = Schema.Struct({
+  id: UseRuleId,
+  secret_id: SecretId,
+  terms: Schema.String,
+  minute_at: Schema.Number,
+  minute_count: Schema.Number,
+  day_at: Schema.Number,
+  day_count: Schema.Number,
+  created_by: Schema.String,
+  created_at: Schema.String,
+  updated_at: Schema.String
+})
+export type RuleRow = typeof RuleRow.Type
+
+const KeyedRow = Schema.Struct({ ...RuleRow.fields, key: SecretKey })
+const CountsRow = Schema.Struct({ of_secret: Schema.Number, of_env: Schema.Number })
+const IdRow = Schema.Struct({ id: UseRuleId })
+const TimeRow = Schema.Struct({ created_at: Schema.String })
+
+const ApprovalRow = Schema.Struct({
+  id: ApprovalId,
+  org_id: OrgId,
+  env_id: EnvId,
+  project: ProjectName,
+  env: EnvName,
+  actor_id: Schema.String,
+  actor_name: Schema.String,
+  hash: Schema.String,
+  request: Schema.String,
+  state: Schema.String,
+  created_at: Schema.String,
+  expires_at: Schema.String
+})
+export type ApprovalRow = typeof ApprovalRow.Type
+
+const CountRow = Schema.Struct({ count: Schema.Number })
+const ApprovalIdRow = Schema.Struct({ id: ApprovalId })
+
+const columns = sql`r.id AS id, r.secret_id AS secret_id, r.terms AS terms, r.minute_at AS minute_at,
+  r.minute_count AS minute_count, r.day_at AS day_at, r.day_count AS day_count, r.created_by AS created_by,
+  r.created_at AS created_at, r.updated_at AS updated_at`
+
+const approvals = sql`
+  SELECT a.id AS id, a.org_id AS org_id, a.env_id AS env_id, p.name AS project, e.name AS env, a.actor_id AS actor_id,
+    a.actor_name AS actor_name, a.hash AS hash, a.request AS request, a.state AS state, a.created_at AS created_at,
+    a.expires_at AS expires_at
+  FROM approvals a JOIN environments e ON e.id = a.env_id AND e.removed_at IS NULL
+  JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL`
+
+/** Use rules with the counters of their budgets, and requests that wait for a person. */
+export class UseRepo extends Effect.Service<UseRepo>()("@coffer/server/UseRepo", {
+  effect: Effect.gen(function* () {
+    const { all, first, one, returning, write } = yield* query
+
+    return {
+      /** The rules of a secret, oldest first. */
+      ofSecret: all(RuleRow)`
+        SELECT ${columns} FROM use_rules r
+        WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL ORDER BY r.id`,
+
+      /** The rules of an environment's live secrets. */
+      ofEnvironment: all(KeyedRow)`
+        SELECT ${columns}, s.key AS key
+        FROM secrets s JOIN use_rules r ON r.secret_id = s.id AND r.removed_at IS NULL
+        WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL ORDER BY s.key, r.id`,
+
+      counts: one(CountsRow)`
+        SELECT count(CASE WHEN s.id = ${"secretId"} THEN 1 END) AS of_secret, count(*) AS of_env
+        FROM secrets s JOIN use_rules r ON r.secret_id = s.id AND r.removed_at IS NULL
+        WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL`,
+
+      insert: write`
+        INSERT INTO use_rules (id, secret_id, terms, per_minute, per_day, minute_at, minute_count, day_at, day_count,
+          created_by, created_at, updated_at)
+        VALUES (${"id"}, ${"secretId"}, ${"terms"}, ${"perMinute"}, ${"perDay"}, 0, 0, 0, 0, ${"createdBy"}, ${"now"},
+          ${"now"})`,
+
+      update: write`
+        UPDATE use_rules SET terms = ${"terms"}, per_minute = ${"perMinute"}, per_day = ${"perDay"},
+          updated_at = ${"now"}
+        WHERE id = ${"id"}`,
+
+      remove: write`UPDATE use_rules SET removed_at = ${"now"} WHERE id = ${"id"}`,
+
+      /**
+       * Counts a use, if the rule is as it was read and its budgets are not used up: one statement, so that the count is exact
+       * whatever runs at the same time. A clock that is behind that of another server counts in the other's minute.
+       */
+      claim: returning(IdRow)`
+        UPDATE use_rules SET
+          minute_count = CASE WHEN minute_at >= ${"minute"} THEN minute_count + 1 ELSE 1 END,
+          minute_at = CASE WHEN minute_at >= ${"minute"} THEN minute_at ELSE ${"minute"} END,
+          day_count = CASE WHEN day_at >= ${"day"} THEN day_count + 1 ELSE 1 END,
+          day_at = CASE WHEN day_at >= ${"day"} THEN day_at ELSE ${"day"} END
+        WHERE id = ${"id"} AND removed_at IS NULL AND updated_at = ${"updatedAt"}
+          AND (minute_at < ${"minute"} OR minute_count < per_minute) AND (day_at < ${"day"} OR day_count < per_day)
+        RETURNING id`,
+
+      find: first(RuleRow)`SELECT ${columns} FROM use_rules r WHERE r.id = ${"id"} AND r.removed_at IS NULL`,
+
+      /** When a version of a secret was made. */
+      versionTime: first(TimeRow)`
+        SELECT created_at FROM secret_versions WHERE secret_id = ${"secretId"} AND version = ${"version"}`,
+
+      findApproval: first(ApprovalRow)`${approvals} WHERE a.org_id = ${"orgId"} AND a.id = ${"id"}`,
+
+      /** The newest approvals of an organization. */
+      ofOrganization: all(ApprovalRow)`
+        ${approvals} WHERE a.org_id = ${"orgId"} AND a.expires_at > ${"now"} ORDER BY a.id DESC LIMIT ${"limit"}`,
+
+      /** The approval of the same request that is not used up, newest first. */
+      sameRequest: first(ApprovalRow)`
+        ${approvals} WHERE a.env_id = ${"envId"} AND a.actor_id = ${"actorId"} AND a.hash = ${"hash"}
+          AND a.state <> 'used' AND a.expires_at > ${"now"} ORDER BY a.id DESC`,
+
+      pending: one(CountRow)`
+        SELECT count(*) AS count FROM approvals
+        WHERE env_id = ${"envId"} AND actor_id = ${"actorId"} AND state = 'pending' AND expires_at > ${"now"}`,
+
+      insertApproval: write`
+        INSERT INTO approvals (id, org_id, env_id, actor_id, actor_name, hash, request, state, created_at, expires_at)
+        VALUES (${"id"}, ${"orgId"}, ${"envId"}, ${"actorId"}, ${"actorName"}, ${"hash"}, ${"request"}, 'pending',
+          ${"now"}, ${"expiresAt"})`,
+
+      /** Decides a request that is still pending. */
+      decide: returning(ApprovalIdRow)`
+        UPDATE approvals SET state = ${"state"}, decided_by = ${"by"}, expires_at = ${"expiresAt"}
+        WHERE id = ${"id"} AND state = 'pending' AND expires_at > ${"now"} RETURNING id`,
+
+      /** Uses an approval, once. */
+      spend: returning(ApprovalIdRow)`
+        UPDATE approvals SET state = 'used' WHERE id = ${"id"} AND state = 'approved' AND expires_at > ${"now"}
+        RETURNING id`
+    } as const
+  })
+}) {}

@@ -1,0 +1,162 @@
+import { actorName } from "@coffer/domain/Actor"
+import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
+import { type SecretId, UseRuleId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import { defaultTerms, type UseRule, type UseTerms } from "@coffer/domain/UseRule"
+import { Clock, Effect } from "effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { now, timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { ChangesRepo } from "../stored/ChangesRepo.js"
+import { SecretsRepo } from "../stored/Repo.js"
+import { secretNotFound } from "../stored/NotThere.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { type RuleRow, UseRepo } from "./Repo.js"
+import { termsOf } from "./Terms.js"
+
+const maxOfSecret = 20
+const maxOfEnvironment = 500
+
+type RulePlace = Place<"use_rule.list" | "use_rule.create" | "use_rule.update" | "use_rule.delete">
+
+export type NewTerms = Pick<UseTerms, "hosts" | "paths" | "place" | "accounts"> & Partial<UseTerms>
+
+const ruleOf = (key: SecretKey, { created_at, created_by, id, updated_at }: RuleRow, terms: UseTerms): UseRule => ({
+  id,
+  key,
+  ...terms,
+  created_by,
+  created_at,
+  updated_at
+})
+
+/** With the end of the rule as the database writes times, so that it compares as text. */
+const withEnd = (terms: UseTerms, millis: number): Effect.Effect<UseTerms, ValidationError> => {
+  if (terms.expires_at === null) return Effect.succeed(terms)
+  const end = Date.parse(terms.expires_at)
+  return end > millis
+    ? Effect.succeed({ ...terms, expires_at: timestamp(end) })
+    : new ValidationError({ message: "expires_at: is in the past" })
+}
+
+/** The rules of what a secret is used for without being shown. They belong to the secret's id. */
+export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRules", {
+  effect: Effect.gen(function* () {
+    const repo = yield* UseRepo
+    const secrets = yield* SecretsRepo
+    const changes = yield* ChangesRepo
+    const audit = yield* AuditLog
+
+    const secretOf = (place: RulePlace, key: SecretKey) =>
+      Effect.flatMap(secrets.findLive({ envId: place.env.id, key }), (row) =>
+        row === undefined ? secretNotFound(key) : Effect.succeed(row)
+      )
+
+    const findRule = Effect.fnUntraced(function* (secretId: SecretId, id: UseRuleId) {
+      const row = yield* repo.find({ id })
+      return row === undefined || row.secret_id !== secretId ? yield* notFound(`use rule ${id}`) : row
+    })
+
+    const record = (
+      place: RulePlace,
+      action: "use_rule.create" | "use_rule.update" | "use_rule.delete",
+      { created_at: _made, created_by: _by, updated_at: _changed, ...rule }: UseRule,
+      before?: UseTerms
+    ) =>
+      audit.write(sourceOf(place), {
+        action,
+        resource_type: "use_rule",
+        resource_id: rule.id,
+        metadata: { key: rule.key, rule, ...(before !== undefined && { before }) }
+      })
+
+    const list = traced("UseRules.list")(
+      Effect.fnUntraced(function* (place: Place<"use_rule.list">, key: SecretKey) {
+        const { id } = yield* secretOf(place, key)
+        const rows = yield* repo.ofSecret({ secretId: id })
+        return yield* Effect.forEach(rows, (row) => Effect.map(termsOf(row), (terms) => ruleOf(key, row, terms)))
+      })
+    )
+
+    const create = traced("UseRules.create")(
+      Effect.fnUntraced(function* (place: Place<"use_rule.create">, key: SecretKey, request: NewTerms) {
+        const millis = yield* Clock.currentTimeMillis
+        const terms = yield* withEnd({ ...defaultTerms, ...request }, millis)
+        yield* changes.claim(place.env)
+        const { id: secretId } = yield* secretOf(place, key)
+        const { of_env, of_secret } = yield* repo.counts({ envId: place.env.id, secretId })
+        if (of_secret >= maxOfSecret) {
+          return yield* new LimitExceeded({ message: `a secret has at most ${maxOfSecret} use rules` })
+        }
+        if (of_env >= maxOfEnvironment) {
+          return yield* new LimitExceeded({ message: `an environment has at most ${maxOfEnvironment} use rules` })
+        }
+        const at = timestamp(millis)
+        const id = UseRuleId.make(yield* uuidV7)
+        const made: UseRule = {
+          id,
+          key,
+          ...terms,
+          created_by: actorName(place.actor),
+          created_at: at,
+          updated_at: at
+        }
+        yield* repo.insert({
+          id,
+          secretId,
+          terms: JSON.stringify(terms),
+          perMinute: terms.per_minute,
+          perDay: terms.per_day,
+          createdBy: made.created_by,
+          now: at
+        })
+        yield* record(place, "use_rule.create", made)
+        return made
+      })
+    )
+
+    const update = traced("UseRules.update")(
+      Effect.fnUntraced(function* (
+        place: Place<"use_rule.update">,
+        key: SecretKey,
+        id: UseRuleId,
+        request: Partial<UseTerms>
+      ) {
+        const millis = yield* Clock.currentTimeMillis
+        yield* changes.claim(place.env)
+        const secret = yield* secretOf(place, key)
+        const row = yield* findRule(secret.id, id)
+        const before = yield* termsOf(row)
+        const wanted = { ...before, ...request }
+        const terms = request.expires_at === undefined ? wanted : yield* withEnd(wanted, millis)
+        const at = timestamp(millis)
+        yield* repo.update({
+          id,
+          terms: JSON.stringify(terms),
+          perMinute: terms.per_minute,
+          perDay: terms.per_day,
+          now: at
+        })
+        const changed = ruleOf(key, { ...row, updated_at: at }, terms)
+        yield* record(place, "use_rule.update", changed, before)
+        return changed
+      })
+    )
+
+    const remove = traced("UseRules.remove")(
+      Effect.fnUntraced(function* (place: Place<"use_rule.delete">, key: SecretKey, id: UseRuleId) {
+        const removed_at = yield* now
+        yield* changes.claim(place.env)
+        const secret = yield* secretOf(place, key)
+        const row = yield* findRule(secret.id, id)
+        yield* repo.remove({ id, now: removed_at })
+        yield* record(place, "use_rule.delete", ruleOf(key, row, yield* termsOf(row)))
+      })
+    )
+
+    return { list, create, update, remove } as const
+  }),
+  dependencies: [UseRepo.Default, SecretsRepo.Default, ChangesRepo.Default]
+}) {}

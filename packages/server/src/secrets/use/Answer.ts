@@ -1,0 +1,118 @@
+import type { UseResponse } from "@coffer/domain/UseRequest"
+import type { UseTerms } from "@coffer/domain/UseRule"
+import { Effect, Either, Predicate, Struct } from "effect"
+import type { OutboundAnswer } from "../../base/outbound/Outbound.js"
+import { decompressed } from "./Decompress.js"
+import { longestSpelling } from "./Spellings.js"
+import { scrub } from "./Scrub.js"
+
+/** Headers of answers that callers get, if they have no value in them. */
+const shownHeaders: ReadonlySet<string> = new Set([
+  "cache-control",
+  "content-language",
+  "content-type",
+  "date",
+  "etag",
+  "idempotent-replayed",
+  "last-modified",
+  "link",
+  "location",
+  "ratelimit-limit",
+  "ratelimit-remaining",
+  "ratelimit-reset",
+  "request-id",
+  "retry-after",
+  "stripe-version",
+  "x-github-request-id",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "x-request-id",
+  "x-total-count"
+])
+const maxHeaderCharacters = 8_000
+
+/** Why an answer is withheld. */
+export type Withheld = "encoding" | "value" | "json"
+
+export const withheldSentences: Readonly<Record<Withheld, string>> = {
+  encoding: "its answer is compressed in a way that cannot be undone, so it cannot be scrubbed and is withheld",
+  value: "its answer holds the value in a form that cannot be scrubbed, so it is withheld",
+  json: "its answer is not JSON, or longer than the rule allows, so the rule (response: json) withholds it"
+}
+
+export const withheldKinds = Struct.keys(withheldSentences)
+
+const single = (header: string | ReadonlyArray<string> | undefined): string =>
+  Predicate.isString(header) ? header : (header ?? []).join(", ")
+
+/** How many bytes of an answer are read: beyond the limit, so that a value at the limit is found. */
+export const bytesToRead = (maxKib: number, values: ReadonlyArray<string>): number =>
+  maxKib * 1024 + Math.max(0, ...values.map(longestSpelling))
+
+/** The strictest terms of the rules that a request uses. */
+export const strictest = (terms: ReadonlyArray<UseTerms>): Pick<UseTerms, "response" | "max_kib"> => ({
+  response: (["status", "json"] as const).find((kind) => terms.some(({ response }) => response === kind)) ?? "text",
+  max_kib: Math.min(...terms.map(({ max_kib }) => max_kib))
+})
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const asBody = (bytes: Buffer): Pick<UseResponse, "body" | "body_base64"> =>
+  Either.match(
+    Either.try(() => decoder.decode(bytes)),
+    { onLeft: () => ({ body_base64: bytes.toString("base64") }), onRight: (body) => ({ body }) }
+  )
+
+/** The length of bytes without a character of UTF-8 that was cut at their end. */
+const wholeLength = (bytes: Buffer): number => {
+  let start = bytes.length - 1
+  while (start > bytes.length - 4 && start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--
+  const first = bytes[start] ?? 0
+  const size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+  return size > bytes.length - start ? start : bytes.length
+}
+
+/**
+ * Makes the response from an answer: decompressed, without the values, and cut. Fails for an answer that has to be withheld.
+ */
+export const responseOf = (
+  answer: OutboundAnswer,
+  values: ReadonlyArray<string>,
+  terms: Pick<UseTerms, "response" | "max_kib">
+): Effect.Effect<UseResponse, Withheld> =>
+  Effect.gen(function* () {
+    const { status } = answer
+    if (terms.response === "status") return { status, headers: {}, truncated: false, scrubbed: 0 }
+
+    const limit = terms.max_kib * 1024
+    const whole = yield* decompressed(
+      answer,
+      single(answer.headers["content-encoding"]),
+      bytesToRead(terms.max_kib, values)
+    )
+    const scrubbed = yield* scrub(Buffer.from(whole.body).toString("latin1"), values)
+    const lines = Object.entries(answer.headers)
+      .map(([name, text]) => [name.toLowerCase(), single(text)] as const)
+      .filter(([name, text]) => shownHeaders.has(name) && text.length <= maxHeaderCharacters)
+    const headers: Record<string, string> = {}
+    let count = scrubbed?.count ?? 0
+    for (const [name, text] of lines) {
+      const clean = yield* scrub(text, values)
+      if (clean === null) return yield* Effect.fail("value" as const)
+      headers[name] = clean.text
+      count += clean.count
+    }
+    if (scrubbed === null) return yield* Effect.fail("value" as const)
+
+    // As many characters are cut as the answer is too long by: what follows the limit may be a part of a value.
+    const excess = Math.max(0, whole.body.length - limit)
+    const truncated = whole.truncated || excess > 0
+    const kept = Buffer.from(scrubbed.text.slice(0, Math.min(limit, scrubbed.text.length - excess)), "latin1")
+    const body = truncated ? kept.subarray(0, wholeLength(kept)) : kept
+    if (terms.response === "json") {
+      const isJson = Either.isRight(Either.try((): unknown => JSON.parse(decoder.decode(body))))
+      if (truncated || (body.length > 0 && !isJson)) return yield* Effect.fail("json" as const)
+    }
+    return { status, headers, ...(body.length > 0 && asBody(body)), truncated, scrubbed: count }
+  })

@@ -1,0 +1,189 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Approval } from "@coffer/domain/Approval"
+import { approvalMessage, approvalPage } from "@coffer/domain/ApprovalMessage"
+import { ApprovalNeeded, Conflict, LimitExceeded, UseRefused } from "@coffer/domain/Errors"
+import { ApprovalId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import { UseMethod } from "@coffer/domain/UseRule"
+import { Clock, Effect, Schema } from "effect"
+import { createHash } from "node:crypto"
+import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { timestamp } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { ServerConfig } from "../../base/Config.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { traced } from "../../base/tracing/Traced.js"
+import type { Granted } from "./Grants.js"
+import { type ApprovalRow, UseRepo } from "../use-rules/Repo.js"
+
+const lifeMillis = 5 * 60_000
+const maxPending = 20
+const maxBodyBytes = 64 * 1024
+const maxListed = 200
+
+/** A request as its caller sent it. */
+export interface AskedRequest {
+  readonly method: UseMethod
+  readonly url: string
+  /** In lowercase. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | null
+}
+
+/** What a person sees of a request, and what an approval is bound to. */
+const Shown = Schema.Struct({
+  method: UseMethod,
+  url: Schema.String,
+  headers: Schema.Record({ key: Schema.String, value: Schema.String }),
+  body: Schema.NullOr(Schema.String),
+  secrets: Schema.Array(Approval.fields.secrets.from.value)
+})
+
+const decodeShown = Schema.decode(Schema.parseJson(Shown))
+
+const hashOf = (place: Place<"secret.use">, asked: AskedRequest, granted: ReadonlyArray<Granted>): string => {
+  const { body, method, url } = asked
+  const headers = Object.entries(asked.headers).sort(([one], [other]) => (one < other ? -1 : 1))
+  const rules = granted.map(({ rule, secretId }) => [secretId, rule.id, rule.updated_at]).sort()
+  const bytes = body === null ? null : Buffer.from(body).toString("base64")
+  const bound = [place.env.id, place.actor.id, method, url, headers, bytes, rules]
+  return createHash("sha256").update(JSON.stringify(bound)).digest("hex")
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const shownBody = (base64: string | null): Effect.Effect<Pick<Approval, "body" | "body_base64">> =>
+  base64 === null
+    ? Effect.succeed({})
+    : Effect.try(() => ({ body: utf8.decode(Buffer.from(base64, "base64")) })).pipe(
+        Effect.orElseSucceed(() => ({ body_base64: base64 }))
+      )
+
+const approvalOf = (row: ApprovalRow): Effect.Effect<Approval> =>
+  Effect.gen(function* () {
+    const { body, ...shown } = yield* Effect.orDie(decodeShown(row.request))
+    const { created_at, env, expires_at, id, project, state } = row
+    const account = row.actor_name
+    return { id, state, project, env, account, ...shown, ...(yield* shownBody(body)), created_at, expires_at }
+  })
+
+/** Requests that people approve, one by one. An approval is bound to the whole request, and is used once. */
+export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Approvals", {
+  effect: Effect.gen(function* () {
+    const repo = yield* UseRepo
+    const audit = yield* AuditLog
+    const access = yield* Access
+    const { publicUrl, webConsole } = yield* ServerConfig
+
+    const needed = ({ org }: Place<"secret.use">, id: ApprovalId) =>
+      new ApprovalNeeded({
+        message: approvalMessage(id, webConsole && publicUrl !== null ? approvalPage(publicUrl, org.name, id) : null)
+      })
+
+    const ask = Effect.fnUntraced(function* (
+      place: Place<"secret.use">,
+      { body, headers, method, url }: AskedRequest,
+      keys: ReadonlyArray<SecretKey>,
+      hash: string,
+      millis: number
+    ) {
+      const now = timestamp(millis)
+      if ((body?.length ?? 0) > maxBodyBytes) {
+        return new UseRefused({ message: "the body of a request that a person approves has at most 64 KiB" })
+      }
+      const { count } = yield* repo.pending({ envId: place.env.id, actorId: place.actor.id, now })
+      if (count >= maxPending) {
+        return new LimitExceeded({
+          message: `at most ${maxPending} requests of yours wait for approval: wait for a decision`
+        })
+      }
+      const id = ApprovalId.make(yield* uuidV7)
+      const bytes = body === null ? null : Buffer.from(body).toString("base64")
+      yield* repo.insertApproval({
+        id,
+        orgId: place.org.id,
+        envId: place.env.id,
+        actorId: place.actor.id,
+        actorName: actorName(place.actor),
+        hash,
+        request: JSON.stringify({ method, url, headers, body: bytes, secrets: keys }),
+        now,
+        expiresAt: timestamp(millis + lifeMillis)
+      })
+      yield* audit.write(sourceOf(place), {
+        action: "approval.request",
+        resource_type: "approval",
+        resource_id: id,
+        metadata: { keys, method, host: new URL(url).host, path: new URL(url).pathname }
+      })
+      return needed(place, id)
+    })
+
+    /** Uses the approval of a request, and returns null. Without one, asks for it and returns what to fail with after the commit. */
+    const spend = Effect.fnUntraced(function* (
+      place: Place<"secret.use">,
+      asked: AskedRequest,
+      granted: ReadonlyArray<Granted>
+    ) {
+      const millis = yield* Clock.currentTimeMillis
+      const now = timestamp(millis)
+      const hash = hashOf(place, asked, granted)
+      const known = yield* repo.sameRequest({ envId: place.env.id, actorId: place.actor.id, hash, now })
+      if (known?.state === "approved" && (yield* repo.spend({ id: known.id, now })).length > 0) return null
+      if (known?.state === "pending") return needed(place, known.id)
+      if (known?.state === "refused") {
+        return new UseRefused({ message: `a person refused this request (approval ${known.id}): do not repeat it` })
+      }
+      const keys = granted.map(({ key }) => key)
+      return yield* ask(place, asked, keys, hash, millis)
+    })
+
+    /** The requests of environments in which the caller may decide, newest first. */
+    const list = traced("Approvals.list")(
+      Effect.fnUntraced(function* (place: Place<"approval.list">) {
+        const now = timestamp(yield* Clock.currentTimeMillis)
+        const rows = yield* repo.ofOrganization({ orgId: place.org.id, now, limit: maxListed })
+        const own = rows.filter(({ env, project }) =>
+          access.mayAlso(place, "approval.decide", { org: place.org.name, project, env })
+        )
+        return yield* forEachInSlices(own, approvalOf)
+      })
+    )
+
+    /** Where a request would be made. */
+    const whereIs = Effect.fnUntraced(function* (place: Place<"approval.list">, id: ApprovalId) {
+      const row = yield* repo.findApproval({ orgId: place.org.id, id })
+      return row ?? (yield* notFound(`approval ${id}`))
+    })
+
+    const decide = traced("Approvals.decide")(
+      Effect.fnUntraced(function* (place: Place<"approval.decide">, id: ApprovalId, state: "approved" | "refused") {
+        const millis = yield* Clock.currentTimeMillis
+        const [decided] = yield* repo.decide({
+          id,
+          state,
+          by: actorName(place.actor),
+          now: timestamp(millis),
+          expiresAt: timestamp(millis + lifeMillis)
+        })
+        if (decided === undefined) {
+          return yield* new Conflict({ message: `approval ${id} was decided already, or its 5 minutes are over` })
+        }
+        const row = yield* repo.findApproval({ orgId: place.org.id, id })
+        if (row === undefined) return yield* notFound(`approval ${id}`)
+        yield* audit.write(sourceOf(place), {
+          action: state === "approved" ? "approval.approve" : "approval.refuse",
+          resource_type: "approval",
+          resource_id: id,
+          metadata: { account: row.actor_name }
+        })
+        return yield* approvalOf(row)
+      })
+    )
+
+    return { spend, list, whereIs, decide } as const
+  }),
+  dependencies: [UseRepo.Default]
+}) {}
