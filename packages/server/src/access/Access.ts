@@ -7,12 +7,13 @@ import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Action, ScopeOf } from "@coffer/domain/Permissions"
-import { Effect, Option } from "effect"
+import { Effect, Either, Option } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
 import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { Authenticator } from "./Authenticator.js"
 import { ServerConfig } from "../base/Config.js"
 import { Database } from "../database/Database.js"
+import { orgScope, type Scope, userScope } from "../database/Scopes.js"
 import type { PlaceNames, PlaceRow } from "./PlaceRow.js"
 import { decide, explain, type Grant, type PlaceNames as DecidedNames, type Subject } from "./Decisions.js"
 import { notVisible } from "./NotFound.js"
@@ -154,8 +155,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* AccessRepo
     const audit = yield* AuditLog
-    const { revalidate, takePlace } = yield* Authenticator
-    const { transaction } = yield* Database
+    const { orgOf, revalidate, takePlace } = yield* Authenticator
+    const database = yield* Database
     const { orgCreation } = yield* ServerConfig
 
     const refused = (actor: Actor, row: PlaceRow, path: PathNames, action: Action, missing: string) => {
@@ -311,19 +312,48 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       return actor
     })
 
+    /** The scope of the caller's changes: an account's organization, the one on the path, or else the person's own. */
+    const scopeOf = (actor: Actor): Scope => {
+      if (actor.type === "service_account") return orgScope(actor.orgId)
+      const org = orgOf(actor)
+      return org === null ? userScope(actor.id) : orgScope(org)
+    }
+
     /**
-     * Runs a change in one transaction with its authorization. The credential, the place and the rights are read again inside
-     * it, so a caller who was revoked, removed or demoted during the request cannot change anything.
+     * Runs a change as one transaction with its authorization. It locks the scope of the caller's changes and `also` before
+     * anything is read. The credential, the place and the rights are then read again, so a caller who was revoked, removed or
+     * demoted until then cannot change anything.
      */
     const change = <P, E1, R1, A, E2, R2>(
       entering: Effect.Effect<P, E1, R1>,
-      step: (place: P) => Effect.Effect<A, E2, R2>
-    ) =>
-      transaction(
-        Effect.flatMap(Effect.flatMap(CurrentActor, revalidate), (actor) =>
-          Effect.provideService(Effect.flatMap(entering, step), CurrentActor, actor)
+      step: (place: P) => Effect.Effect<A, E2, R2>,
+      also: ReadonlyArray<Scope> = []
+    ) => {
+      /** Returns the place instead of changing it, if its organization is not locked: its name was another one's before. */
+      const attempt = (actor: Actor, scope: Scope) =>
+        database.change(
+          [scope, ...also],
+          Effect.flatMap(revalidate(actor), (again) =>
+            Effect.provideService(
+              Effect.flatMap(entering, (place): Effect.Effect<Either.Either<A, Scope>, E2, R2> =>
+                place instanceof OrgPlace && place.org.id !== scope.id
+                  ? Effect.succeed(Either.left(orgScope(place.org.id)))
+                  : Effect.map(step(place), Either.right)
+              ),
+              CurrentActor,
+              again
+            )
+          )
         )
-      )
+      return Effect.gen(function* () {
+        const actor = yield* CurrentActor
+        const made = yield* attempt(actor, scopeOf(actor))
+        const again = Either.isRight(made) ? made : yield* attempt(actor, made.left)
+        return Either.isRight(again)
+          ? again.right
+          : yield* Effect.dieMessage("the organization of a change was renamed twice while it waited")
+      })
+    }
 
     /** Whether the actor of a place in an organization may do an action elsewhere in it. Records nothing. */
     const mayAlso = (

@@ -6,6 +6,7 @@ import {
   type UserActor
 } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
+import type { OrgId } from "@coffer/domain/Ids"
 import { envNameForm, type Form, orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
 import type { SessionKind } from "@coffer/domain/Session"
 import { type Headers, HttpRouter, HttpServerRequest } from "@effect/platform"
@@ -53,6 +54,8 @@ interface FoundPlace {
   /** The transaction that read it. */
   readonly within: Option.Option<Context.Tag.Service<Transaction>>
   readonly rows: ReadonlyArray<PlaceRow>
+  /** Whether the rows were used: whoever asks again has to read them again. */
+  readonly isTaken: boolean
 }
 
 const isInside = (within: FoundPlace["within"], context: Context.Context<never>): boolean =>
@@ -139,7 +142,12 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           if (row === undefined) return refusal
           touch(row)
           const actor = actorOf(row)
-          places.set(actor, { names, within: Context.getOption(currentContext, Transaction), rows: placesIn(rows) })
+          places.set(actor, {
+            names,
+            within: Context.getOption(currentContext, Transaction),
+            rows: placesIn(rows),
+            isTaken: false
+          })
           return Effect.succeed(actor)
         })
       })
@@ -151,11 +159,15 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const takePlace = (actor: Actor, names: PlaceNames): Effect.Effect<ReadonlyArray<PlaceRow> | undefined> =>
       Effect.withFiberRuntime(({ currentContext }) => {
         const place = places.get(actor)
-        places.delete(actor)
+        if (place === undefined || place.isTaken) return Effect.succeed(undefined)
+        places.set(actor, { ...place, isTaken: true })
         const isSame =
-          place?.names.org === names.org && place.names.project === names.project && place.names.env === names.env
+          place.names.org === names.org && place.names.project === names.project && place.names.env === names.env
         return Effect.succeed(isSame && isInside(place.within, currentContext) ? place.rows : undefined)
       })
+
+    /** The organization that the request's path named when the actor was read; null if there was none. */
+    const orgOf = (actor: Actor): OrgId | null => places.get(actor)?.rows[0]?.org_id ?? null
 
     const touchSession = (row: SessionActorRow, millis: number): void => {
       const { last_used_at, session_id, user_id } = row
@@ -255,7 +267,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         return hasPrefix("federated", credential) ? byFederation(credential, millis) : byKey(credential, millis)
       })
 
-    return { identify, identifyAccount, identifyKey, revalidate, takePlace } as const
+    return { identify, identifyAccount, identifyKey, orgOf, revalidate, takePlace } as const
   }),
   dependencies: [ActorRepo.Default, AuthRepo.Default]
 }) {}

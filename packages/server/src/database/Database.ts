@@ -1,5 +1,6 @@
 import type { SqlConnection, SqlError } from "@effect/sql"
 import { type Array, Context, Effect, type Exit, Option } from "effect"
+import type { Scope } from "./Scopes.js"
 
 /** A hook that runs after a transaction has ended, with its exit, before the transaction returns to its caller. */
 export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
@@ -85,6 +86,14 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly rowLock: string | null
     /** The read-only connection for statements outside of transactions and snapshots. */
     readonly reading: SqlConnection.Connection
+    /**
+     * Runs an effect as one transaction that holds scopes: no other change of a scope runs from before the first read until the
+     * end, on any server. A nested one is a savepoint of the outer one, which must hold its scopes.
+     */
+    readonly change: <A, E, R>(
+      scopes: ReadonlyArray<Scope>,
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /** Runs an effect as one atomic transaction, durable on return. A nested one is a savepoint of the outer one. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
     /**

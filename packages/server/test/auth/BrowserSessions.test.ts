@@ -5,7 +5,7 @@ import { Headers } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
 import { SqlClient } from "@effect/sql"
-import { onDatabase, outcome, person, transaction } from "../support/Services.js"
+import { loggedIn, onDatabase, outcome, person, transaction } from "../support/Services.js"
 
 const minute = 60_000
 const hour = 60 * minute
@@ -14,8 +14,8 @@ const born = Date.parse("2026-03-01T12:00:00.000Z")
 const startSession = (address: string, kind: SessionKind) =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
-    const { token } = yield* transaction(sessions.start((yield* person(address)).id, kind))
-    return Redacted.value(token)
+    const started = yield* transaction(sessions.start(yield* loggedIn(address), kind))
+    return Redacted.value(started?.token ?? assert.fail("no session"))
   })
 
 const own = { "x-coffer": "1", "sec-fetch-site": "same-origin", host: "localhost:7100" }

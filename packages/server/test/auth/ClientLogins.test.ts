@@ -8,7 +8,7 @@ import { RequestInfo } from "@coffer/server/base/RequestInfo"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Duration, Effect, Redacted, Schema, TestClock } from "effect"
-import { entries, onDatabase, outcome, person, transaction } from "../support/Services.js"
+import { entries, loggedIn, onDatabase, outcome, person, transaction } from "../support/Services.js"
 
 const start = Date.UTC(2026, 0, 31, 12)
 const at = (after: Duration.DurationInput) => TestClock.setTime(start + Duration.toMillis(after))
@@ -24,17 +24,11 @@ const userCode = Schema.decodeSync(TypedUserCode)
 const find = (code: string, ip = "198.51.100.1") =>
   Effect.flatMap(ClientLogins, (logins) => logins.find(userCode(code))).pipe(from(ip, null))
 
-/** A person who has just logged in. */
-const someone = (address = "ada@example.com") =>
-  Effect.flatMap(person(address), ({ email, id }) =>
-    Effect.flatMap(ClientLogins, (logins) => logins.deciderOf({ id, email }))
-  )
-
-const decide = (code: string, decision: "approved" | "refused", address?: string) =>
+const decide = (code: string, decision: "approved" | "refused", address = "ada@example.com") =>
   Effect.gen(function* () {
     const login = yield* find(code)
     if (login === undefined) return false
-    return yield* (yield* ClientLogins).decide(login.id, yield* someone(address), decision)
+    return yield* (yield* ClientLogins).decide(login.id, yield* loggedIn(address), decision)
   }).pipe(from("198.51.100.1", null))
 
 const poll = (code: Redacted.Redacted) =>
@@ -44,9 +38,9 @@ const verifier = randomBytes(32).toString("base64url")
 const challenge = CodeChallenge.make(createHash("sha256").update(verifier).digest("base64url"))
 const redirectUri = LoopbackUri.make("http://127.0.0.1:53682/callback")
 
-const grant = (address?: string) =>
+const grant = (address = "ada@example.com") =>
   Effect.gen(function* () {
-    return yield* (yield* ClientLogins).grant(yield* someone(address), { redirectUri, challenge, machine: laptop })
+    return yield* (yield* ClientLogins).grant(yield* loggedIn(address), { redirectUri, challenge, machine: laptop })
   }).pipe(from("198.51.100.1", null))
 
 const exchange = (code: Redacted.Redacted, text = verifier) =>
@@ -124,10 +118,10 @@ describe("a login by device", () => {
       const { device_code, user_code } = yield* begin()
       const login = yield* find(user_code)
       const logins = yield* ClientLogins
-      const eve = yield* someone("eve@example.com")
+      const eve = yield* loggedIn("eve@example.com")
       assert.isTrue(yield* logins.decide(login!.id, eve, "approved"))
-      assert.isFalse(yield* logins.decide(login!.id, yield* someone(), "approved"))
-      assert.isFalse(yield* logins.decide(login!.id, yield* someone(), "refused"))
+      assert.isFalse(yield* logins.decide(login!.id, yield* loggedIn("ada@example.com"), "approved"))
+      assert.isFalse(yield* logins.decide(login!.id, yield* loggedIn("ada@example.com"), "refused"))
       yield* poll(device_code)
       const [entry] = (yield* entries("system")).filter(({ action }) => action === "auth.verify")
       assert.strictEqual(entry?.actor, "eve@example.com")
@@ -148,7 +142,7 @@ describe("a login by device", () => {
       yield* at("10 minutes")
       assert.strictEqual(yield* outcome(poll(second.device_code)), "InvalidCode")
       assert.isUndefined(yield* find(third.user_code))
-      assert.isFalse(yield* (yield* ClientLogins).decide(found!.id, yield* someone(), "approved"))
+      assert.isFalse(yield* (yield* ClientLogins).decide(found!.id, yield* loggedIn("ada@example.com"), "approved"))
       // The wall clock is set back: the codes stay expired.
       yield* TestClock.setTime(start)
     }).pipe(onDatabase())
@@ -245,8 +239,8 @@ describe("a person who has logged in to approve a login of a program", () => {
       const logins = yield* ClientLogins
       const { device_code, user_code } = yield* begin()
       const { id } = (yield* find(user_code))!
-      const before = yield* someone()
-      const bob = yield* someone("bob@example.com")
+      const before = yield* loggedIn("ada@example.com")
+      const bob = yield* loggedIn("bob@example.com")
       yield* endAll()
       for (const decision of ["approved", "refused"] as const) {
         assert.strictEqual(yield* outcome(logins.decide(id, before, decision)), "Forbidden")
@@ -256,7 +250,7 @@ describe("a person who has logged in to approve a login of a program", () => {
       assert.strictEqual(yield* outcome(poll(device_code)), "AuthorizationPending")
       assert.strictEqual(yield* count("client_logins"), 1)
       assert.strictEqual(yield* outcome(logins.grant(bob, to)), "success", "another person is not concerned")
-      assert.isTrue(yield* logins.decide(id, yield* someone(), "approved"))
+      assert.isTrue(yield* logins.decide(id, yield* loggedIn("ada@example.com"), "approved"))
       assert.strictEqual(yield* outcome(poll(device_code)), "success")
     }).pipe(onDatabase())
   )
@@ -264,7 +258,7 @@ describe("a person who has logged in to approve a login of a program", () => {
   it.effect("cannot while disabled", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const ada = yield* someone()
+      const ada = yield* loggedIn("ada@example.com")
       yield* sql`UPDATE users SET disabled_at = '2026-01-31T12:00:00.000Z' WHERE email = 'ada@example.com'`
       const granted = Effect.flatMap(ClientLogins, (logins) =>
         logins.grant(ada, { redirectUri, challenge, machine: laptop })

@@ -14,6 +14,7 @@ import { Organizations } from "@coffer/server/directory/organizations/Organizati
 import { Projects } from "@coffer/server/directory/projects/Projects"
 import { ServiceAccounts } from "@coffer/server/directory/service-accounts/ServiceAccounts"
 import { Effect, Layer, Schema } from "effect"
+import { assert } from "@effect/vitest"
 import {
   asActor,
   email,
@@ -74,8 +75,8 @@ export const world = Effect.gen(function* () {
   const { id: bot } = yield* makeAccount(ada, "bot")
   yield* grant(ada, { subject_type: "service_account", subject_id: bot }, "read")
   const { rule } = yield* grant(ada, person(dev), "read")
-  const session = yield* Effect.flatMap(Sessions, ({ start }) => transaction(start(ada.id)))
-  const made: World = { ada, dev, bot, rule: rule.id, session: session.id }
+  const session = yield* Effect.flatMap(Sessions, ({ start }) => transaction(start({ id: ada.id, ended: 0 })))
+  const made: World = { ada, dev, bot, rule: rule.id, session: session?.id ?? assert.fail("no session") }
   return made
 })
 

@@ -13,6 +13,7 @@ import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Authenticator } from "@coffer/server/access/Authenticator"
 import { ClientLogins } from "@coffer/server/directory/login/ClientLogins"
+import type { LoggedIn } from "@coffer/server/directory/login/Completed"
 import { ClientTokens } from "@coffer/server/directory/login/ClientTokens"
 import { Login } from "@coffer/server/directory/login/Login"
 import { AuthRepo } from "@coffer/server/access/credentials/Repo"
@@ -303,6 +304,14 @@ export const person = (address: string, rights: { readonly superadmin?: boolean 
       loginIsRecent: true
     }
     return actor
+  })
+
+/** A person who has just proven who they are. */
+export const loggedIn = (address: string) =>
+  Effect.gen(function* () {
+    const { email, id } = yield* person(address)
+    const user = yield* (yield* AuthRepo).findUser({ email })
+    return { id, email, ended: user?.logins_ended ?? assert.fail("no user") } satisfies LoggedIn
   })
 
 export const asActor =

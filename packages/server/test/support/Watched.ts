@@ -57,6 +57,7 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
           execute: (text, parameters, transform) => stepOf(database.reading.execute(text, parameters, transform))
         },
         snapshot: (effect) => stepOf(database.snapshot(effect)),
+        change: (scopes, effect) => stepOf(database.change(scopes, effect)),
         transaction: (effect) => stepOf(database.transaction(effect))
       })
     })

@@ -69,8 +69,8 @@ const lastCode = Effect.map(Outbox, (outbox) => {
 })
 const startSession = (id: UserId) =>
   Effect.map(
-    Effect.flatMap(Sessions, ({ start }) => transaction(start(id))),
-    ({ token }) => Redacted.value(token)
+    Effect.flatMap(Sessions, ({ start }) => transaction(start({ id, ended: 0 }))),
+    (started) => Redacted.value(started?.token ?? assert.fail("no session"))
   )
 const isGood = (token: string) =>
   Effect.flatMap(Authenticator, ({ identify }) =>
@@ -103,10 +103,13 @@ describe("a disabled person", () => {
     Effect.gen(function* () {
       const { id } = yield* person(grace)
       yield* request
+      const token = yield* startSession(id)
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE users SET disabled_at = '2026-01-31T12:00:00.000Z' WHERE id = ${id}`
       assert.strictEqual(yield* outcome(verify(yield* lastCode)), "InvalidCode")
-      assert.isFalse(yield* isGood(yield* startSession(id)))
+      assert.isFalse(yield* isGood(token))
+      const start = Effect.flatMap(Sessions, (sessions) => transaction(sessions.start({ id, ended: 0 })))
+      assert.isNull(yield* start)
       const last = (yield* entries("system")).at(-1)
       assert.deepInclude(last, { action: "auth.verify_failed", actor_id: id })
     }).pipe(onServer)

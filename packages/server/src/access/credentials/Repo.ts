@@ -17,7 +17,12 @@ const CodeRow = Schema.Struct({ id: Schema.String, mac: Schema.Uint8ArrayFromSel
 const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const MomentRow = Schema.Struct({ created_at: Schema.String })
 const IdRow = Schema.Struct({ id: Schema.String })
-const UserRow = Schema.Struct({ id: UserId, name: Schema.String, disabled_at: Schema.NullOr(Schema.String) })
+const UserRow = Schema.Struct({
+  id: UserId,
+  name: Schema.String,
+  disabled_at: Schema.NullOr(Schema.String),
+  logins_ended: Schema.Number
+})
 
 export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRepo", {
   effect: Effect.gen(function* () {
@@ -68,6 +73,14 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
           ({ created_at, id }) => ({ before: created_at, beforeId: id })
         ),
 
+      /**
+       * Locks a user for the transaction. No row if the user is disabled, or all logins were ended since: the lock keeps both
+       * from happening until the transaction ends.
+       */
+      holdUser: returning(IdRow)`
+        UPDATE users SET last_seen_at = ${"now"}
+        WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
+
       insertSession: write`
         INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, created_at, last_used_at)
         VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"now"}, ${"now"})`,
@@ -117,13 +130,13 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
 
       deleteFailure: write`DELETE FROM login_failures WHERE id = ${"id"}`,
 
-      findUser: first(UserRow)`SELECT id, name, disabled_at FROM users WHERE email = ${"email"}`,
+      findUser: first(UserRow)`SELECT id, name, disabled_at, logins_ended FROM users WHERE email = ${"email"}`,
 
       /** No row if there is a user with the address. */
       insertUser: returning(UserRow)`
         INSERT INTO users (id, email, name, created_at, updated_at)
         VALUES (${"id"}, ${"email"}, ${"name"}, ${"now"}, ${"now"})
-        ON CONFLICT (email) DO NOTHING RETURNING id, name, disabled_at`,
+        ON CONFLICT (email) DO NOTHING RETURNING id, name, disabled_at, logins_ended`,
 
       /** Makes exactly the users with these addresses superadmins. */
       setSuperadmins: (emails: ReadonlyArray<Email>, now: string) =>

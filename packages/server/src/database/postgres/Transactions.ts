@@ -5,12 +5,15 @@ import { spanIn } from "../../base/tracing/Traced.js"
 import { retriedTransactions } from "../DatabaseMetrics.js"
 import { type Ending, isInside, type Open, Snapshot, Transaction } from "../Database.js"
 import type { Restore } from "../Restore.js"
+import { changing } from "../Changing.js"
+import type { Scope } from "../Scopes.js"
 import { rolledBack } from "../SqlErrors.js"
 import { DatabaseUnavailable, OutcomeUnknown } from "../Unavailable.js"
 import { after, ask, connectionOf, type Statements } from "./Connection.js"
 import { type OpenTransaction, openTransaction, queueing } from "./OpenTransaction.js"
 import type { Pool, Taken } from "./Pool.js"
 import { isLost, isRetryable } from "./PostgresError.js"
+import { lockStatements, makeScopeLines } from "./ScopeLocks.js"
 
 /** How often a transaction is run until its deadlock or serialization failure reaches the caller. */
 const maxAttempts = 8
@@ -19,10 +22,11 @@ const firstPause = 5
 
 /**
  * Begins a transaction, whose locks must not outlive a server that stops in the middle of it. The limits are set with it, because
- * a connection pooler shares its connections. A wait for a lock ends before its statement counts as lost.
+ * a connection pooler shares its connections. A wait for a lock, and a statement, end before the statement counts as lost.
  */
 const beginRequest =
-  "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '5s'"
+  "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '5s'; " +
+  "SET LOCAL statement_timeout = '4400ms'"
 
 const spanOptions = { kind: "client", attributes: { "db.system.name": "postgresql" } } as const
 
@@ -54,6 +58,7 @@ export const makeTransactions = (
 ) => {
   const transactions = new WeakMap<Open, OpenTransaction>()
   const command = ({ client }: Taken, text: string) => ask(client, statements.once(text))
+  const inLines = makeScopeLines()
 
   /** Commits. Returns an error unless the server confirmed it; the outcome is unknown if the server did not answer. */
   const commit = (taken: Taken, { failure }: OpenTransaction): Effect.Effect<Refusal | null> =>
@@ -82,13 +87,14 @@ export const makeTransactions = (
       return { exit, mayRetry: !isInterrupted && refusal !== null && !isConnectionLost && isRetryable(refusal) }
     })
 
-  const attempt = <A, E, R>(change: Effect.Effect<A, E, R>, restore: Restore) =>
+  /** Locks the scopes with BEGIN, so that everything that the change reads is read under their locks. */
+  const attempt = <A, E, R>(scopes: ReadonlyArray<Scope>, change: Effect.Effect<A, E, R>, restore: Restore) =>
     Effect.gen(function* () {
       const taken = yield* acquire(restore)
       const transaction = openTransaction(taken, statements)
       const { open } = transaction
       transactions.set(open, transaction)
-      transaction.begin(after(taken.waitedMillis, statements.once(begin)))
+      transaction.begin(after(taken.waitedMillis, statements.once(begin + lockStatements(scopes))))
       const changed = yield* Effect.exit(
         Effect.provideService(Effect.zipLeft(restore(change), transaction.appendAll), Transaction, [open, 0])
       )
@@ -96,10 +102,10 @@ export const makeTransactions = (
       return { ...ended, endings: open.endings.splice(0) } satisfies Attempt<A, E>
     })
 
-  const outermost = <A, E, R>(change: Effect.Effect<A, E, R>) =>
+  const outermost = <A, E, R>(scopes: ReadonlyArray<Scope>, change: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) => {
       const run = (attempts: number, millis: number): Effect.Effect<A, E, Exclude<R, Transaction>> =>
-        Effect.flatMap(attempt(change, restore), ({ endings, exit, mayRetry }) =>
+        Effect.flatMap(attempt(scopes, change, restore), ({ endings, exit, mayRetry }) =>
           mayRetry && attempts < maxAttempts
             ? Metric.increment(retriedTransactions).pipe(
                 Effect.zipRight(restore(Effect.flatMap(Random.next, (some) => pause(millis * (1 - some / 2))))),
@@ -127,11 +133,13 @@ export const makeTransactions = (
       })
     )
 
-  /** Implements `Database.transaction`. */
-  const transaction = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> =>
+  const begun = <A, E, R>(
+    scopes: ReadonlyArray<Scope>,
+    change: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, Exclude<R, Transaction>> =>
     inSpan(
       Effect.flatMap(Effect.serviceOption(Transaction), (outer) => {
-        if (Option.isNone(outer)) return outermost(change)
+        if (Option.isNone(outer)) return inLines(scopes, outermost(scopes, change))
         const [open, depth] = outer.value
         const opened = transactions.get(open)
         return opened === undefined
@@ -139,6 +147,12 @@ export const makeTransactions = (
           : part(opened, depth, change)
       })
     )
+
+  /** Implements `Database.change`. */
+  const change = changing(begun)
+
+  /** Implements `Database.transaction`. */
+  const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => begun([], effect)
 
   /** Implements `Database.snapshot`. An open transaction or snapshot is reused. */
   const snapshot = <A, E, R>(reads: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -166,5 +180,5 @@ export const makeTransactions = (
       )
     })
 
-  return { transaction, snapshot, beforeCommit: queueing((open) => transactions.get(open)) } as const
+  return { change, transaction, snapshot, beforeCommit: queueing((open) => transactions.get(open)) } as const
 }

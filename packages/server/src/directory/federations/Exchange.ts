@@ -6,6 +6,7 @@ import type { AuditSource } from "../../audit/AuditEvent.js"
 import { UnknownAddresses } from "../login/UnknownAddresses.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
+import { orgScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
@@ -60,7 +61,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
     const audit = yield* AuditLog
     const limits = yield* RateLimits
     const unknown = yield* UnknownAddresses
-    const { transaction } = yield* Database
+    const { change, transaction } = yield* Database
     const { publicUrl } = yield* ServerConfig
 
     const sourceOf = ({ account, name }: Pick<Refusal, "account" | "name">): AuditSource => ({
@@ -162,7 +163,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         const session =
           account === undefined || checked.fitting === null
             ? null
-            : yield* transaction(start(account, checked.fitting, verified))
+            : yield* change([orgScope(account.org_id)], start(account, checked.fitting, verified))
         return session ?? (yield* refuse(refusalOf(reference, account, verified, checked)))
       })
     )

@@ -11,6 +11,7 @@ import { UnknownAddresses } from "../login/UnknownAddresses.js"
 import { Users } from "../login/Users.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
+import { addressScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { clientNetwork } from "../../database/limits/ClientNetwork.js"
@@ -37,7 +38,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
   effect: Effect.gen(function* () {
     const config = yield* ServerConfig
     const audit = yield* AuditLog
-    const { lock, transaction } = yield* Database
+    const { change, transaction } = yield* Database
     const limits = yield* RateLimits
     const repo = yield* IdentitiesRepo
     const unknown = yield* UnknownAddresses
@@ -68,20 +69,18 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
           message: "a user with this address is known, and this server links no known users: log in another way"
         })
       }
-      const { id: userId } = known ?? (yield* users.ensure(email))
+      const { id: userId, logins_ended: ended } = known ?? (yield* users.ensure(email))
       const linked = yield* repo.link({ id: yield* uuidV7, issuer, sub, userId, email, now })
       return linked.length === 0
         ? Either.left<Refusal>({
             reason: "other_identity",
             message: `the user with this address belongs to another account at ${name}: ask whoever runs the server`
           })
-        : Either.right<LoggedIn>({ id: userId, email })
+        : Either.right<LoggedIn>({ id: userId, email, ended })
     })
 
     /** Finds the user of a verified address, or says why there is none. */
     const resolve = Effect.fnUntraced(function* (claims: Claims, email: Email) {
-      yield* lock(`identity ${claims.issuer} ${claims.sub}`)
-      yield* lock(`login ${email}`)
       const now = timestamp(yield* Clock.currentTimeMillis)
       if (allowedDomains.length > 0 && !isOfDomain(email, allowedDomains)) {
         return Either.left<Refusal>({ reason: "domain", message: "addresses of this domain may not log in here" })
@@ -95,7 +94,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
         })
       }
       yield* repo.touch({ id: found.id, email, now })
-      return Either.right<LoggedIn>({ id: found.user_id, email: found.email })
+      return Either.right<LoggedIn>({ id: found.user_id, email: found.email, ended: found.logins_ended })
     })
 
     /** Records a refused login. Strangers could fill the log, so entries without a user are bounded. */
@@ -114,10 +113,11 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
      * Completes a login that the provider has proven. Fails with Forbidden, which says why. An address that is not verified
      * there is refused in any case: whoever can enter one would be its owner here.
      */
-    const logIn = <A, E, R>(claims: Claims, complete: Complete<A, E, R>) =>
-      transaction(
+    const logIn = <A, E, R>(claims: Claims, complete: Complete<A, E, R>) => {
+      const email = Option.getOrNull(decodeEmail(claims.email ?? ""))
+      return change(
+        [addressScope(`${claims.issuer} ${claims.sub}`), ...(email === null ? [] : [addressScope(email)])],
         Effect.gen(function* () {
-          const email = Option.getOrNull(decodeEmail(claims.email ?? ""))
           const outcome: Either.Either<LoggedIn, Refusal> =
             email === null
               ? Either.left({ reason: "no_address", message: `${name} gave no e-mail address that can be used here` })
@@ -141,6 +141,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
           return Either.right(result)
         })
       ).pipe(Effect.flatten)
+    }
 
     /** Fails with RateLimited after 30 refused logins from a client's network in 15 minutes: each asks the provider. */
     const checkLimit = Effect.flatMap(RequestInfo, ({ ip }) =>

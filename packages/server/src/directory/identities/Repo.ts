@@ -7,7 +7,8 @@ const IdentityRow = Schema.Struct({
   id: Schema.String,
   user_id: UserId,
   email: Schema.typeSchema(Email),
-  disabled_at: Schema.NullOr(Schema.String)
+  disabled_at: Schema.NullOr(Schema.String),
+  logins_ended: Schema.Number
 })
 
 const IdRow = Schema.Struct({ id: Schema.String })
@@ -18,7 +19,8 @@ export class IdentitiesRepo extends Effect.Service<IdentitiesRepo>()("@coffer/se
     return {
       /** The identity with the address that its user has here. */
       find: first(IdentityRow)`
-        SELECT i.id AS id, u.id AS user_id, u.email AS email, u.disabled_at AS disabled_at
+        SELECT i.id AS id, u.id AS user_id, u.email AS email, u.disabled_at AS disabled_at,
+          u.logins_ended AS logins_ended
         FROM identities i JOIN users u ON u.id = i.user_id
         WHERE i.issuer = ${"issuer"} AND i.sub = ${"sub"}`,
 

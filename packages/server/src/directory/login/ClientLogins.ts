@@ -5,11 +5,13 @@ import {
   showUserCode,
   type UserCode
 } from "@coffer/domain/ClientLogin"
-import { Forbidden, RateLimited } from "@coffer/domain/Errors"
+import { RateLimited } from "@coffer/domain/Errors"
 import { Effect, Metric, Redacted } from "effect"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { AuthRepo } from "../../access/credentials/Repo.js"
 import { Database } from "../../database/Database.js"
+import { userScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { macUserCode, mintClientSecret, mintUserCode } from "../../keys/ClientCodes.js"
@@ -24,6 +26,7 @@ import { ClientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLogins
 import { CodeAges } from "./CodeAges.js"
 import type { LoggedIn } from "./Completed.js"
 import { loginFailures, loginRefusals } from "./Login.js"
+import { logInAgain } from "./Sessions.js"
 
 const minute = 60_000
 const deviceMillis = 10 * minute
@@ -35,16 +38,6 @@ const beginnings: RateLimit = { kind: "device", max: 30, window: 15 * minute }
 const wrongCodes: RateLimit = { kind: "user_code", max: 10, window: 15 * minute }
 /** How many device logins may be pending, over all networks: their rows are made without a credential. */
 const maxPending = 10_000
-
-/** The person who decides about a login in the browser. */
-export interface Decider extends LoggedIn {
-  /** How often all logins of the person were ended, when the person logged in. */
-  readonly ended: number
-}
-
-const logInAgain = new Forbidden({
-  message: "your logins were ended after you logged in here: run coffer login again"
-})
 
 /** A login that waits for a person, as the page shows it. */
 export interface PendingLogin {
@@ -62,7 +55,7 @@ const pendingOf = ({ created_at, id, ip_address, machine }: PendingRow): Pending
 })
 
 /** The person whom a login is for, as the actor of its audit entries. */
-export const personSource = ({ email, id }: LoggedIn): AuditSource => ({
+export const personSource = ({ email, id }: Pick<LoggedIn, "email" | "id">): AuditSource => ({
   actor: { type: "user", id, name: email },
   orgId: null
 })
@@ -75,7 +68,8 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
     const audit = yield* AuditLog
     const limits = yield* RateLimits
     const ages = yield* CodeAges
-    const { clock, transaction } = yield* Database
+    const { change, clock, transaction } = yield* Database
+    const users = yield* AuthRepo
 
     const limited = (seconds: number) =>
       new RateLimited({
@@ -163,19 +157,16 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
       return login === undefined || (yield* ages.isExpired(login, yield* clock)) ? undefined : pendingOf(login)
     })
 
-    /** The person who has logged in, as one who may decide until the next end of all logins. */
-    const deciderOf = (person: LoggedIn): Effect.Effect<Decider> =>
-      Effect.map(repo.ended({ id: person.id }), ({ logins_ended: ended }) => ({ ...person, ended }))
-
     /** Fails with Forbidden if the person's logins were ended. Locks the person, so that none is approved at the same time. */
-    const hold = Effect.fnUntraced(function* ({ ended, id }: Decider, millis: number) {
-      if ((yield* repo.holdUser({ id, ended, now: timestamp(millis) })).length === 0) return yield* logInAgain
+    const hold = Effect.fnUntraced(function* ({ ended, id }: LoggedIn, millis: number) {
+      if ((yield* users.holdUser({ id, ended, now: timestamp(millis) })).length === 0) return yield* logInAgain
     })
 
     /** Approves or refuses a login by device. Returns whether it was still pending. */
     const decide = traced("ClientLogins.decide")(
-      Effect.fnUntraced(function* (id: string, by: Decider, decision: "approved" | "refused") {
-        return yield* transaction(
+      Effect.fnUntraced(function* (id: string, by: LoggedIn, decision: "approved" | "refused") {
+        return yield* change(
+          [userScope(by.id)],
           Effect.gen(function* () {
             const millis = yield* clock
             yield* hold(by, millis)
@@ -203,7 +194,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
     /** Returns the code that the browser brings to a program's loopback listener. The person has agreed. */
     const grant = traced("ClientLogins.grant")(
       Effect.fnUntraced(function* (
-        by: Decider,
+        by: LoggedIn,
         to: {
           readonly redirectUri: LoopbackUri
           readonly challenge: CodeChallenge
@@ -213,7 +204,8 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
         const id = yield* uuidV7
         const secret = yield* mintClientSecret
         const { ip } = yield* RequestInfo
-        yield* transaction(
+        yield* change(
+          [userScope(by.id)],
           Effect.gen(function* () {
             const millis = yield* clock
             yield* hold(by, millis)
@@ -235,7 +227,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
       })
     )
 
-    return { begin, find, pending, deciderOf, decide, grant } as const
+    return { begin, find, pending, decide, grant } as const
   }),
-  dependencies: [ClientLoginsRepo.Default, CodeAges.Default, RateLimits.Default]
+  dependencies: [AuthRepo.Default, ClientLoginsRepo.Default, CodeAges.Default, RateLimits.Default]
 }) {}

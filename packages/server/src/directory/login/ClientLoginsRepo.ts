@@ -27,14 +27,13 @@ const CandidateRow = Schema.Struct({ ...PendingRow.fields, mac: Schema.Uint8Arra
 const ClaimedRow = Schema.Struct({
   user_id: UserId,
   email: Schema.typeSchema(Email),
-  disabled_at: Schema.NullOr(Schema.String),
+  logins_ended: Schema.Number,
   machine: Schema.NullOr(MachineName),
   challenge: Schema.NullOr(CodeChallenge)
 })
 
 const IdRow = Schema.Struct({ id: Schema.String })
 const MachineRow = Schema.Struct({ machine: Schema.NullOr(MachineName) })
-const EndedRow = Schema.Struct({ logins_ended: Schema.Number })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 /** How often a wrong second half is taken for a code. */
@@ -48,20 +47,12 @@ export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffe
       UPDATE client_logins SET state = 'used' WHERE id = ${"id"} AND state = 'approved' RETURNING id`
 
     const claimed = one(ClaimedRow)`
-      SELECT u.id AS user_id, u.email AS email, u.disabled_at AS disabled_at, c.machine AS machine, c.challenge AS challenge
+      SELECT u.id AS user_id, u.email AS email, u.logins_ended AS logins_ended, c.machine AS machine, c.challenge AS challenge
       FROM client_logins c JOIN users u ON u.id = c.user_id WHERE c.id = ${"id"}`
 
     return {
       countSince: one(CountRow)`
         SELECT count(*) AS count FROM client_logins WHERE created_at > ${"since"} AND state = 'pending'`,
-
-      /** How often all logins of a user were ended. */
-      ended: one(EndedRow)`SELECT logins_ended FROM users WHERE id = ${"id"}`,
-
-      /** Locks a user for the transaction. No row if the user is disabled, or all logins were ended since. */
-      holdUser: returning(IdRow)`
-        UPDATE users SET last_seen_at = ${"now"}
-        WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
 
       insertDevice: write`
         INSERT INTO client_logins (id, kind, secret_hash, user_code_start, user_code_mac, machine, ip_address, state,

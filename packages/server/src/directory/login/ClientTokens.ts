@@ -43,10 +43,11 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
     ) {
       const claimed = yield* repo.claim(id)
       if (claimed === undefined) return null
-      const { challenge, disabled_at, email, machine, user_id } = claimed
+      const { challenge, email, logins_ended, machine, user_id } = claimed
       const source = personSource({ id: user_id, email })
       const metadata = { method, ...(machine !== null && { machine }) }
-      if (disabled_at !== null || !mayStart(challenge)) {
+      const session = mayStart(challenge) ? yield* sessions.start({ id: user_id, ended: logins_ended }) : null
+      if (session === null) {
         yield* audit.write(source, {
           action: "auth.verify_failed",
           resource_type: "user",
@@ -55,7 +56,6 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
         })
         return null
       }
-      const session = yield* sessions.start(user_id)
       yield* audit.write(source, {
         action: "auth.verify",
         resource_type: "session",

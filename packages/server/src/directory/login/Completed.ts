@@ -4,9 +4,12 @@ import type { Effect } from "effect"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import type { Transaction } from "../../database/Database.js"
 
+/** A person who has proven who they are. */
 export interface LoggedIn {
   readonly id: UserId
   readonly email: Email
+  /** How often all logins of the person had been ended by then: what was ended since starts no session. */
+  readonly ended: number
 }
 
 /** What a login has led to, and the resource of its audit entry. */

@@ -7,6 +7,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
+import { addressScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
@@ -53,7 +54,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const sessions = yield* Sessions
     const mailer = yield* Mailer
     const audit = yield* AuditLog
-    const { clock, lock, transaction } = yield* Database
+    const { change, clock } = yield* Database
     const ages = yield* CodeAges
     const limits = yield* RateLimits
     const unknown = yield* UnknownAddresses
@@ -62,12 +63,6 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       actor: { type: "user", id, name: email },
       orgId: null
     })
-
-    /**
-     * Logins of one address run one after another, so that each counts the ones before it. Returns the time after the wait: by
-     * an earlier one, the attempts of those before would be in the future, and not count.
-     */
-    const lockAddress = (email: Email) => Effect.zipRight(lock(`login ${email}`), clock)
 
     const codesAreOn = config.emailLogin
       ? Effect.void
@@ -86,11 +81,12 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
         const network = clientNetwork((yield* RequestInfo).ip)
         const code = yield* mintCode
         const id = yield* uuidV7
-        const allowed = yield* transaction(
+        const allowed = yield* change(
+          [addressScope(email)],
           Effect.gen(function* () {
             const wait = yield* limits.wait(requestsOfClient, network)
             if (wait > 0) return yield* limited("from this address", wait)
-            const millis = yield* lockAddress(email)
+            const millis = yield* clock
             const earlier = yield* repo.requestsBetween({
               email,
               since: timestamp(millis - requests.window),
@@ -127,12 +123,14 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
 
     /**
      * Counts the attempt as a failure and claims the pending code, in a separate transaction: a later failure must not
-     * uncount the attempt or allow a second use of the code.
+     * uncount the attempt or allow a second use of the code. The attempts of an address run one after another, so that each
+     * counts the ones before it.
      */
     const attempt = (email: Email) =>
-      transaction(
+      change(
+        [addressScope(email)],
         Effect.gen(function* () {
-          const millis = yield* lockAddress(email)
+          const millis = yield* clock
           const earlier = yield* repo.failuresBetween({
             email,
             since: timestamp(millis - failures.window),
@@ -147,8 +145,10 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           }
           const id = yield* uuidV7
           yield* repo.insertFailure({ id, email, now: timestamp(millis) })
+          // Before the code is claimed, which the end of all logins does too.
+          const ended = (yield* repo.findUser({ email }))?.logins_ended ?? 0
           const claimed = yield* repo.claimCode(email)
-          return { id, claimed, millis, locks: earlier.length + 1 >= failures.max }
+          return { id, claimed, ended, millis, locks: earlier.length + 1 >= failures.max }
         })
       ).pipe(Effect.tapErrorTag("LockedOut", () => Metric.increment(loginRefusals)))
 
@@ -162,7 +162,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
       complete: Complete<A, E, R>
     ) {
       yield* codesAreOn
-      const { claimed, id, locks, millis } = yield* attempt(email)
+      const { claimed, ended, id, locks, millis } = yield* attempt(email)
       const expected = claimed?.mac ?? randomBytes(32)
       const fresh =
         claimed !== undefined && (yield* ages.ageOf(claimed.id, Date.parse(claimed.created_at), millis)) < codeMillis
@@ -171,7 +171,8 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
         yield* Metric.increment(loginFailures)
         if (locks) yield* Metric.increment(lockouts)
       }
-      return yield* transaction(
+      return yield* change(
+        [addressScope(email)],
         Effect.gen(function* () {
           const user = yield* repo.findUser({ email })
           if (!right || !mayLogIn(config, email, user)) {
@@ -187,7 +188,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           }
           yield* repo.deleteFailure({ id })
           const { id: userId } = yield* users.ensure(email)
-          const completed = yield* complete({ id: userId, email })
+          const completed = yield* complete({ id: userId, email, ended })
           yield* audit.write(loginSource(email, userId), {
             action: "auth.verify",
             ...completed.resource,
@@ -206,7 +207,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
 
     /** Exchanges a code for a session's token. Fails as `exchange` does. */
     const verify = traced("Login.verify")((email: Email, code: Redacted.Redacted, kind: SessionKind = "token") =>
-      exchange(email, code, ({ id: userId }) => sessions.complete(userId, kind))
+      exchange(email, code, (person) => sessions.complete(person, kind))
     )
 
     return { request, exchange, verify } as const

@@ -1,6 +1,6 @@
 import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
-import { NotFound } from "@coffer/domain/Errors"
-import { SessionId, type UserId } from "@coffer/domain/Ids"
+import { Forbidden, NotFound } from "@coffer/domain/Errors"
+import { SessionId } from "@coffer/domain/Ids"
 import type { Session, SessionKind } from "@coffer/domain/Session"
 import { Clock, Effect, Redacted } from "effect"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -13,9 +13,14 @@ import { nextTick } from "../../base/EventLoop.js"
 import { AuthRepo } from "../../access/credentials/Repo.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { traced } from "../../base/tracing/Traced.js"
+import type { LoggedIn } from "./Completed.js"
 
 /** How many sessions are deleted between two event-loop ticks. */
 const batchSize = 100
+
+export const logInAgain = new Forbidden({
+  message: "your logins were ended after you logged in here: log in again"
+})
 
 /** The sessions of people. A service account lists none, and ends only that of its own request. */
 export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
@@ -23,11 +28,16 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     const repo = yield* AuthRepo
     const audit = yield* AuditLog
 
-    /** Starts a session and returns its token, of which only a hash is stored. Call it in a transaction. */
+    /**
+     * Starts a session and returns its token, of which only a hash is stored. Returns null if the person was disabled, or all
+     * logins of the person were ended, since the person was proven. Call it in a transaction.
+     */
     const start = traced("Sessions.start")(
-      Effect.fnUntraced(function* (userId: UserId, kind: SessionKind = "token") {
-        const token = yield* mintToken("session")
+      Effect.fnUntraced(function* ({ ended, id: userId }: Pick<LoggedIn, "ended" | "id">, kind: SessionKind = "token") {
         const created_at = timestamp(yield* Clock.currentTimeMillis)
+        // First: whoever ends the logins of the person waits for this transaction, or this one for them.
+        if ((yield* repo.holdUser({ id: userId, ended, now: created_at })).length === 0) return null
+        const token = yield* mintToken("session")
         const id = SessionId.make(yield* uuidV7)
         yield* repo.insertSession({
           id,
@@ -37,17 +47,20 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
           ip: (yield* RequestInfo).ip,
           now: created_at
         })
-        yield* repo.touchUser({ id: userId, now: created_at })
         return { id, token }
       })
     )
 
-    /** Completes a login by a session, whose token is the result. */
-    const complete = (userId: UserId, kind: SessionKind) =>
-      Effect.map(start(userId, kind), ({ id, token }) => ({
-        result: token,
-        resource: { resource_type: "session", resource_id: id } as const
-      }))
+    /** Completes a login by a session, whose token is the result. Fails with Forbidden if `start` starts none. */
+    const complete = (person: LoggedIn, kind: SessionKind) =>
+      Effect.flatMap(start(person, kind), (started) =>
+        started === null
+          ? logInAgain
+          : Effect.succeed({
+              result: started.token,
+              resource: { resource_type: "session", resource_id: started.id } as const
+            })
+      )
 
     const list = traced("Sessions.list")(
       Effect.fnUntraced(function* (actor: Actor) {

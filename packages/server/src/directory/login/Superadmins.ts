@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
+import { serverScope } from "../../database/Scopes.js"
 import { now } from "../../base/Time.js"
 import { AuthRepo } from "../../access/credentials/Repo.js"
 import { Users } from "./Users.js"
@@ -10,9 +11,10 @@ export const SuperadminsLive = Layer.effectDiscard(
   Effect.gen(function* () {
     const { superadmins } = yield* ServerConfig
     const users = yield* Users
-    const { transaction } = yield* Database
+    const { change } = yield* Database
     const repo = yield* AuthRepo
-    yield* transaction(
+    yield* change(
+      [serverScope],
       Effect.gen(function* () {
         yield* Effect.forEach(superadmins, (email) => users.ensure(email), { discard: true })
         yield* repo.setSuperadmins(superadmins, yield* now)

@@ -1,8 +1,13 @@
 import { Api } from "@coffer/domain/Api"
+import type { UserId } from "@coffer/domain/Ids"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access } from "../../access/Access.js"
+import { type Scope, serverScope, userScope } from "../../database/Scopes.js"
 import { UserDirectory } from "./Users.js"
+
+/** The list of users, whose superadmins are counted, and the sessions of one of them. */
+const scopesOf = (id: UserId): ReadonlyArray<Scope> => [serverScope, userScope(id)]
 
 export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
   Effect.gen(function* () {
@@ -13,14 +18,24 @@ export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
         Effect.flatMap(access.everywhere("user.list"), (everywhere) => users.list(everywhere, urlParams))
       )
       .handle("disable", ({ path }) =>
-        access.change(access.everywhere("user.disable"), (everywhere) => users.disable(everywhere, path.user_id))
+        access.change(
+          access.everywhere("user.disable"),
+          (everywhere) => users.disable(everywhere, path.user_id),
+          scopesOf(path.user_id)
+        )
       )
       .handle("enable", ({ path }) =>
-        access.change(access.everywhere("user.enable"), (everywhere) => users.enable(everywhere, path.user_id))
+        access.change(
+          access.everywhere("user.enable"),
+          (everywhere) => users.enable(everywhere, path.user_id),
+          scopesOf(path.user_id)
+        )
       )
       .handle("endSessions", ({ path }) =>
-        access.change(access.everywhere("user.end_sessions"), (everywhere) =>
-          users.endSessions(everywhere, path.user_id)
+        access.change(
+          access.everywhere("user.end_sessions"),
+          (everywhere) => users.endSessions(everywhere, path.user_id),
+          scopesOf(path.user_id)
         )
       )
   })

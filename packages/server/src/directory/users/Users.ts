@@ -85,7 +85,6 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         if (id === everywhere.actor.id) {
           return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
         }
-        // The acting superadmin may have been disabled since the request was authorized.
         if (
           user.superadmin === 1 &&
           user.disabled_at === null &&

@@ -17,17 +17,17 @@ export class Completion extends Effect.Service<Completion>()("@coffer/server/Com
     const sessions = yield* Sessions
 
     /** Starts the browser's own session. */
-    const browser = Effect.fnUntraced(function* ({ email, id }: LoggedIn, next: string) {
+    const browser = Effect.fnUntraced(function* (person: LoggedIn, next: string) {
       const { headers } = yield* NodeRequest.current
       const reach = yield* cookieReach(config, headers)
-      const { resource, result: token } = yield* sessions.complete(id, "cookie")
-      const response = yield* flows.end(setSessionCookie(donePage(email, next), reach, token))
+      const { resource, result: token } = yield* sessions.complete(person, "cookie")
+      const response = yield* flows.end(setSessionCookie(donePage(person.email, next), reach, token))
       return { result: response, resource }
     })
 
     /** Asks whether a program may log in. The person is proven, and has no session yet. */
     const program = (flow: Flow, user: LoggedIn) =>
-      Effect.map(programs.askAfter(flow, user), (result) => ({
+      Effect.map(programs.ask(flow, user), (result) => ({
         result,
         resource: { resource_type: "user", resource_id: user.id } as const
       }))

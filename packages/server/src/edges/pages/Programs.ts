@@ -2,7 +2,7 @@ import { TypedUserCode } from "@coffer/domain/ClientLogin"
 import { ValidationError } from "@coffer/domain/Errors"
 import { HttpServerResponse } from "@effect/platform"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { ClientLogins, type Decider } from "../../directory/login/ClientLogins.js"
+import { ClientLogins } from "../../directory/login/ClientLogins.js"
 import type { LoggedIn } from "../../directory/login/Completed.js"
 import { readForm } from "../../http/Form.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
@@ -38,8 +38,8 @@ export class Programs extends Effect.Service<Programs>()("@coffer/server/Program
       return codePage(flows.begin({ type: "device", id: null }), code.slice(0, 20))
     })
 
-    /** Asks the person who has logged in. */
-    const ask = Effect.fnUntraced(function* (flow: Flow, person: Decider) {
+    /** Asks the person who has logged in, for as long as that login counts. */
+    const ask = Effect.fnUntraced(function* (flow: Flow, person: LoggedIn) {
       const { csrf, intent } = flow
       switch (intent.type) {
         case "browser":
@@ -55,10 +55,6 @@ export class Programs extends Effect.Service<Programs>()("@coffer/server/Program
         }
       }
     })
-
-    /** Asks the person who has just logged in. Call it in the transaction of the login. */
-    const askAfter = (flow: Flow, person: LoggedIn) =>
-      Effect.flatMap(logins.deciderOf(person), (decider) => ask(flow, decider))
 
     const takeCode = (flow: Flow, text: string) =>
       Option.match(decodeUserCode(text), {
@@ -88,7 +84,7 @@ export class Programs extends Effect.Service<Programs>()("@coffer/server/Program
     )
 
     /** Takes the browser back to the program, with a code or with the refusal. */
-    const goBack = Effect.fnUntraced(function* (intent: Loopback, person: Decider, isApproved: boolean) {
+    const goBack = Effect.fnUntraced(function* (intent: Loopback, person: LoggedIn, isApproved: boolean) {
       const { challenge, machine, redirect_uri, state } = intent
       const answer = isApproved
         ? { code: Redacted.value(yield* logins.grant(person, { redirectUri: redirect_uri, challenge, machine })) }
@@ -117,7 +113,7 @@ export class Programs extends Effect.Service<Programs>()("@coffer/server/Program
       Effect.flatMap(settle(flow, form.get("answer") === "yes"), flows.end)
     )
 
-    return { askAfter, start, enterCode, decide } as const
+    return { ask, start, enterCode, decide } as const
   }),
   dependencies: [ClientLogins.Default, Flows.Default]
 }) {}

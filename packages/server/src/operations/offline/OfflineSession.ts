@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { EngineLive } from "../Engine.js"
 import { Database } from "../../database/Database.js"
+import { addressScope } from "../../database/Scopes.js"
 import { InstanceLive } from "../../keys/Instance.js"
 import { KeyringLive } from "../../keys/Keyring.js"
 import { StartupError } from "../../base/StartupError.js"
@@ -18,8 +19,9 @@ export const offlineSession = (email: Email) =>
     const users = yield* Users
     const sessions = yield* Sessions
     const audit = yield* AuditLog
-    const { transaction } = yield* Database
-    return yield* transaction(
+    const { change } = yield* Database
+    return yield* change(
+      [addressScope(email)],
       Effect.gen(function* () {
         const user = yield* users.ensure(email)
         if (user.disabled_at !== null) {
@@ -27,7 +29,8 @@ export const offlineSession = (email: Email) =>
             message: `${email} is disabled: ask a superadmin to run coffer user enable ${email}; if there is no other superadmin, set SUPERADMIN_EMAIL_1 to another address and start the server`
           })
         }
-        const session = yield* sessions.start(user.id)
+        const session = yield* sessions.start({ id: user.id, ended: user.logins_ended })
+        if (session === null) return yield* Effect.dieMessage("a user changed during the start of an offline session")
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },
           { action: "auth.verify", resource_type: "session", resource_id: session.id, metadata: { email } }
