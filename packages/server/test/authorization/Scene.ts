@@ -6,7 +6,7 @@ import { AuthRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
 import { Effect, Redacted } from "effect"
-import { freshFolder } from "../support/Program.js"
+import { freshFolder, type Json } from "../support/Program.js"
 import { email } from "../support/Services.js"
 import { startWatched } from "../support/Watched.js"
 import { publicUrl } from "../federations/Signer.js"
@@ -53,14 +53,21 @@ const repo = Effect.provide(AuthRepo, AuthRepo.Default)
 const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
 const rootEmail = email("root@example.com")
 
-/** A server with a superadmin who sets the scenes. */
-export const startScenes = async () => {
-  const server = await startWatched({
-    SERVICE_ORG_CREATION: "superadmin",
-    SERVICE_PUBLIC_URL: publicUrl,
-    BACKUP_DIR: freshFolder()
-  })
+/** The settings of a server with scenes. */
+export const sceneSettings = () => ({
+  SERVICE_ORG_CREATION: "superadmin",
+  SERVICE_PUBLIC_URL: publicUrl,
+  BACKUP_DIR: freshFolder()
+})
 
+/** What scenes are set with. */
+export interface Stage {
+  readonly run: <A, E>(effect: Effect.Effect<A, E, Database>) => Promise<A>
+  readonly do: (headers: Caller["headers"], method: string, path: string, body?: unknown) => Promise<Json>
+}
+
+/** Scenes on a server, set by a superadmin. */
+export const scenesOn = async <Server extends Stage>(server: Server) => {
   const write = (change: (repo: AuthRepo, now: string) => ReturnType<AuthRepo["insertSession"]>): Promise<void> =>
     server.run(
       Effect.flatMap(Effect.all([Database, repo]), ([{ transaction }, found]) =>
@@ -176,5 +183,11 @@ export const startScenes = async () => {
     }
   }
 }
+
+/** A server in this process whose requests are watched, with scenes. */
+export const startScenes = async () => scenesOn(await startWatched(sceneSettings()))
+
+/** A server with scenes, wherever it runs. */
+export type Staged = Awaited<ReturnType<typeof scenesOn<Stage>>>
 
 export type Scenes = Awaited<ReturnType<typeof startScenes>>

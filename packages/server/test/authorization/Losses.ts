@@ -1,0 +1,128 @@
+import {
+  type Ask,
+  askOf,
+  type Endpoint,
+  endpoints,
+  parametersOf,
+  type Parameter,
+  pathOf,
+  type Place
+} from "./Contract.js"
+import { type Caller, restsOn, type Scene, type Staged } from "./Scene.js"
+import { word } from "./Service.js"
+
+/** What is taken away meanwhile, for which calls, and how a call is refused then. */
+export interface Loss {
+  readonly statuses: ReadonlyArray<401 | 403 | 404>
+  readonly concerns: (endpoint: Endpoint, kind: Caller["kind"]) => boolean
+  readonly happens: (scene: Scene) => Promise<unknown>
+}
+
+const has = (endpoint: Endpoint, parameter: Parameter) => parametersOf(endpoint).includes(parameter)
+const orgOf = ({ place }: Scene) => `/api/orgs/${place.org_name}`
+
+/** Everything that a right to a call can rest on, and how it is lost. */
+export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
+  "the sessions of the caller are ended": {
+    statuses: [401],
+    concerns: (_, kind) => kind === "user",
+    happens: ({ caller }) => server.asRoot("POST", `/api/users/${caller.id}/end-sessions`)
+  },
+  "the caller logs out": {
+    statuses: [401],
+    concerns: (_, kind) => kind === "user",
+    happens: ({ caller }) => server.do(caller.headers, "DELETE", "/api/auth/logout")
+  },
+  "the caller is disabled": {
+    statuses: [401],
+    concerns: (_, kind) => kind === "user",
+    happens: ({ caller }) => server.asRoot("POST", `/api/users/${caller.id}/disable`)
+  },
+  "the key of the caller is replaced": {
+    statuses: [401],
+    concerns: (_, kind) => kind === "account",
+    happens: (scene) => server.asRoot("POST", `${orgOf(scene)}/service-accounts/${scene.caller.id}/rotate`, {})
+  },
+  "the account that calls is revoked": {
+    // Its rules go with it: what finds that out before the change says so.
+    statuses: [401, 403],
+    concerns: (_, kind) => kind === "account",
+    happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/service-accounts/${scene.caller.id}`)
+  },
+  "the role of the caller is taken": {
+    statuses: [403],
+    concerns: (endpoint, kind) => kind === "user" && restsOn(endpoint).role !== undefined,
+    happens: (scene) => server.asRoot("PATCH", `${orgOf(scene)}/members/${scene.caller.id}`, { role: "member" })
+  },
+  "the rule of the caller is revoked": {
+    statuses: [403],
+    concerns: (endpoint, kind) => kind === "account" || restsOn(endpoint).permission !== undefined,
+    happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/acl/${scene.caller.rule ?? ""}`)
+  },
+  "the caller is put out of the organization": {
+    statuses: [404],
+    concerns: (endpoint, kind) => kind === "user" && restsOn(endpoint).role !== undefined,
+    happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/members/${scene.caller.id}`)
+  },
+  "the caller is a superadmin no more": {
+    statuses: [403],
+    concerns: (endpoint) => restsOn(endpoint).superadmin,
+    happens: () => server.setSuperadmins()
+  },
+  "the environment is removed": {
+    statuses: [404],
+    concerns: (endpoint) => has(endpoint, "env_name"),
+    happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod`)
+  },
+  "the project is removed": {
+    statuses: [404],
+    concerns: (endpoint) => has(endpoint, "project_name"),
+    happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop`)
+  },
+  "the organization is removed": {
+    statuses: [404],
+    concerns: (endpoint, kind) => has(endpoint, "org_name") && kind === "user",
+    happens: (scene) => server.asRoot("DELETE", orgOf(scene))
+  },
+  "the organization of the account is removed": {
+    statuses: [401, 404],
+    concerns: (endpoint, kind) => has(endpoint, "org_name") && kind === "account",
+    happens: (scene) => server.asRoot("DELETE", orgOf(scene))
+  }
+})
+
+/** These ask for no credential: there is nothing to take from whoever makes them. */
+const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
+
+/** These need an other side: see the tests of `use`. */
+const hasOtherSide = (path: string): boolean => /\/(use|approve|refuse)$/.test(path)
+
+/** Those of backups first: each reads the whole database, which grows with every scene. */
+export const changing = endpoints
+  .filter(({ call, method, path }) => method !== "GET" && !open.includes(call) && !hasOtherSide(path))
+  .toSorted((a, b) => Number(b.path.includes("backups")) - Number(a.path.includes("backups")))
+
+/** Requests that change something, where the contract's own would not. */
+const bodies: Readonly<Record<string, (place: Place) => unknown>> = {
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/revert": () => ({ to: 1 }),
+  "POST /api/backups/drill": ({ backup_id }) => ({ backup_id })
+}
+
+/** What has to be so for a call to change something. */
+const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Promise<unknown>>> => ({
+  "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key/undelete": (scene) =>
+    server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod/secrets/SHARED`),
+  "POST /api/users/:user_id/enable": ({ place }) => server.asRoot("POST", `/api/users/${place.user_id}/disable`)
+})
+
+/** Sets the scene of a call, and returns the request of its caller. */
+export const prepareOn = async (server: Staged, endpoint: Endpoint, kind: Caller["kind"]) => {
+  const scene = await server.scene(endpoint, kind)
+  await beforeOn(server)[endpoint.call]?.(scene)
+  const { caller, place } = scene
+  const patterns = { project_pattern: "webshop", env_pattern: "staging" }
+  const body = bodies[endpoint.call]?.(place)
+  const ask: Ask = body === undefined ? askOf(endpoint, { place, fresh: word(), self: {}, patterns }) : { body }
+  const { method } = endpoint
+  return { scene, ask: { method, path: pathOf(endpoint, place), headers: caller.headers, body: ask.body } }
+}

@@ -1,0 +1,131 @@
+import { OrgId, UserId } from "@coffer/domain/Ids"
+import { lockStatements } from "@coffer/server/database/postgres/ScopeLocks"
+import { orgScope, type Scope, serverScope, userScope } from "@coffer/server/database/Scopes"
+import { Client } from "pg"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Endpoint } from "../authorization/Contract.js"
+import { changing, type Loss, lossesOn, prepareOn } from "../authorization/Losses.js"
+import { type Caller, restsOn, type Scene, sceneSettings, scenesOn, type Staged } from "../authorization/Scene.js"
+import { serverUrl } from "../support/postgres/Databases.js"
+import { startServers } from "../support/postgres/Running.js"
+
+// A call waits for the scope of its change before it reads anything: what is taken from its caller on another server while it
+// waits keeps the change from happening, and nothing that is taken after it had its turn does.
+
+let running: Awaited<ReturnType<typeof startServers>>
+/** The server of the scenes and the losses, and the one of the calls. */
+let first: Staged
+let second: (typeof running)["servers"][number]
+let locks: Client
+
+beforeAll(async () => {
+  running = await startServers(2, sceneSettings())
+  const [one, other] = running.servers
+  if (one === undefined || other === undefined) return assert.fail("two servers were not started")
+  first = await scenesOn(one)
+  second = other
+  locks = new Client({ connectionString: `${serverUrl()}/${running.name}` })
+  await locks.connect()
+})
+
+afterAll(async () => {
+  await locks.end()
+  await running.stop()
+})
+
+/** The scope that the change of a call locks first. */
+const scopeOf = async ({ path }: Endpoint, { caller, place }: Scene): Promise<Scope> => {
+  if (path.startsWith("/api/users/")) return serverScope
+  if (!path.includes(":org_name")) return userScope(UserId.make(caller.id))
+  const { rows } = await locks.query<{ id: string }>(
+    "SELECT id FROM organizations WHERE name = $1 AND removed_at IS NULL",
+    [place.org_name]
+  )
+  return orgScope(OrgId.make(rows[0]?.id ?? assert.fail("no organization")))
+}
+
+const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** Waits until so many statements wait for a scope, or `ended` says that a request has ended instead. */
+const waiting = async (count: number, ended: () => boolean): Promise<void> => {
+  for (let tries = 0; tries < 400 && !ended(); tries++) {
+    const { rows } = await locks.query<{ waiting: number }>(
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`
+    )
+    if ((rows[0]?.waiting ?? 0) >= count) return
+    await pause(5)
+  }
+  if (!ended()) assert.fail(`${count} requests should wait for a scope`)
+}
+
+/** A request that was sent, and whether it has ended. */
+const started = <A>(sent: Promise<A>) => {
+  const state = { ended: false }
+  const result = sent.finally(() => {
+    state.ended = true
+  })
+  result.catch(() => undefined)
+  return { result, ended: () => state.ended }
+}
+
+/** Runs a test while it holds the first scope of a call, which it releases with `release`. */
+const holding = async <A>(scope: Scope, test: (release: () => Promise<unknown>) => Promise<A>): Promise<A> => {
+  await locks.query(`BEGIN${lockStatements([scope])}`)
+  let held = true
+  const release = async () => {
+    if (held) await locks.query("ROLLBACK")
+    held = false
+  }
+  return test(release).finally(release)
+}
+
+/** The call waits first. Returns whether the loss waits behind it, in which case the call must succeed. */
+const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string, loss: Loss): Promise<boolean> => {
+  const { ask, scene } = await prepareOn(first, endpoint, kind)
+  return holding(await scopeOf(endpoint, scene), async (release) => {
+    const call = started(second.send(ask))
+    await waiting(1, call.ended)
+    assert.isFalse(call.ended(), `${kind}, ${name}: the call did not wait for its scope`)
+    const taken = started(loss.happens(scene))
+    await waiting(2, taken.ended)
+    const isBehind = !taken.ended()
+    if (!isBehind) await taken.result
+    await release()
+    const { status, text } = await call.result
+    const told = `${kind}, ${name}: ${status} ${text}`
+    if (isBehind) assert.isBelow(status, 300, told)
+    else assert.include<unknown>(loss.statuses, status, told)
+    // The call may have removed what the loss is about.
+    await taken.result.catch(() => undefined)
+    return isBehind
+  })
+}
+
+/** The loss waits first, and the call behind it. */
+const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string, loss: Loss): Promise<void> => {
+  const { ask, scene } = await prepareOn(first, endpoint, kind)
+  await holding(await scopeOf(endpoint, scene), async (release) => {
+    const taken = started(loss.happens(scene))
+    await waiting(1, taken.ended)
+    const call = started(second.send(ask))
+    await waiting(2, call.ended)
+    assert.isFalse(call.ended(), `${kind}, ${name}: the call did not wait for its scope`)
+    await release()
+    await taken.result
+    const { status, text } = await call.result
+    assert.include<unknown>(loss.statuses, status, `${kind}, ${name}, which came first: ${status} ${text}`)
+  })
+}
+
+describe("a call on one server changes nothing once its caller has lost the right to it on another:", () => {
+  it.each(changing.map((endpoint) => [endpoint.call, endpoint] as const))("%s", async (_call, endpoint) => {
+    const kinds = restsOn(endpoint).account ? (["user", "account"] as const) : (["user"] as const)
+    for (const kind of kinds) {
+      for (const [name, loss] of Object.entries(lossesOn(first))) {
+        if (!loss.concerns(endpoint, kind)) continue
+        if (await callFirst(endpoint, kind, name, loss)) await lossFirst(endpoint, kind, name, loss)
+      }
+    }
+  })
+})
