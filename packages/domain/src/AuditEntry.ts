@@ -64,6 +64,7 @@ export const auditActions = [
   "backup.drill",
   "key.rotate",
   "audit.break",
+  "audit.missing",
   "access.denied"
 ] as const
 export type AuditAction = (typeof auditActions)[number]

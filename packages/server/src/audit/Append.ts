@@ -3,6 +3,7 @@ import { type Array, Effect } from "effect"
 import { timestamp } from "../base/Time.js"
 import { uuidV7At } from "../base/Uuid.js"
 import { breakLink, type Draft, genesis, type Head, headMac, link, sameLink } from "./Chain.js"
+import type { EntryGroup } from "./AuditEvent.js"
 import type { AuditRepo, LinkedEntry } from "./Repo.js"
 
 /** The log of events that belong to no organization. */
@@ -28,19 +29,29 @@ const isWhole = (key: KeyObject, { head, last }: Pick<LogEnd, "head" | "last">):
     ? head === last
     : sameLink(head.mac, headMac(key, head)) && head.seq === last.seq && sameLink(head.chain, last.chain)
 
-/** The entry that records a break. It holds the head as it was found, because the head row is overwritten. */
-const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, millis: number): Draft => ({
+/** An entry of the log itself. */
+const ownEntry = (log: string, action: "audit.break" | "audit.missing", metadata: object, millis: number): Draft => ({
   id: uuidV7At(millis),
   log,
   org_id: log === systemLog ? null : log,
   actor_type: "system",
   actor_id: null,
   actor_name: "audit log",
-  action: "audit.break",
+  action,
   resource_type: log === systemLog ? "server" : "org",
   resource_id: log === systemLog ? null : log,
   ip_address: null,
-  metadata: JSON.stringify({ head, last })
+  metadata: JSON.stringify(metadata)
+})
+
+/** The entry that records a break. It holds the head as it was found, because the head row is overwritten. */
+const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, millis: number): Draft =>
+  ownEntry(log, "audit.break", { head, last }, millis)
+
+/** The entry that says how many entries could not be kept until the log could be written again. */
+export const missingEntry = (log: string, entries: number, millis: number): EntryGroup => ({
+  drafts: [ownEntry(log, "audit.missing", { entries }, millis)],
+  millis
 })
 
 /**

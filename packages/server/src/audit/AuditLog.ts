@@ -1,19 +1,13 @@
 import { NotReady } from "@coffer/domain/Errors"
-import { Array, Cause, Data, Effect, Either, Option, Queue } from "effect"
+import { Array, Cause, Clock, Data, Effect, Either, identity, Option, Schedule } from "effect"
 import { ServerConfig } from "../base/Config.js"
-import { afterwards, Database, Transaction, settled } from "../database/Database.js"
+import { afterCommit, afterwards, Database, Transaction, settled } from "../database/Database.js"
 import { nextTick } from "../base/EventLoop.js"
-import { systemLog } from "./Append.js"
-import {
-  type AuditEvent,
-  type AuditSource,
-  charactersOf,
-  entryGroup,
-  type EntryGroup,
-  inBatches,
-  logOf
-} from "./AuditEvent.js"
-import { groupAppends } from "./GroupAppends.js"
+import { isDiskFull } from "../base/Reason.js"
+import { missingEntry, systemLog } from "./Append.js"
+import { type AuditEvent, type AuditSource, entryGroup, type EntryGroup, logOf } from "./AuditEvent.js"
+import { groupAppends, type Lost } from "./GroupAppends.js"
+import { makePending } from "./Pending.js"
 import { AuditRepo } from "./Repo.js"
 
 /** Rolls back the entry of a readiness check. */
@@ -21,29 +15,58 @@ class ProbeDone extends Data.TaggedError("ProbeDone") {}
 
 const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
 
-const queueCapacity = 10_000
-/** How many characters of metadata the queue holds: one entry can have 250,000. */
-const queueCharacters = 16 * 1024 * 1024
-const batchSize = 200
 /** How many entries of one change are appended in one event-loop tick. */
 const entriesAtOnce = 20
 const batchWindow = "25 millis"
+const retryWindow = "1 second"
+/** How often the last flush is tried before the server ends. */
+const lastTries = 10
 
 /**
  * The audit trail. Call `write` in the transaction of the change; its entry is committed with it. `read` queues the entry of a
- * read, which is committed with others within 50 ms. With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or
+ * read, which is committed with others within 50 ms. Entries that the database fails to take are kept, and written later. With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or
  * change fails if its entry cannot be written.
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
-    const { beforeCommit, transaction } = yield* Database
+    const { beforeCommit, isShared, transaction } = yield* Database
     const repo = yield* AuditRepo
     const { auditRequired } = yield* ServerConfig
-    const queue = yield* Queue.bounded<EntryGroup>(queueCapacity)
-    const hasQueued = yield* Effect.makeLatch()
+    const pending = makePending()
+    const hasPending = yield* Effect.makeLatch()
     const flushing = yield* Effect.makeSemaphore(1)
     const appends = yield* groupAppends
-    const { broken, commitIfPossible, failing } = appends
+    const { broken, failing } = appends
+
+    let isDelaying = false
+
+    /** Logs the first delay, and the end of all. */
+    const noteDelay = ([first]: ReadonlyArray<Lost>) => {
+      const [before, now] = [isDelaying, first !== undefined]
+      isDelaying = now
+      if (before === now) return Effect.void
+      if (first === undefined) return Effect.logInfo("the delayed audit entries are written")
+      return isDiskFull(Cause.squash(first.cause))
+        ? Effect.logError("audit entries could not be written and are kept: the disk with the database is full")
+        : Effect.logError("audit entries could not be written and are kept", first.cause)
+    }
+
+    /** Keeps entries that the database failed to take, until it takes them. */
+    const keep = (delayed: ReadonlyArray<Lost>) =>
+      Effect.suspend(() => {
+        for (const { group } of delayed) pending.keep(group)
+        if (delayed.length > 0) hasPending.unsafeOpen()
+        return noteDelay(delayed)
+      })
+
+    /** Appends in a separate transaction. Entries that cannot be appended now are kept, or fail the caller if they are required. */
+    const append = (group: EntryGroup): Effect.Effect<void> =>
+      Effect.flatMap(appends.commit([group]), (lost) => {
+        const [first] = lost
+        return first !== undefined && auditRequired
+          ? Effect.zipRight(appends.reportLost([group], first.cause), Effect.die(Cause.squash(first.cause)))
+          : Effect.flatMap(appends.separate(lost), keep)
+      })
 
     /** Fails while the log cannot be appended to. Writes an entry, rolls it back, and writes the head as it was. */
     const probeAppend = (log: string) =>
@@ -77,7 +100,10 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     /** Appends the entries of all changes of a group commit together, right before the commit. */
     const appendAtCommit = beforeCommit<EntryGroup>((groups) =>
-      Effect.flatMap(appends.appendGroups(groups), appends.reportEachLost)
+      appends.appendGroups(groups).pipe(
+        Effect.flatMap(appends.separate),
+        Effect.flatMap((delayed) => (delayed.length === 0 ? Effect.void : afterCommit(keep(delayed))))
+      )
     )
 
     /** Appends now, so that a failure fails the change. */
@@ -109,36 +135,23 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
           return Effect.forEach(
             Array.chunksOf(events, entriesAtOnce),
             (some, index) =>
-              Effect.zipRight(
-                index === 0 ? Effect.void : nextTick,
-                Effect.flatMap(entryGroup(source, some), (group) => commitIfPossible([group]))
-              ),
+              Effect.zipRight(index === 0 ? Effect.void : nextTick, Effect.flatMap(entryGroup(source, some), append)),
             { discard: true }
           )
         }
         return Effect.zipWith(entryGroup(source, events), Effect.serviceOption(Transaction), (group, open) =>
           Option.isNone(open)
-            ? commitIfPossible([group])
+            ? append(group)
             : Effect.provideService(appendInTransaction(group), Transaction, open.value)
         ).pipe(Effect.flatten)
       })
 
-    /** How many characters of metadata are in the queue. */
-    let queued = 0
-
-    /** Returns false if the queue is full. */
-    const enqueue = (group: EntryGroup): boolean => {
-      const more = charactersOf(group)
-      if (queued + more > queueCharacters || !queue.unsafeOffer(group)) return false
-      queued += more
-      hasQueued.unsafeOpen()
-      return true
-    }
-
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
-      Effect.flatMap(entryGroup(source, [event]), (group) =>
-        auditRequired || !enqueue(group) ? commitIfPossible([group]) : Effect.void
-      )
+      Effect.flatMap(entryGroup(source, [event]), (group) => {
+        if (auditRequired || !pending.offer(group)) return append(group)
+        hasPending.unsafeOpen()
+        return Effect.void
+      })
 
     /** As `read`, for a refusal. Inside a transaction it waits for the end, so that a rollback does not lose it. */
     const denied = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
@@ -150,36 +163,50 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         })
       )
 
-    /** Writes the whole queue in order, after any flush that is already running. */
-    const flush = Queue.takeUpTo(queue, batchSize).pipe(
-      Effect.map((groups) => {
-        for (const group of groups) queued -= charactersOf(group)
-        return [...groups]
-      }),
-      Effect.tap((groups) =>
-        Effect.forEach(
-          inBatches(groups),
-          (batch, index) =>
-            Effect.zipRight(
-              index === 0 ? Effect.void : nextTick,
-              Effect.ignore(Effect.sandbox(appends.commitPatiently(batch)))
-            ),
-          { discard: true }
-        )
-      ),
-      Effect.repeat({ while: (written) => written.length === batchSize }),
-      flushing.withPermits(1),
-      Effect.uninterruptible,
-      Effect.asVoid
-    )
+    /** Appends batches, and puts back what is delayed. Returns whether nothing is. */
+    const appendBatches = Effect.fnUntraced(function* (batches: ReadonlyArray<ReadonlyArray<EntryGroup>>) {
+      const delayed: Array<Lost> = []
+      for (const [index, batch] of batches.entries()) {
+        if (index > 0) yield* nextTick
+        delayed.push(...(yield* Effect.flatMap(appends.commit(batch), appends.separate)))
+      }
+      pending.putBack(delayed.map(({ group }) => group))
+      if (batches.length > 0) yield* noteDelay(delayed)
+      return delayed.length === 0
+    })
 
-    // `flush` takes and writes uninterruptibly, so entries that an interrupt leaves in the queue go to the final flush.
-    const worker = hasQueued.await.pipe(
-      Effect.zipRight(hasQueued.close),
-      Effect.zipRight(Effect.sleep(batchWindow)),
-      Effect.zipRight(flush)
+    /** Records how many entries there was no room for. */
+    const appendMissing = Effect.gen(function* () {
+      const millis = yield* Clock.currentTimeMillis
+      return yield* appendBatches(pending.takeMissing().map(([log, entries]) => [missingEntry(log, entries, millis)]))
+    })
+
+    /** Writes all that is pending in order, after any flush that is already running. Returns whether nothing is delayed. */
+    const flushed = Effect.suspend(() => appendBatches(pending.take(isShared))).pipe(
+      Effect.repeat({ while: (isDone) => isDone && pending.size() > 0 }),
+      Effect.flatMap((isDone) => (isDone ? appendMissing : Effect.succeed(false))),
+      flushing.withPermits(1),
+      Effect.uninterruptible
     )
-    yield* Effect.addFinalizer(() => flush)
+    const flush = Effect.asVoid(flushed)
+
+    // `flush` takes and writes uninterruptibly, so entries that an interrupt leaves pending go to the last flush.
+    const worker = hasPending.await.pipe(
+      Effect.zipRight(hasPending.close),
+      Effect.zipRight(Effect.sleep(batchWindow)),
+      Effect.zipRight(flushed),
+      Effect.flatMap((isDone) => (isDone ? Effect.void : Effect.zipRight(Effect.sleep(retryWindow), hasPending.open)))
+    )
+    const lastFlush = flushed.pipe(
+      Effect.repeat({ until: identity<boolean>, schedule: Schedule.spaced(retryWindow), times: lastTries }),
+      Effect.zipRight(
+        Effect.suspend(() => {
+          const lost = pending.take(false).flat()
+          return lost.length === 0 ? Effect.void : appends.reportLost(lost, Cause.die("the server ends"))
+        })
+      )
+    )
+    yield* Effect.addFinalizer(() => lastFlush)
     yield* Effect.forkScoped(Effect.forever(worker))
 
     return {
@@ -197,8 +224,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
           ? new NotReady({ message: "an audit log was changed behind the server's back: the server's log names it" })
           : Effect.forEach([...failing], retry, { discard: true })
       ),
-      /** How many entries of reads are queued. */
-      queued: Queue.size(queue)
+      /** How many groups of entries are pending. */
+      queued: Effect.sync(pending.size)
     } as const
   }),
   dependencies: [AuditRepo.Default]

@@ -1,21 +1,21 @@
-import { Array, Cause, Data, Effect, Either, Metric, Schedule } from "effect"
-import { ServerConfig } from "../base/Config.js"
+import { Array, Cause, Data, Effect, Either, Metric } from "effect"
 import { Database } from "../database/Database.js"
 import { isDiskFull } from "../base/Reason.js"
-import { hasChangedNothing } from "../database/Unavailable.js"
+import { mayPass } from "../database/SqlErrors.js"
+import { OutcomeUnknown } from "../database/Unavailable.js"
 import { Instance } from "../keys/Instance.js"
 import { type Break, makeAppend } from "./Append.js"
 import { countEntries, type EntryGroup, joinGroups, logOf } from "./AuditEvent.js"
 import { AuditRepo } from "./Repo.js"
 
 /** Entries that could not be appended. */
-interface Lost {
+export interface Lost {
   readonly group: EntryGroup
   readonly cause: Cause.Cause<unknown>
 }
 
-/** How long queued entries wait for a database that cannot be reached. */
-const patience = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(10))
+/** Whether the entries can be appended later. */
+const isDelayed = ({ cause }: Lost): boolean => mayPass(Cause.squash(cause))
 
 /** Rolls back a transaction in which no entry could be appended. */
 class NothingAppended extends Data.TaggedError("NothingAppended")<{ readonly reason: Cause.Cause<unknown> }> {}
@@ -30,7 +30,6 @@ export const groupAppends = Effect.gen(function* () {
   const { transaction } = yield* Database
   const repo = yield* AuditRepo
   const { auditKey } = yield* Instance
-  const { auditRequired } = yield* ServerConfig
   const append = makeAppend(repo, auditKey)
   /** The logs whose last append failed. */
   const failing = new Set<string>()
@@ -99,44 +98,45 @@ export const groupAppends = Effect.gen(function* () {
           ? new NothingAppended({ reason: first.cause })
           : Effect.succeed(lost)
       })
-    )
+    ).pipe(Effect.catchTag("NothingAppended", ({ reason }) => Effect.failCause(Cause.die(Cause.squash(reason)))))
 
-  /** Logs and counts the entries that were lost; dies if all of them were. */
-  const reporting = (groups: ReadonlyArray<EntryGroup>, appended: ReturnType<typeof appendInOne>) =>
-    appended.pipe(
-      Effect.catchTag("NothingAppended", ({ reason }) => Effect.failCause(Cause.die(Cause.squash(reason)))),
-      Effect.tapErrorCause((cause) => reportLost(groups, cause)),
-      Effect.flatMap(reportEachLost),
+  /** Groups whose commit was sent and not confirmed: they may be in the log. */
+  const uncertain = new WeakSet<EntryGroup>()
+
+  /** Omits the groups that are in the log after all. The server has not appended many others since. */
+  const withoutAppended = Effect.fnUntraced(function* (groups: ReadonlyArray<EntryGroup>) {
+    const logs = new Set(groups.filter((group) => uncertain.has(group)).map(logOf))
+    if (logs.size === 0) return groups
+    const rows = yield* Effect.forEach(logs, (log) => repo.newest({ log }))
+    const ids = new Set(rows.flat().map(({ id }) => id))
+    return groups.filter(({ drafts: [{ id }] }) => !ids.has(id))
+  })
+
+  /** Reports the entries that were refused, and returns those that can be appended later. */
+  const separate = (lost: ReadonlyArray<Lost>) => {
+    const [refused, delayed] = Array.partition(lost, isDelayed)
+    for (const { group } of delayed) failing.add(logOf(group))
+    return Effect.as(reportEachLost(refused), delayed)
+  }
+
+  /** Appends in a separate transaction. Returns the groups that could not be appended. */
+  const commit = (groups: ReadonlyArray<EntryGroup>) =>
+    Effect.flatMap(withoutAppended(groups), appendInOne).pipe(
+      Effect.catchAllCause((cause) => {
+        if (Cause.squash(cause) instanceof OutcomeUnknown) for (const group of groups) uncertain.add(group)
+        return Effect.succeed(groups.map((group): Lost => ({ group, cause })))
+      }),
       Effect.uninterruptible
     )
-
-  /** Appends in a separate transaction. */
-  const commit = (groups: ReadonlyArray<EntryGroup>) => reporting(groups, appendInOne(groups))
-
-  /** As `commit`, for entries that nobody waits for: tries again while the database cannot be reached. */
-  const commitPatiently = (groups: ReadonlyArray<EntryGroup>) =>
-    reporting(
-      groups,
-      appendInOne(groups).pipe(
-        Effect.sandbox,
-        Effect.retry({ schedule: patience, while: (cause) => hasChangedNothing(Cause.squash(cause)) }),
-        Effect.unsandbox
-      )
-    )
-
-  /** As `commit`, but dies only if the operator requires the audit. */
-  const commitIfPossible = (groups: ReadonlyArray<EntryGroup>): Effect.Effect<void> =>
-    auditRequired ? commit(groups) : Effect.catchAllCause(commit(groups), () => Effect.void)
 
   return {
     append,
     appendGroup,
     appendGroups,
     broken,
-    commitIfPossible,
-    commitPatiently,
+    commit,
     failing,
-    reportEachLost,
-    reportLost
+    reportLost,
+    separate
   } as const
 })

@@ -20,6 +20,7 @@ const LogRow = Schema.Struct({ log: Schema.String })
 const PlacedRow = Schema.Struct({ seq: Schema.Number, position: Schema.Number })
 
 const IdRow = Schema.Struct({ id: Schema.Number })
+const EntryIdRow = Schema.Struct({ id: Schema.String })
 
 /** An entry with its link of the chain. */
 export interface LinkedEntry {
@@ -66,7 +67,17 @@ const kindOf = ({ action, actor_id, resource_type }: Draft): Kind => ({
 /** The audit tables' statements. No statement updates or deletes an entry. */
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
   effect: Effect.gen(function* () {
-    const { first, insert: insertInto, insertReturning, locking, lockingSoon, one, returning, write } = yield* query
+    const {
+      all,
+      first,
+      insert: insertInto,
+      insertReturning,
+      locking,
+      lockingSoon,
+      one,
+      returning,
+      write
+    } = yield* query
     const { clockExpression, lock } = yield* Database
 
     const row = sql`SELECT log FROM audit_heads WHERE log = ${"log"}`
@@ -248,6 +259,14 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Audit
     const setHead = ({ chain, created_at, log, mac, seq }: Head & { readonly mac: string }) =>
       writeHead({ log, seq, chain, created_at, mac })
 
-    return { lockedEnd, insert, count, post, setHead } as const
+    return {
+      lockedEnd,
+      insert,
+      count,
+      post,
+      setHead,
+      /** The ids of a log's newest entries, enough to find one whose commit was not confirmed. */
+      newest: all(EntryIdRow)`SELECT id FROM audit_entries WHERE log = ${"log"} ORDER BY seq DESC LIMIT 1000`
+    } as const
   })
 }) {}

@@ -1,6 +1,7 @@
 import { SqlError } from "@effect/sql"
 import { Effect, Option, Predicate } from "effect"
 import { Transaction } from "./Database.js"
+import { hasChangedNothing, OutcomeUnknown } from "./Unavailable.js"
 
 export const isSqlError = (error: unknown): error is SqlError.SqlError => error instanceof SqlError.SqlError
 
@@ -16,6 +17,23 @@ const uniqueViolations: ReadonlyArray<unknown> = ["SQLITE_CONSTRAINT_UNIQUE", "2
 /** Whether a statement violated a unique index: a live record of that name exists already. */
 export const isUniqueViolation = (error: unknown): error is SqlError.SqlError =>
   isSqlError(error) && Predicate.hasProperty(error.cause, "code") && uniqueViolations.includes(error.cause.code)
+
+/** The codes with which a database refuses the values of a statement: a constraint, or a value that does not fit. */
+const refusals = /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG)|2[23])/
+
+/**
+ * Whether a transaction failed because of the database, such as a full disk, a cancelled statement or a lost connection: it may
+ * succeed later. After a refusal of its values, and after a defect of the program, it would fail again.
+ */
+export const mayPass = (error: unknown): boolean =>
+  hasChangedNothing(error) ||
+  error instanceof OutcomeUnknown ||
+  (isSqlError(error) &&
+    !(
+      Predicate.hasProperty(error.cause, "code") &&
+      typeof error.cause.code === "string" &&
+      refusals.test(error.cause.code)
+    ))
 
 /** Waits for the statements that the open transaction has sent: one of them may violate an index. */
 const settledIfOpen = Effect.flatMap(Effect.serviceOption(Transaction), (found) =>

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { appendFileSync, copyFileSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -67,8 +68,10 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
       if (answer.status === 200 || answer.status === 201) kept.set(key, value)
       return answer
     }
+    let reads = 0
     const assertKept = async () => {
       for (const [key, value] of kept) {
+        reads++
         const answer = await call("GET", `${secrets}/${key}`)
         assert.strictEqual(answer.status, 200, answer.text)
         assert.strictEqual(answer.body.value, value)
@@ -103,6 +106,11 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
     for (const path of ["/api/audit-logs/verify", "/api/orgs/acme/audit-logs/verify"]) {
       assert.isTrue((await call("GET", path)).body.valid)
     }
+    // The entries of the reads on the full disk come later.
+    const recorded = async () =>
+      (await call("GET", "/api/orgs/acme/audit-logs?action=secret.read&limit=1")).body.pagination.total
+    for (let tries = 0; tries < 50 && (await recorded()) < reads; tries++) await setTimeout(100)
+    assert.strictEqual(await recorded(), reads)
 
     fill(0)
     assert.deepStrictEqual(await program.stop(), { code: 0, signal: null })

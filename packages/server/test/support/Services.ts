@@ -92,7 +92,7 @@ const MailerDouble = Layer.effect(
 )
 
 /** Makes one statement on the writing connection fail: the `at`-th from now, the first being 1; 0 is none. */
-export class Faults extends Context.Tag("test/Faults")<Faults, { at: number; hit: boolean }>() {}
+export class Faults extends Context.Tag("test/Faults")<Faults, { at: number; hit: boolean; instead?: string }>() {}
 
 /** Runs an effect while its `at`-th statement fails as on a broken disk; tells how it ended, and whether it got so far. */
 export const failing = <A, E, R>(at: number, effect: Effect.Effect<A, E, R>) =>
