@@ -2,6 +2,7 @@ import js from "@eslint/js"
 import { defineConfig, globalIgnores } from "eslint/config"
 import globals from "globals"
 import tseslint from "typescript-eslint"
+import { layers } from "./scripts/architecture/layers.mjs"
 
 const sources = ["packages/*/src/**/*.{ts,tsx}"]
 const tests = [
@@ -76,6 +77,12 @@ const engines = {
   group: ["**/database/{sqlite,postgres}/**", "better-sqlite3", "pg", "@effect/sql", "@effect/sql/*", "@effect/sql-*"],
   message: "Use the port: database/Database.ts, Query.ts and Erasures.ts."
 }
+/** The rooms of the server have one order: a room imports only itself and the rooms before it. */
+const laterThan = (room) => ({
+  regex: `^(\\.\\./)+(${layers.slice(layers.indexOf(room) + 1).join("|")})/`,
+  message: `${room}/ must not import a later room: see docs/architecture.md.`
+})
+
 /** What composes the server, the port itself, and programs and threads of the operator that work on a database file. */
 const aware = [
   "packages/server/src/database/{sqlite,postgres,copy}/**",
@@ -161,12 +168,24 @@ export default defineConfig(
     }
   },
   {
-    files: ["packages/server/src/**/*.ts"],
+    files: ["packages/server/src/*.ts"],
     ignores: aware,
     rules: {
       "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, engines] }]
     }
   },
+  // The options of a rule replace those before: each room has them all.
+  ...layers.flatMap((room) => {
+    const later = room === layers.at(-1) ? [] : [laterThan(room)]
+    const [folder, exempt] = [`packages/server/src/${room}/`, aware.filter((path) => path.includes(`/src/${room}/`))]
+    const rule = (files, patterns) => ({
+      files,
+      rules: {
+        "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, ...patterns] }]
+      }
+    })
+    return [rule([`${folder}**/*.ts`], [engines, ...later]), ...(exempt.length === 0 ? [] : [rule(exempt, later)])]
+  }),
   {
     files: ["packages/domain/src/**/*.ts"],
     rules: {

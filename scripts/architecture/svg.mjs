@@ -21,32 +21,6 @@ export const room = (area, style, name, about) => {
 /** An arrow along a path. */
 export const arrow = (path, style = "edge") => `<path d="${path}" class="${style}" marker-end="url(#tip)"/>`
 
-const between = (from, to, part) => from + (to - from) * part
-
-/** A curve down (or up) between two areas. Its ends are fractions of their widths. */
-export const curve = (from, to, style, start = 0.5, end = 0.5) => {
-  const isDown = from.y < to.y
-  const [x1, y1] = [between(from.x, from.x + from.width, start), isDown ? from.y + from.height : from.y]
-  const [x2, y2] = [between(to.x, to.x + to.width, end), isDown ? to.y - 3 : to.y + to.height + 3]
-  const bend = Math.max(18, Math.abs(y2 - y1) * 0.55) * (isDown ? 1 : -1)
-  return arrow([`M${x1} ${y1}C${x1} ${y1 + bend}`, `${x2} ${y2 - bend}`, `${x2} ${y2}`].join(" "), style)
-}
-
-/** A straight line to a neighbour in the same row. Drawn lower in the reverse direction. */
-export const across = (from, to, style) => {
-  const y = from.y + from.height / 2 + (style === "up" ? 12 : 0)
-  return from.x < to.x
-    ? arrow(`M${from.x + from.width} ${y}H${to.x - 3}`, style)
-    : arrow(`M${from.x} ${y}H${to.x + to.width + 3}`, style)
-}
-
-/** An arc over the areas between two areas of a row. */
-export const over = (from, to, style) => {
-  const [x1, x2] = [from.x + from.width / 2, to.x + to.width / 2]
-  const top = from.y - 22
-  return arrow(`M${x1} ${from.y}C${x1} ${top} ${x2} ${top} ${x2} ${from.y - 3}`, style)
-}
-
 const light = {
   page: "#ffffff",
   frame: ["#f6f8fa", "#c5ccd3"],
@@ -83,14 +57,14 @@ const rules = (colours) =>
     ...filled.map((name) => `.${name}{fill:${colours[name][0]};stroke:${colours[name][1]}}`),
     `.name,.title,.head{fill:${colours.strong}}`,
     `.about,.small{fill:${colours.soft}}`,
-    `.edge,.up,.load{stroke:${colours.line}}`,
+    `.edge,.load{stroke:${colours.line}}`,
     `#tip path{fill:${colours.line}}`
   ].join("")
 
 const style = `text{font-family:system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif}
 .name{font-size:15px;font-weight:600}.title{font-size:17px;font-weight:600}.head{font-size:13px;font-weight:600}
 .about{font-size:12.5px}.small{font-size:11px}
-.edge,.up,.load{fill:none;stroke-width:1.5}.up{stroke-dasharray:5 4}.load{stroke-dasharray:1.5 4}
+.edge,.load{fill:none;stroke-width:1.5}.load{stroke-dasharray:1.5 4}
 ${rules(light)}
 @media (prefers-color-scheme:dark){${rules(dark)}}`
 

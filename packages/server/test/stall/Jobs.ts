@@ -105,7 +105,7 @@ export const sources: Readonly<
   "access/Authenticator.ts": { by: "the first call of each credential" },
   "directory/login/UnknownAddresses.ts": { unmeasured: "three entries an hour" },
   "operations/backups/Backups.ts": { by: "the calls of backups" },
-  "backups/S3Store.ts": { by: "the calls of backups" },
+  "operations/backups/S3Store.ts": { by: "the calls of backups" },
   "operations/backups/Schedule.ts": { job: "a scheduled backup" },
   "database/sqlite/Checkpoints.ts": { by: "PATCH of a bundle" },
   "database/sqlite/Erasure.ts": { job: "an erasure that was cut short" },
