@@ -177,7 +177,8 @@ describe("the settings", () => {
           password: "hunter2",
           from: { name: "Coffer", address: "coffer@example.com" as never },
           requireTls: false,
-          secure: false
+          secure: false,
+          ehloName: "coffer.example.com"
         },
         dbPath: "/var/lib/coffer/coffer.db",
         postgres: null,
@@ -300,6 +301,23 @@ describe("mail", () => {
       assert.deepStrictEqual(yield* tls({ SMTP_PORT: "465" }), [true, true])
       assert.deepStrictEqual(yield* tls({ SMTP_TLS: "required" }), [false, true])
       assert.deepStrictEqual(yield* tls({ SMTP_TLS: "none" }), [false, false])
+      assert.deepStrictEqual(yield* tls({ SMTP_TLS: "implicit", SMTP_PORT: "2465" }), [true, true])
+    })
+  )
+
+  it.effect("greets with a name that mail servers take, and never with an address of a container", () =>
+    Effect.gen(function* () {
+      const name = (environment: Environment) =>
+        Effect.map(load({ ...smtp, SMTP_FROM: "coffer@mail.example.com", ...environment }), ({ mail }) =>
+          mail._tag === "Log" ? null : mail.ehloName
+        )
+      assert.strictEqual(yield* name({}), "mail.example.com")
+      assert.strictEqual(yield* name({ SERVICE_PUBLIC_URL: "https://coffer.example.com" }), "coffer.example.com")
+      for (const url of ["http://localhost:7100", "http://127.0.0.1:7100", "http://[::1]:7100"]) {
+        assert.strictEqual(yield* name({ SERVICE_PUBLIC_URL: url }), "mail.example.com", url)
+      }
+      const given = { SERVICE_PUBLIC_URL: "https://coffer.example.com", SMTP_EHLO_NAME: "relay.example.com" }
+      assert.strictEqual(yield* name(given), "relay.example.com")
     })
   )
 

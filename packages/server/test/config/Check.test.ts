@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -99,7 +101,39 @@ const mailServer = async () => {
   return { mails, settings, close }
 }
 
+/** A relay that refuses greetings with an address, as large ones do. Returns its port, and what it was greeted with. */
+const strictRelay = async () => {
+  const greetings: Array<string> = []
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined).write("220 relay.example.com ESMTP\r\n")
+    socket.setEncoding("utf8").on("data", (line: string) => {
+      greetings.push(line.trim())
+      if (/^(EHLO|HELO) \S*[[\]]|^(EHLO|HELO) [^.]+$/m.test(line.trim())) socket.end("421 4.7.0 try again later\r\n")
+      else socket.write(line.startsWith("QUIT") ? "221 bye\r\n" : "250 relay.example.com\r\n")
+    })
+  })
+  await once(server.listen(0, "127.0.0.1"), "listening")
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return {
+    greetings,
+    settings: { SMTP_HOST: "127.0.0.1", SMTP_PORT: String(port), SMTP_FROM: "coffer@example.com" },
+    close: () => server.close()
+  }
+}
+
 describe("coffer-server check", () => {
+  it("greets the mail server with a name, and names the greeting that it refuses", async () => {
+    const relay = await strictRelay()
+    const greeted = await found(stopped, relay.settings)
+    assert.strictEqual(greeted.named("mail").status, "ok", greeted.out)
+    assert.include(relay.greetings, "EHLO example.com")
+    const refused = await found(stopped, { ...relay.settings, SMTP_EHLO_NAME: "container" })
+    assert.strictEqual(refused.named("mail").status, "failed")
+    assert.match(refused.named("mail").next, /refuses the greeting "EHLO container": set SMTP_EHLO_NAME/)
+    relay.close()
+  })
+
   it("finds a sound database and its key, while a server runs and while none does", async () => {
     const { code, named } = await found(stopped)
     assert.strictEqual(code, 0)

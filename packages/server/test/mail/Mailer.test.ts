@@ -114,7 +114,8 @@ const smtp = (port: number): SmtpSettings => ({
   password: null,
   from: { name: "Coffer", address: email("coffer@example.com") },
   requireTls: false,
-  secure: false
+  secure: false,
+  ehloName: "coffer.example.com"
 })
 
 /** A mailer, what it logged, and the scope that it ends with. */

@@ -99,7 +99,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         meaning: "The mail server for login codes; `log` prints them to the server's log instead, for development",
         required: "always"
       },
-      { variable: "SMTP_PORT", meaning: "465: TLS from the start; others: STARTTLS", default: "587" },
+      {
+        variable: "SMTP_PORT",
+        meaning: "465: TLS from the start; others: STARTTLS, unless SMTP_TLS is `implicit`",
+        default: "587"
+      },
       {
         variable: "SMTP_USERNAME",
         meaning: "Set together with SMTP_PASSWORD, or neither: then mail is sent without authentication"
@@ -113,8 +117,13 @@ export const described: ReadonlyArray<DescribedGroup> = [
       {
         variable: "SMTP_TLS",
         meaning:
-          "`none` permits unencrypted mail if the server offers no STARTTLS; on loopback this is always permitted",
+          "`implicit`: TLS from the start, on any port. `none` permits unencrypted mail if the server offers no STARTTLS; on loopback this is always permitted",
         default: "required"
+      },
+      {
+        variable: "SMTP_EHLO_NAME",
+        meaning:
+          "The name that greets the mail server (EHLO). Empty: the host name in SERVICE_PUBLIC_URL, else the domain of SMTP_FROM"
       },
       {
         variable: "SERVICE_INVITATION_MAIL",

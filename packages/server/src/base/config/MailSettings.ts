@@ -1,7 +1,8 @@
 import type { Email } from "@coffer/domain/Names"
 import { Effect, type Redacted } from "effect"
+import { isIP } from "node:net"
 import { host, integer, password, sender, text, word } from "./Formats.js"
-import { isLoopback } from "./Loopback.js"
+import { hostOf, isLoopback } from "./Loopback.js"
 import { joined, satisfying, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"
 
@@ -17,11 +18,22 @@ export interface SmtpSettings {
   readonly requireTls: boolean
   /** Implicit TLS, as on port 465 (RFC 8314, section 3.3). */
   readonly secure: boolean
+  /** The name that greets the mail server (RFC 5321, section 4.1.1.1). Many refuse an address, or a name without a dot. */
+  readonly ehloName: string
 }
 
 export type MailSettings = { readonly _tag: "Log" } | SmtpSettings
 
 const implicitTlsPort = 465
+
+/** The host of an address, if mail servers take it as a name: with a dot, and no IP address. */
+const hostNameIn = (url: string | null): string | null => {
+  if (url === null || !URL.canParse(url)) return null
+  const { hostname } = new URL(url)
+  return hostname.includes(".") && isIP(hostOf(new URL(url))) === 0 ? hostname : null
+}
+
+const domainOf = (address: Email): string => address.slice(address.indexOf("@") + 1)
 
 /** Reads the settings of the mail server. */
 export const mail = (settings: Reader): Setting<MailSettings> => {
@@ -33,7 +45,12 @@ export const mail = (settings: Reader): Setting<MailSettings> => {
     port: settings.withDefault("SMTP_PORT", integer(1, 65_535), 587),
     username: settings.optional("SMTP_USERNAME", text),
     password: settings.secret("SMTP_PASSWORD", password),
-    tls: settings.withDefault("SMTP_TLS", word({ required: "required", none: "none" } as const), "required" as const)
+    tls: settings.withDefault(
+      "SMTP_TLS",
+      word({ required: "required", implicit: "implicit", none: "none" } as const),
+      "required" as const
+    ),
+    ehloName: settings.optional("SMTP_EHLO_NAME", host)
   }
   const name = settings.given("SMTP_HOST")
   if (name === null || name === "log") {
@@ -65,20 +82,22 @@ export const mail = (settings: Reader): Setting<MailSettings> => {
         satisfying(
           "SMTP_TLS",
           "must not be none with SMTP_PORT 465, where TLS begins with the connection",
-          (tls) => tls === "required" || settings.given("SMTP_PORT") !== String(implicitTlsPort)
+          (tls) => tls !== "none" || settings.given("SMTP_PORT") !== String(implicitTlsPort)
         )
-      )
+      ),
+      ehloName: form.ehloName
     },
     { mode: "validate" }
   ).pipe(
     Effect.mapBoth({
       onFailure: joined,
-      onSuccess: ({ tls, ...smtp }) =>
+      onSuccess: ({ ehloName, tls, ...smtp }) =>
         ({
           _tag: "Smtp",
           ...smtp,
-          secure: smtp.port === implicitTlsPort,
-          requireTls: tls === "required" && !isLoopback(smtp.host)
+          secure: tls === "implicit" || smtp.port === implicitTlsPort,
+          requireTls: tls !== "none" && !isLoopback(smtp.host),
+          ehloName: ehloName ?? hostNameIn(settings.given("SERVICE_PUBLIC_URL")) ?? domainOf(smtp.from.address)
         }) as const
     })
   )

@@ -26,6 +26,8 @@ export class SmtpFailure extends Data.TaggedError("SmtpFailure")<{
   readonly code: string
   readonly responseCode: number | null
   readonly permanent: boolean
+  /** Whether the mail server refused the greeting (EHLO). */
+  readonly atGreeting: boolean
 }> {}
 
 /** A kind of mail. Each kind has its own queue, so that login codes do not wait for other mails. */
@@ -59,6 +61,7 @@ const retries = Schedule.intersect(Schedule.exponential("1 second"), Schedule.re
 export const transportOptions = (smtp: SmtpSettings): SMTPTransportOptions => ({
   host: smtp.host,
   port: smtp.port,
+  name: smtp.ehloName,
   secure: smtp.secure,
   ...(smtp.secure || smtp.requireTls
     ? { requireTLS: smtp.requireTls }
@@ -86,7 +89,8 @@ export const smtpFailure = (error: unknown): SmtpFailure => {
   return new SmtpFailure({
     code,
     responseCode,
-    permanent: Predicate.hasProperty(error, "permanent") && error.permanent === true
+    permanent: Predicate.hasProperty(error, "permanent") && error.permanent === true,
+    atGreeting: Predicate.hasProperty(error, "command") && (error.command === "EHLO" || error.command === "HELO")
   })
 }
 
@@ -157,7 +161,8 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
       }).pipe(
         Effect.timeoutFail({
           duration: attemptTime,
-          onTimeout: () => new SmtpFailure({ code: "ETIMEDOUT", responseCode: null, permanent: false })
+          onTimeout: () =>
+            new SmtpFailure({ code: "ETIMEDOUT", responseCode: null, permanent: false, atGreeting: false })
         })
       )
 

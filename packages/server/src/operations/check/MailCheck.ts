@@ -5,11 +5,16 @@ import type { SmtpSettings } from "../../base/config/MailSettings.js"
 import { smtpFailure, type SmtpFailure, transportOptions } from "../../base/mail/Mailer.js"
 import { failed, type Finding, off, ok } from "./Finding.js"
 
-const nextOf = ({ code, responseCode }: SmtpFailure): string => {
+const nextOf = ({ atGreeting, code, responseCode }: SmtpFailure, { ehloName, secure }: SmtpSettings): string => {
+  if (atGreeting) return `it refuses the greeting "EHLO ${ehloName}": set SMTP_EHLO_NAME to a name that it accepts`
   if (code === "EAUTH") return "correct SMTP_USERNAME and SMTP_PASSWORD; some providers require an app password"
   if (code === "ETLS")
     return "TLS failed: try SMTP_PORT=465, and check that the server's certificate is valid for SMTP_HOST"
   if (code === "EDNS" || code === "ENOTFOUND") return "correct SMTP_HOST, or this machine's DNS"
+  if (code === "ESOCKET" && secure)
+    return "it does not seem to begin with TLS: leave SMTP_TLS at required, which upgrades the connection by STARTTLS"
+  if (code === "ETIMEDOUT" && !secure)
+    return "it does not greet: if it expects TLS from the start, set SMTP_TLS=implicit; else check that no firewall blocks it"
   if (responseCode !== null) return "the mail server's log says why; SMTP_FROM must be an address that it may send from"
   return "correct SMTP_HOST and SMTP_PORT, and check that no firewall blocks the connection"
 }
@@ -52,7 +57,7 @@ export const mailCheck = ({ mail }: Settings, to: Email | null): Effect.Effect<F
       failed(
         "mail",
         `${server} refused: ${failure.code}${failure.responseCode === null ? "" : `, status ${failure.responseCode}`}`,
-        nextOf(failure)
+        nextOf(failure, mail)
       ),
     onSuccess: () =>
       ok(
