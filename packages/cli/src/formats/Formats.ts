@@ -3,6 +3,7 @@ import { loadFormat, readSecrets as readUninterrupted } from "@coffer/domain/for
 import type { BundledSecret } from "@coffer/domain/Secret"
 import { Effect, Redacted } from "effect"
 import { CannotDo } from "../Failures.js"
+import { isNotForChildren } from "../run/DangerousVariables.js"
 import { withDefaultSignals } from "../terminal/DefaultSignals.js"
 
 const alternatives = Effect.fnUntraced(function* (pairs: ReadonlyArray<Pair>) {
@@ -17,6 +18,8 @@ interface WriteOptions {
   readonly withHead: boolean
   /** Leave out what the format cannot hold. */
   readonly skip: boolean
+  /** Keys that a shell gets although they make other programs run code. */
+  readonly allowed?: ReadonlySet<string>
 }
 
 export interface SecretsWritten {
@@ -29,19 +32,25 @@ export interface SecretsWritten {
 export const writeSecrets = Effect.fnUntraced(function* (
   name: FormatName,
   secrets: ReadonlyArray<Pick<BundledSecret, "key" | "value">>,
-  { skip, withHead }: WriteOptions
+  { allowed = new Set(), skip, withHead }: WriteOptions
 ) {
   const format = yield* loadFormat(name)
   const pairs = secrets.map(({ key, value }): Pair => ({ key, value: Redacted.value(value) }))
   const refused = pairs.flatMap((pair) => {
-    const why = format.refusal(pair)
+    const isWithheld = name === "shell" && isNotForChildren(pair.key) && !allowed.has(pair.key)
+    const why = isWithheld ? "can make other programs run code, or is a credential of coffer" : format.refusal(pair)
     return why === undefined ? [] : [{ pair, why: `${pair.key} ${why}` }]
   })
   const left = refused.map(({ why }) => why)
   if (refused.length > 0 && !skip) {
     const others = yield* alternatives(refused.map(({ pair }) => pair))
+    const withheld = refused.filter(({ pair }) => name === "shell" && isNotForChildren(pair.key))
+    const pass =
+      withheld.length === 0
+        ? ""
+        : `, or pass names on with ${withheld.map(({ pair }) => `--allow-env ${pair.key}`).join(" ")}`
     return yield* new CannotDo({
-      message: `the format ${name} cannot hold everything: ${left.join(", ")}; ${others}: choose with --format`
+      message: `the format ${name} cannot hold everything: ${left.join(", ")}; ${others}: choose with --format${pass}`
     })
   }
   const bad = new Set(refused.map(({ pair }) => pair))

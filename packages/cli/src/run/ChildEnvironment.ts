@@ -1,13 +1,4 @@
-import { isDangerous } from "./DangerousVariables.js"
-
-/** The client's own credentials: the command must not have them. */
-const own = new Set([
-  "SERVICE_API_KEY",
-  "SERVICE_API_KEY_FILE",
-  "SERVICE_ACCOUNT",
-  "SERVICE_ID_TOKEN",
-  "SERVICE_ID_TOKEN_FILE"
-])
+import { isNotForChildren, ownCredentials } from "./DangerousVariables.js"
 
 /** What a CI system gives tokens for. If the account signs in with such a token, the command could do so too. */
 const tokenRequest = new Set(["ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"])
@@ -45,7 +36,8 @@ export const childEnvironment = (
   // Not an object: a variable may have the name `__proto__`.
   const env = new Map<string, string>()
   const isSigningIn = (inherited["SERVICE_ACCOUNT"] ?? "") !== ""
-  const isWithheld = (name: string) => own.has(name) || (isSigningIn && tokenRequest.has(name) && !allowed.has(name))
+  const isWithheld = (name: string) =>
+    ownCredentials.has(name) || (isSigningIn && tokenRequest.has(name) && !allowed.has(name))
   for (const [name, value] of Object.entries(inherited)) {
     if (value !== undefined && !isWithheld(name)) env.set(name, value)
   }
@@ -53,7 +45,7 @@ export const childEnvironment = (
   const kept: Array<string> = []
   for (const { key, value } of secrets) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(key)) leftOut.unnameable.push(key)
-    else if ((isDangerous(key) || own.has(key)) && !allowed.has(key)) leftOut.dangerous.push(key)
+    else if (isNotForChildren(key) && !allowed.has(key)) leftOut.dangerous.push(key)
     else if (value.includes("\0")) leftOut.withNul.push(key)
     else if (isOverriding || !env.has(key)) env.set(key, value)
     else if (env.get(key) !== value) kept.push(key)

@@ -33,9 +33,21 @@ const names = Object.values(dangerousVariables).flatMap((text) => text.split(" "
 const exact = new Set(names.filter((name) => !name.endsWith("*")))
 const prefixes = names.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1))
 
+/** The client's own credentials: no command must have them. */
+export const ownCredentials: ReadonlySet<string> = new Set([
+  "SERVICE_API_KEY",
+  "SERVICE_API_KEY_FILE",
+  "SERVICE_ACCOUNT",
+  "SERVICE_ID_TOKEN",
+  "SERVICE_ID_TOKEN_FILE"
+])
+
 /** Whether a variable makes other programs run code. */
-export const isDangerous = (name: string): boolean =>
+const isDangerous = (name: string): boolean =>
   exact.has(name) ||
   prefixes.some((prefix) => name.startsWith(prefix)) ||
   // npm reads these in any spelling.
   /^npm_config_/i.test(name)
+
+/** Whether a secret of this name is withheld from commands and shells, unless a person names it. */
+export const isNotForChildren = (name: string): boolean => isDangerous(name) || ownCredentials.has(name)

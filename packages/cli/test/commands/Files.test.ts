@@ -228,8 +228,8 @@ describe("export", () => {
     const refused = await home.coffer(["secret", "export", "--env", "odd", "--format", "shell"])
     assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
     const shell = await ok("secret", "export", "--env", "odd", "--format", "shell", "--skip-unsupported")
-    assert.strictEqual(shell.stdout, "export A='it'\\''s'\nexport MULTI='a\nb'\n")
-    assert.match(shell.stderr, /^coffer: left out, because the format shell cannot hold it: odd\.key [^\n]*\n$/)
+    assert.strictEqual(shell.stdout, "export A='it'\"'\"'s'\nexport MULTI='a\nb'\n")
+    assert.match(shell.stderr, /^coffer: left out of the format shell: odd\.key [^\n]*\n$/)
     const docker = await ok(
       "secret",
       "export",
@@ -243,9 +243,25 @@ describe("export", () => {
     )
     assert.match(
       docker.stderr,
-      /cannot hold it: MULTI has a value of several lines\n.*: 2 secrets of webshop\/odd written/
+      /left out of the format docker: MULTI has a value of several lines\n.*: 2 secrets of webshop\/odd written/
     )
   })
+})
+
+it("a shell gets no name that makes it run code, and no credential, unless it is named", async () => {
+  await ok("env", "create", "names")
+  const values = { A: "1", PROMPT_COMMAND: "touch F", LD_PRELOAD: "/tmp/x.so", SERVICE_API_KEY: "svc_sa_x" }
+  put("names.json", JSON.stringify(values))
+  await ok("secret", "import", "names.json", "--env", "names")
+  const refused = await home.coffer(["secret", "export", "--env", "names", "--format", "shell"])
+  assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+  assert.match(refused.stderr, /PROMPT_COMMAND can make other programs run code.*--allow-env PROMPT_COMMAND/s)
+  const shell = (...args: ReadonlyArray<string>) =>
+    ok("secret", "export", "--env", "names", "--format", "shell", "--skip-unsupported", ...args)
+  const { stderr, stdout } = await shell()
+  assert.strictEqual(stdout, "export A='1'\n")
+  for (const name of ["PROMPT_COMMAND", "LD_PRELOAD", "SERVICE_API_KEY"]) assert.include(stderr, `${name} can make`)
+  assert.include((await shell("--allow-env", "LD_PRELOAD")).stdout, "export LD_PRELOAD='/tmp/x.so'\n")
 })
 
 it("the recipe for direnv survives a key that no shell takes", async () => {

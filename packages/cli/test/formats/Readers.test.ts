@@ -69,22 +69,65 @@ describe("shell", () => {
   const chunks = (all: ReadonlyArray<Pair>) =>
     Array.from({ length: Math.ceil(all.length / 400) }, (_, index) => all.slice(index * 400, (index + 1) * 400))
 
-  it.each(["dash", "bash", "bash --posix"])("is read by . of %s", (command) => {
-    const [program = "", ...flags] = command.split(" ")
+  const readBy = (program: string, args: ReadonlyArray<string>) => {
     // A locale of the samples would be complained about.
     const plain = samples.filter(({ key }) => !/^(LC_|LANG)/.test(key))
     for (const chunk of chunks(plain)) {
       const { path, taken } = written("shell", chunk)
       const print = `process.stdout.write(JSON.stringify(process.env))`
-      const script = `. "$FILE"; exec "$NODE" -e "$PRINT"`
-      const env = { FILE: path, NODE: process.execPath, PRINT: print }
-      const found: Record<string, string> = JSON.parse(run(program, [...flags, "-c", script], env))
+      const env = { FILE: path, NODE: process.execPath, PRINT: print, HOME: folder }
+      const found: Record<string, string> = JSON.parse(run(program, args, env))
       for (const [key, value] of expected(taken)) assert.strictEqual(found[key], value, key)
     }
+  }
+
+  it.each(["dash", "bash", "bash --posix"])("is read by . of %s", (command) => {
+    const [program = "", ...flags] = command.split(" ")
+    readBy(program, [...flags, "-c", `. "$FILE"; exec "$NODE" -e "$PRINT"`])
+  })
+
+  /** The text of a word of fish: both quotes know escapes, and what is not in quotes is a mistake here. */
+  const fishWord = (word: string): string => {
+    const parts = [...word.matchAll(/'((?:\\[^]|[^'\\])*)'|"((?:\\[^]|[^"\\$])*)"/g)]
+    assert.strictEqual(parts.map(([part]) => part).join(""), word)
+    return parts
+      .map(([, single, double]) =>
+        single === undefined
+          ? (double ?? "").replace(/\\([\\"$\n])/g, (_, taken: string) => (taken === "\n" ? "" : taken))
+          : single.replace(/\\([\\'])/g, "$1")
+      )
+      .join("")
+  }
+
+  // A shell that the machine lacks is skipped; the model of fish below is always held.
+  it.skipIf(!has("zsh", "-c", "true"))("is read by . of zsh", () => {
+    readBy("zsh", ["-f", "-c", `. "$FILE"; exec "$NODE" -e "$PRINT"`])
+  })
+
+  it.skipIf(!has("busybox", "sh", "-c", "true"))("is read by . of busybox", () => {
+    readBy("busybox", ["sh", "-c", `. "$FILE"; exec "$NODE" -e "$PRINT"`])
+  })
+
+  it.skipIf(!has("fish", "--version"))("is read by source of fish", () => {
+    readBy("fish", ["--no-config", "-c", `source $FILE; exec $NODE -e $PRINT`])
+  })
+
+  it("holds no text that fish runs or reads as another value, as its grammar of quotes says", () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        if (formats.shell.refusal({ key: "KEY", value }) !== undefined) return
+        const text = formats.shell.write([{ key: "KEY", value }])
+        assert.strictEqual(fishWord(text.slice("export KEY=".length, -1)), value)
+      }),
+      { examples: [["abc\\"], ["; touch F #"], ["x\\' y"], ["'\\\\'"], ["a\\\nb"]] }
+    )
   })
 
   it("refuses the names that a shell keeps for itself", () => {
-    for (const key of ["UID", "PPID", "RANDOM", "OPTIND", "SHELLOPTS", "_", "with.dot", "with-hyphen"]) {
+    for (const key of [
+      ...["UID", "PPID", "RANDOM", "OPTIND", "SHELLOPTS", "_", "with.dot", "with-hyphen"],
+      ...["path", "argv", "status", "HISTSIZE", "USERNAME", "fish_pid", "umask"]
+    ]) {
       assert.isString(formats.shell.refusal({ key, value: "x" }), key)
     }
   })

@@ -5,12 +5,28 @@ import { Scanner } from "./Scanner.js"
 
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Variables that shells keep for themselves: read-only, changed by the shell, or evaluated, which runs code in a value. */
+/**
+ * Variables that shells keep for themselves: read-only, changed by the shell, tied to another variable, or evaluated, which runs
+ * code in a value.
+ */
 const kept = new Set([
+  // Bash and other POSIX shells
   ..."_ BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT".split(" "),
   ..."BASH_LINENO BASH_MONOSECONDS BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO".split(" "),
   ..."BASH_XTRACEFD DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO OPTIND".split(" "),
-  ..."PIPESTATUS PPID RANDOM SECONDS SHELLOPTS SHLVL SRANDOM UID".split(" ")
+  ..."PIPESTATUS PPID RANDOM SECONDS SHELLOPTS SHLVL SRANDOM UID".split(" "),
+  // zsh (zshparam(1)): its tied arrays, read-only parameters, and integers, which are evaluated as arithmetic
+  ..."argv cdpath fignore fpath histchars mailpath manpath module_path path pipestatus prompt psvar status".split(" "),
+  ..."signals watch zsh_eval_context zsh_scheduled_events aliases builtins commands dirstack functions".split(" "),
+  ..."galiases history historywords jobdirs jobstates jobtexts keymaps modules nameddirs options".split(" "),
+  ..."parameters reswords saliases termcap terminfo userdirs usergroups widgets ARGC BAUD COLUMNS CPUTYPE".split(" "),
+  ..."DIRSTACKSIZE EGID ERRNO FUNCNEST GID HISTCHARS HISTSIZE KEYTIMEOUT LINES LISTMAX LOGCHECK".split(" "),
+  ..."MACHTYPE MAILCHECK OSTYPE REPORTMEMORY REPORTTIME SAVEHIST TMOUT TRY_BLOCK_ERROR".split(" "),
+  ..."TRY_BLOCK_INTERRUPT TTY TTYIDLE USERNAME VENDOR WORDCHARS ZSH_ARGZERO ZSH_EXECUTION_STRING".split(" "),
+  ..."ZSH_NAME ZSH_PATCHLEVEL ZSH_SCRIPT ZSH_SUBSHELL ZSH_VERSION".split(" "),
+  // fish (its manual, "Special variables")
+  ..."CMD_DURATION FISH_VERSION PWD fish_kill_signal fish_killring fish_pid fish_read_limit hostname".split(" "),
+  ..."status_generation umask version".split(" ")
 ])
 
 const refusal = ({ key, value }: Pair) => {
@@ -19,8 +35,16 @@ const refusal = ({ key, value }: Pair) => {
   return value.includes("\0") ? "has a value with a NUL byte, which no shell can hold" : undefined
 }
 
-const write = (pairs: ReadonlyArray<Pair>) =>
-  pairs.map(({ key, value }) => `export ${key}='${value.replaceAll("'", "'\\''")}'\n`).join("")
+/**
+ * Quotes a value for POSIX shells and for fish, which reads a backslash before a quote or another backslash as an escape, even
+ * within single quotes. Both read these two alike within double quotes.
+ */
+const quoted = (value: string): string =>
+  (value.match(/\\+|'+|[^'\\]+/g) ?? [""])
+    .map((part) => (/^['\\]/.test(part) ? `"${part.replaceAll("\\", "\\\\")}"` : `'${part}'`))
+    .join("")
+
+const write = (pairs: ReadonlyArray<Pair>) => pairs.map(({ key, value }) => `export ${key}=${quoted(value)}\n`).join("")
 
 const blank = /\s*/y
 const comment = /#[^\n]*/y
@@ -76,5 +100,5 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
   return found.result
 }
 
-/** Assignments that any POSIX shell reads with the `.` command. */
+/** Assignments that bash, dash, zsh, busybox and fish read with `eval` or the `.` command, to the same bytes. */
 export const shell: Format = { refusal, write, read }

@@ -1,6 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { writePrivate } from "@coffer/domain/client/PrivateFile"
-import type { SecretKey } from "@coffer/domain/Names"
+import { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, listOf } from "@coffer/domain/Secret"
 import { Effect, Redacted, Schema } from "effect"
 import { lstatSync } from "node:fs"
@@ -10,7 +10,7 @@ import { CannotDo, NotThere } from "../../Failures.js"
 import { type FormatName, formatOf } from "@coffer/domain/formats/Format"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnvPlain, type Call } from "../../grammar/Command.js"
-import { flag, option } from "../../grammar/Fields.js"
+import { flag, option, repeatedOption } from "../../grammar/Fields.js"
 import { note, writeValues } from "../../terminal/Print.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
 import { keysOption, sentenceOf } from "./Keys.js"
@@ -82,7 +82,12 @@ export const exportSecrets = atEnvPlain("export", {
     output: option("output", Schema.String, "The file to write, with mode 0600 (default: standard output)"),
     only: keysOption("only", "Only these keys, separated by commas"),
     except: keysOption("except", "All but these keys, separated by commas"),
-    skip: flag("skip-unsupported", "Leave out what the format cannot hold, and name it on standard error")
+    skip: flag("skip-unsupported", "Leave out what the format cannot hold, and name it on standard error"),
+    allowEnv: repeatedOption(
+      "allow-env",
+      SecretKey,
+      "Give a shell this key although its name makes other programs run code; may be given again"
+    )
   },
   check: (options) => {
     if (options.only !== undefined && options.except !== undefined) return bothChoices
@@ -93,10 +98,11 @@ export const exportSecrets = atEnvPlain("export", {
       const target = targetOf(options)
       if (target !== undefined) yield* checkTarget(target)
       const secrets = yield* readChosen(call, path, options)
-      const { skip } = options
+      const { allowEnv, skip } = options
+      const allowed = new Set<string>(allowEnv)
       const format = outputFormat(options) ?? "env"
-      const { left, text: written } = yield* writeSecrets(format, secrets, { withHead: true, skip })
-      yield* Effect.forEach(left, (why) => note(`left out, because the format ${format} cannot hold it: ${why}`))
+      const { left, text: written } = yield* writeSecrets(format, secrets, { withHead: true, skip, allowed })
+      yield* Effect.forEach(left, (why) => note(`left out of the format ${format}: ${why}`))
       const text = Redacted.value(written)
       if (target === undefined) return yield* writeValues(text, "--output writes them as they are")
       yield* writePrivate(target, text)
