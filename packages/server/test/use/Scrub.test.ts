@@ -2,6 +2,7 @@ import { responseOf } from "@coffer/server/secrets/use/Answer"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import fc from "fast-check"
+import { gzipSync } from "node:zlib"
 
 const runs = (short: number, long: number): number => (process.env["COFFER_LONG"] === "1" ? long : short)
 
@@ -107,5 +108,31 @@ describe("the scrub", () => {
       const outcome = await Effect.runPromise(Effect.either(responseOf(answer, [secret], { ...terms, max_kib: 1_024 })))
       assert.deepStrictEqual(outcome, Either.left("value"), `at ${before}`)
     }
+  })
+
+  it("leaves no part of a value at the end of a body that came cut within its compressed bytes", async () => {
+    const secret = "Canary7-of-27-characters-xy"
+    const whole = gzipSync(Buffer.from(`${"filler ".repeat(400)}${secret}${" rest".repeat(400)}`), { level: 1 })
+    for (let length = 40; length < whole.length; length++) {
+      const answer = {
+        status: 200,
+        headers: { "content-encoding": "gzip" },
+        body: whole.subarray(0, length),
+        truncated: true
+      }
+      const outcome = await Effect.runPromise(Effect.either(responseOf(answer, [secret], terms)))
+      if (Either.isLeft(outcome)) continue
+      assert.notInclude(outcome.right.body ?? "", secret.slice(0, 8), `${length} bytes`)
+    }
+  })
+
+  it("shows no tag of a body in which something was replaced", async () => {
+    const secret = "Canary7-value"
+    const headersOf = async (text: string) => {
+      const answer = { status: 200, headers: { etag: '"tag"' }, body: Buffer.from(text), truncated: false }
+      return (await Effect.runPromise(responseOf(answer, [secret], terms))).headers
+    }
+    assert.deepStrictEqual(await headersOf("nothing"), { etag: '"tag"' })
+    assert.deepStrictEqual(await headersOf(`it is ${secret}`), {})
   })
 })

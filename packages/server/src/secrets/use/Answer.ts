@@ -4,7 +4,7 @@ import { Effect, Either, Predicate, Struct } from "effect"
 import type { OutboundAnswer } from "../../base/outbound/Outbound.js"
 import { decompressed } from "./Decompress.js"
 import { longestSpelling } from "./Spellings.js"
-import { scrub } from "./Scrub.js"
+import { makeScrub } from "./Scrub.js"
 
 /** Headers of answers that callers get, if they have no value in them. */
 const shownHeaders: ReadonlySet<string> = new Set([
@@ -91,22 +91,27 @@ export const responseOf = (
       single(answer.headers["content-encoding"]),
       bytesToRead(terms.max_kib, values)
     )
-    const scrubbed = yield* scrub(Buffer.from(whole.body).toString("latin1"), values)
+    const scrub = yield* makeScrub(values)
+    const scrubbed = yield* scrub(Buffer.from(whole.body).toString("latin1"))
     const lines = Object.entries(answer.headers)
       .map(([name, text]) => [name.toLowerCase(), single(text)] as const)
       .filter(([name, text]) => shownHeaders.has(name) && text.length <= maxHeaderCharacters)
     const headers: Record<string, string> = {}
     let count = scrubbed?.count ?? 0
     for (const [name, text] of lines) {
-      const clean = yield* scrub(text, values)
+      const clean = yield* scrub(text)
       if (clean === null) return yield* Effect.fail("value" as const)
       headers[name] = clean.text
       count += clean.count
     }
     if (scrubbed === null) return yield* Effect.fail("value" as const)
 
-    // As many characters are cut as the answer is too long by: what follows the limit may be a part of a value.
-    const excess = Math.max(0, whole.body.length - limit)
+    // The tag of the body as it came lets the caller test guesses of what was replaced.
+    if (count > 0) delete headers["etag"]
+
+    // Cut the excess: text after the limit may hold part of a value, as may the end of a body that came cut.
+    const reserve = whole.truncated ? bytesToRead(0, values) : 0
+    const excess = Math.min(whole.body.length, Math.max(reserve, whole.body.length - limit))
     const truncated = whole.truncated || excess > 0
     const kept = Buffer.from(scrubbed.text.slice(0, Math.min(limit, scrubbed.text.length - excess)), "latin1")
     const body = truncated ? kept.subarray(0, wholeLength(kept)) : kept

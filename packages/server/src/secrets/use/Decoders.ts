@@ -1,77 +1,114 @@
-/** Undoes one encoding wherever it occurs in a text of bytes. Returns no view if the text has nothing to decode. */
-type Decoder = (text: string) => ReadonlyArray<string>
+import { Effect } from "effect"
+import { pacing } from "../../base/EventLoop.js"
+import type { Matcher } from "./Matcher.js"
+
+/** How many parts of a text are decoded between two looks at the clock. */
+const partsAtOnce = 256
+
+/** Goes through the matches of a global pattern in slices of the event loop, and joins what `decode` makes of each. */
+const eachMatch = (text: string, form: RegExp, decode: (match: RegExpExecArray) => string) =>
+  Effect.gen(function* () {
+    const pace = pacing()
+    // Its position is of this text alone.
+    const pattern = new RegExp(form)
+    // Joined in two steps: joining a million pieces at once would hold the event loop.
+    const chunks: Array<string> = []
+    let pieces: Array<string> = []
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      pieces.push(decode(match))
+      if (pieces.length < partsAtOnce) continue
+      chunks.push(pieces.join(""))
+      pieces = []
+      yield* pace
+    }
+    return chunks.length + pieces.length === 0 ? null : [...chunks, ...pieces].join("")
+  })
+
+/** Replaces each match. Null if there is none. */
+const replaced = (text: string, form: RegExp, decode: (match: RegExpExecArray) => string) =>
+  Effect.suspend(() => {
+    let from = 0
+    const decoded = eachMatch(text, form, (match) => {
+      const before = text.slice(from, match.index)
+      from = match.index + match[0].length
+      return before + decode(match)
+    })
+    return Effect.map(decoded, (done) => (done === null ? null : done + text.slice(from)))
+  })
+
+/** Decodes each match, a line each. Null if there is none. */
+const runs = (text: string, form: RegExp, decode: (run: string) => string) =>
+  eachMatch(text, form, ([run]) => `${decode(run)}\n`)
+
+/** Undoes one encoding wherever it occurs in a text of bytes. Null if the text has nothing to decode. */
+type Decoder = (text: string) => Effect.Effect<string | null>
 
 const byte = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16))
 
-const percent: Decoder = (text) => {
-  const decode = (one: string) => one.replace(/%([0-9A-Fa-f]{2})/g, (_all, hex: string) => byte(hex))
-  const views = text.includes("%") ? [decode(text)] : []
-  return text.includes("+") ? [...views, decode(text.replace(/\+/g, " "))] : views
-}
+const percent: Decoder = (text) => replaced(text, /%([0-9A-Fa-f]{2})/g, ([, hex = ""]) => byte(hex))
+
+/** As forms are encoded. */
+const percentAndPlus: Decoder = (text) =>
+  text.includes("+")
+    ? replaced(text, /%([0-9A-Fa-f]{2})|\+/g, ([, hex]) => (hex === undefined ? " " : byte(hex)))
+    : Effect.succeed(null)
 
 const controls: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }
 
 /** The bytes of characters that were escaped as UTF-16. */
 const utf8 = (units: string): string => Buffer.from(units).toString("latin1")
 
+/** Escapes of UTF-16, of which a pair is not cut, or one other escape. */
+const jsonEscape =
+  /((?:\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}){1,1024})|\\x([0-9A-Fa-f]{2})|\\(.)/gs
+
 const json: Decoder = (text) =>
-  text.includes("\\")
-    ? [
-        text.replace(
-          /((?:\\u[0-9A-Fa-f]{4})+)|\\x([0-9A-Fa-f]{2})|\\(.)/gs,
-          (_all, units: string | undefined, hex: string | undefined, other: string | undefined) =>
-            units !== undefined
-              ? utf8(units.replace(/\\u([0-9A-Fa-f]{4})/g, (_one, code: string) => byte(code)))
-              : hex !== undefined
-                ? byte(hex)
-                : (controls[other ?? ""] ?? other ?? "")
-        )
-      ]
-    : []
+  replaced(text, jsonEscape, ([, units, hex, other = ""]) =>
+    units !== undefined
+      ? utf8(units.replace(/\\u([0-9A-Fa-f]{4})/g, (_one, code: string) => byte(code)))
+      : hex !== undefined
+        ? byte(hex)
+        : (controls[other] ?? other)
+  )
 
 const entities: Readonly<Record<string, string>> = { amp: "&", apos: "'", gt: ">", lt: "<", quot: '"' }
 
 const html: Decoder = (text) =>
-  text.includes("&")
-    ? [
-        text.replace(/&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, (all, decimal, hex, name) => {
-          const code = typeof decimal === "string" ? Number(decimal) : Number.parseInt(String(hex), 16)
-          if (typeof name === "string") return entities[name] ?? all
-          return code <= 0x10ffff ? utf8(String.fromCodePoint(code)) : all
-        })
-      ]
-    : []
-
-/** Shorter runs hold no value that a rule may use. */
-const base64: Decoder = (text) => {
-  const runs = text.match(/[A-Za-z0-9+/_-]{10,}/g)
-  return runs === null
-    ? []
-    : [0, 1, 2, 3].map((skipped) =>
-        runs.map((run) => Buffer.from(run.slice(skipped), "base64").toString("latin1")).join("\n")
-      )
-}
-
-const hex: Decoder = (text) => {
-  const runs = text.match(/[0-9A-Fa-f]{16,}/g)
-  return runs === null
-    ? []
-    : [0, 1].map((skipped) => runs.map((run) => Buffer.from(run.slice(skipped), "hex").toString("latin1")).join("\n"))
-}
+  replaced(text, /&(?:#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,4}));/g, ([all, decimal, hex = "", name]) => {
+    if (name !== undefined) return entities[name] ?? all
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+    return code <= 0x10ffff ? utf8(String.fromCodePoint(code)) : all
+  })
 
 /** Text in UTF-16, in lines, or with separators between bytes. */
-const packed: Decoder = (text) => (/[\s:\0]/.test(text) ? [text.replace(/[\s:\0]+/g, "")] : [])
+const packed: Decoder = (text) => replaced(text, /[\s:\0]+/g, () => "")
 
-const decoders: ReadonlyArray<Decoder> = [percent, json, html, base64, hex, packed]
+/** From each character of a group. Shorter runs hold no value that a rule may use. */
+const base64 = [0, 1, 2, 3].map(
+  (skipped): Decoder =>
+    (text) =>
+      runs(text, /[A-Za-z0-9+/_-]{10,}/g, (run) => Buffer.from(run.slice(skipped), "base64").toString("latin1"))
+)
+
+const hex = [0, 1].map(
+  (skipped): Decoder =>
+    (text) =>
+      runs(text, /[0-9A-Fa-f]{16,}/g, (run) => Buffer.from(run.slice(skipped), "hex").toString("latin1"))
+)
+
+const decoders: ReadonlyArray<Decoder> = [percent, percentAndPlus, json, html, ...base64, ...hex, packed]
 
 /** How often a text is decoded. */
 const depth = 2
 
-/** All that a text decodes to, by every decoder, up to `depth` times; the text itself first. Computed as it is asked for. */
-export function* viewsOf(text: string, left = depth): Generator<string> {
-  yield text
-  if (left === 0) return
-  for (const decode of decoders) {
-    for (const view of decode(text)) yield* viewsOf(view, left - 1)
-  }
-}
+/** Whether a text holds a pattern, as it is or decoded by every decoder, up to `left` times. */
+export const viewsHold = (text: string, patterns: Matcher, left = depth): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    if (yield* patterns.scan(text, () => true)) return true
+    if (left === 0) return false
+    for (const decode of decoders) {
+      const view = yield* decode(text)
+      if (view !== null && (yield* viewsHold(view, patterns, left - 1))) return true
+    }
+    return false
+  })

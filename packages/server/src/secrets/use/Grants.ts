@@ -22,6 +22,10 @@ import { isLive, termsOf } from "../use-rules/Terms.js"
 const minBytes = 8
 const maxBytes = 8_192
 
+/** What a value is made of is looked for in the response too. */
+const maxParts = 64
+const maxPartBytes = 32 * 1024
+
 const minuteMillis = 60_000
 const dayMillis = 24 * 60 * minuteMillis
 
@@ -123,6 +127,10 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
         return yield* refuse(place, key, target, wrong)
       }
       const parts = passed.map((part) => part.value).filter((part) => sizeOf(part) >= minBytes)
+      if (parts.length > maxParts || parts.reduce((sum, part) => sum + sizeOf(part), 0) > maxPartBytes) {
+        const wrong = `the value of ${key} cannot be used by rules: it is made of more than ${maxParts} secrets, or of more than ${maxPartBytes / 1024} KiB of them`
+        return yield* refuse(place, key, target, wrong)
+      }
       const granted: Granted = { key, secretId: row.id, version: row.version, value, passed, parts, ...matched.right }
       return granted
     })

@@ -1,73 +1,77 @@
 import { Effect } from "effect"
-import { pacing } from "../../base/EventLoop.js"
-import { viewsOf } from "./Decoders.js"
-import { bytesAsText, longestSpelling, type Spelling, spellingsOf } from "./Spellings.js"
+import { viewsHold } from "./Decoders.js"
+import { makeMatcher, type Matcher } from "./Matcher.js"
+import { bytesAsText, spellingsOf } from "./Spellings.js"
 
 const mark = "[scrubbed]"
 
-/** How much of an answer is decoded in one piece. */
-const windowSize = 64 * 1024
-
 const isBase64 = (character: string): boolean => /^[A-Za-z0-9+/_-]$/.test(character)
 
-/** Replaces a spelling, with the characters of base64 beside it that hold some of its bits. */
-const withoutSpelling = (text: string, spelling: Spelling): { readonly text: string; readonly count: number } => {
-  const pieces: Array<string> = []
-  let from = 0
-  for (;;) {
-    const found = text.indexOf(spelling.text, from)
-    if (found === -1) break
-    const end = found + spelling.text.length
-    const before = spelling.isBase64 && found > from && isBase64(text.charAt(found - 1)) ? 1 : 0
-    const after = spelling.isBase64 && isBase64(text.charAt(end)) ? 1 : 0
-    pieces.push(text.slice(from, found - before))
-    from = end + after
+/** The kinds of patterns: spellings of base64 may have characters at their sides that hold some bits of the value. */
+const plain = 0
+const base64 = 1
+
+/** Parts of a text, in their order and apart from each other, as their bounds in turn. */
+const occurrences = (spellings: Matcher, text: string): Effect.Effect<ReadonlyArray<number>> => {
+  const bounds: Array<number> = []
+  const add = (from: number, to: number): void => {
+    let start = from
+    // What the part overlaps or touches becomes one with it.
+    while (bounds.length > 0 && (bounds.at(-1) ?? 0) >= start) {
+      bounds.pop()
+      start = Math.min(start, bounds.pop() ?? start)
+    }
+    bounds.push(start, to)
   }
-  return { text: [...pieces, text.slice(from)].join(mark), count: pieces.length }
-}
-
-/** Parts of a text that overlap by as much as a spelling may take. */
-const windowsOf = (text: string, overlap: number): ReadonlyArray<string> => {
-  const size = Math.max(windowSize, 4 * overlap)
-  const starts = Array.from({ length: Math.max(1, Math.ceil(text.length / size)) }, (_none, index) => index * size)
-  return starts.map((start) => text.slice(start, start + size + overlap))
-}
-
-/** Whether a text holds a value in any encoding that `viewsOf` decodes. */
-const holds = (text: string, value: string): Effect.Effect<boolean> => {
-  const wanted = bytesAsText(value)
-  return Effect.gen(function* () {
-    const pace = pacing()
-    for (const part of windowsOf(text, longestSpelling(value))) {
-      for (const view of viewsOf(part)) {
-        if (view.includes(wanted)) return true
-        yield* pace
-      }
+  const scanned = spellings.scan(text, (index, state) => {
+    const end = index + 1
+    const length = spellings.longest(plain, state)
+    if (length > 0) add(end - length, end)
+    const core = spellings.longest(base64, state)
+    if (core > 0) {
+      const start = end - core
+      add(start - (start > 0 && isBase64(text.charAt(start - 1)) ? 1 : 0), end + (isBase64(text.charAt(end)) ? 1 : 0))
     }
     return false
   })
+  return Effect.as(scanned, bounds)
 }
 
 /** A text of bytes without values. */
 export interface Scrubbed {
   readonly text: string
-  /** How often a value was replaced. */
+  /** How many parts were replaced. */
   readonly count: number
 }
 
+/** Replaces values in texts of bytes. Returns null for a text that holds a value in an encoding that is not replaced. */
+export type Scrub = (text: string) => Effect.Effect<Scrubbed | null>
+
 /**
- * Replaces the spellings of values in a text of bytes. Returns null for a text that cannot be scrubbed, because it holds a value
- * in an encoding, or in an encoding of an encoding, that is not replaced.
+ * Makes the scrub of values: replaces their spellings in a text of bytes. A text cannot be scrubbed if it holds a value in an
+ * encoding, or in an encoding of an encoding, that is not replaced.
  */
-export const scrub = (text: string, values: ReadonlyArray<string>): Effect.Effect<Scrubbed | null> =>
-  Effect.gen(function* () {
-    const pace = pacing()
-    let scrubbed: Scrubbed = { text, count: 0 }
-    for (const spelling of values.flatMap(spellingsOf).sort((a, b) => b.text.length - a.text.length)) {
-      const next = withoutSpelling(scrubbed.text, spelling)
-      if (next.count > 0) scrubbed = { text: next.text, count: scrubbed.count + next.count }
-      yield* pace
-    }
-    for (const value of values) if (yield* holds(scrubbed.text, value)) return null
-    return scrubbed
-  })
+export const makeScrub = Effect.fnUntraced(function* (values: ReadonlyArray<string>) {
+  const spellings = values.flatMap(spellingsOf)
+  const textsOf = (wanted: boolean) => [
+    ...new Set(spellings.filter((one) => one.isBase64 === wanted).map(({ text }) => text))
+  ]
+  const replaced = yield* makeMatcher([
+    { kind: plain, texts: textsOf(false) },
+    { kind: base64, texts: textsOf(true) }
+  ])
+  const exact = yield* makeMatcher([{ kind: plain, texts: values.map(bytesAsText) }])
+  const scrub: Scrub = (text) =>
+    Effect.gen(function* () {
+      const bounds = yield* occurrences(replaced, text)
+      const pieces: Array<string> = []
+      let from = 0
+      for (let at = 0; at < bounds.length; at += 2) {
+        pieces.push(text.slice(from, bounds[at]))
+        from = bounds[at + 1] ?? from
+      }
+      const clean = [...pieces, text.slice(from)].join(mark)
+      return (yield* viewsHold(clean, exact)) ? null : { text: clean, count: pieces.length }
+    })
+  return scrub
+})

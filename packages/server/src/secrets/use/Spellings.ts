@@ -46,5 +46,5 @@ export const spellingsOf = (value: string): ReadonlyArray<Spelling> => {
   return [...distinct.values()].sort((one, other) => other.text.length - one.text.length)
 }
 
-/** How many characters any spelling of a value takes, encoded up to twice. */
+/** How many characters any spelling of a value takes, encoded up to twice. What is cut from a body that was cut may hold so much. */
 export const longestSpelling = (value: string): number => 36 * Buffer.byteLength(value) + 256

@@ -6,7 +6,7 @@ import { Array, Effect, Either, Exit, Metric, Redacted } from "effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
-import { Outbound, type OutboundAnswer, type OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
+import { Outbound, type OutboundAnswer, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./Answer.js"
 import { type Granted, Grants } from "./Grants.js"
@@ -102,7 +102,10 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         })
         const response = yield* responseOf(answer, values, terms)
         return { response, bytes: answer.body.length } satisfies Sent
-      })
+      }).pipe(
+        // The limit of the request ends with its last byte; this one covers decompression and the scrub too.
+        Effect.timeoutFail({ duration: patience, onTimeout: () => new OutboundError({ reason: "timeout" }) })
+      )
 
     /** The second entry: what came of a request that left. */
     const recordAnswer = (

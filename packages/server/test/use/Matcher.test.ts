@@ -1,0 +1,73 @@
+import { makeMatcher } from "@coffer/server/secrets/use/Matcher"
+import { makeScrub } from "@coffer/server/secrets/use/Scrub"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import fc from "fast-check"
+
+const small = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 40 })
+const patterns = fc.array(fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 6 }), { maxLength: 5 })
+
+/** The longest pattern that ends at each index; 0 for none. */
+const naive = (text: string, texts: ReadonlyArray<string>): ReadonlyArray<number> =>
+  Array.from({ length: text.length }, (_none, index) =>
+    Math.max(0, ...texts.filter((one) => text.slice(0, index + 1).endsWith(one)).map(({ length }) => length))
+  )
+
+describe("the matcher", () => {
+  it("finds the longest pattern of each kind that ends at each place, in any text", async () => {
+    await fc.assert(
+      fc.asyncProperty(small, patterns, patterns, async (text, first, second) => {
+        const kinds = [first, second]
+        const matcher = await Effect.runPromise(makeMatcher(kinds.map((texts, kind) => ({ kind, texts }))))
+        const found = kinds.map(() => Array.from({ length: text.length }, () => 0))
+        const seen = (index: number, state: number) => {
+          kinds.forEach((_texts, kind) => {
+            found[kind]![index] = matcher.longest(kind, state)
+          })
+          return false
+        }
+        await Effect.runPromise(matcher.scan(text, seen))
+        assert.deepStrictEqual(
+          found,
+          kinds.map((texts) => naive(text, texts))
+        )
+      })
+    )
+  })
+})
+
+/** The longest time in milliseconds that the event loop was held meanwhile. */
+const longestHold = async (work: Promise<unknown>): Promise<number> => {
+  let longest = 0
+  let last = performance.now()
+  let isOver = false
+  const watch = (): void => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (!isOver) setImmediate(watch)
+  }
+  setImmediate(watch)
+  await work
+  isOver = true
+  return longest
+}
+
+const kib = 1024
+
+describe("the scrub of 8 KiB in 1.4 MiB", () => {
+  const a = "a".repeat(4 * kib)
+  const cases: Readonly<Record<string, readonly [value: string, text: string]>> = {
+    "a value that almost fits everywhere": [`${a}b${a}`.slice(0, 8 * kib), "a".repeat(1_400 * kib)],
+    "a value that fits everywhere": ["a".repeat(8 * kib), "a".repeat(1_400 * kib)],
+    "text of escapes alone": ["%5Cu".repeat(2 * kib), "\\u0061%5c&#97;".repeat(100 * kib)],
+    "text of short runs": ["0123456789".repeat(800), "0123456789 ".repeat(127 * kib)]
+  }
+  for (const [name, [value, text]] of Object.entries(cases)) {
+    it(`takes time in proportion, in slices: ${name}`, async () => {
+      const hold = await longestHold(Effect.runPromise(Effect.flatMap(makeScrub([value]), (scrub) => scrub(text))))
+      // Slices are of 5 ms: this is what a busy machine adds, and no search of the whole in one piece.
+      assert.isBelow(hold, 250)
+    })
+  }
+})
