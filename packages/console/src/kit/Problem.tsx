@@ -1,8 +1,8 @@
 import type { Failure } from "../client/Calls.js"
 
-/** Messages of errors begin in lowercase and have no full stop. */
+/** Messages of errors begin in lowercase and have no full stop. An address or a path at the beginning stays as it is. */
 export const sentence = (message: string): string => {
-  const begin = message.slice(0, 1).toUpperCase() + message.slice(1)
+  const begin = /^[a-z]+(?=[ ,:])/.test(message) ? message.slice(0, 1).toUpperCase() + message.slice(1) : message
   return /[.!?]$/.test(begin) ? begin : `${begin}.`
 }
 

@@ -87,9 +87,18 @@ const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun
     )
   )
 
+/** What was asked, and what the server said to it. */
+export interface Reviewed {
+  readonly staged: Staged
+  readonly answers: ReadonlyArray<Answer>
+}
+
 /** Says what all staged changes would do. Writes nothing. */
 export const review = (place: ProjectPlace, staged: Staged) =>
-  Effect.forEach(staged, ([env, changes]) => writeEnv(place, env, changes, true), { concurrency: 3 })
+  Effect.map(
+    Effect.forEach(staged, ([env, changes]) => writeEnv(place, env, changes, true), { concurrency: 3 }),
+    (answers): Reviewed => ({ staged, answers })
+  )
 
 /** Writes the changes of an environment, all or nothing. */
 export const send = (place: ProjectPlace, env: EnvName, staged: StagedEnv) => writeEnv(place, env, staged, false)

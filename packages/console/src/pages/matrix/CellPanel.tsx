@@ -3,28 +3,30 @@ import { useSignal } from "@preact/signals"
 import { Effect, Either, Redacted, Schema } from "effect"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
-import { Problem } from "../../kit/Problem.js"
+import { Problem, sentence } from "../../kit/Problem.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
-import { type Model, type Spot, spotOf, stagedIn, stageIn, storedIn, toggleRemoval } from "./Model.js"
+import { type Cell, type Model, type Spot, spotAt, stagedIn, stageIn, storedIn, toggleRemoval } from "./Model.js"
 import { cellId } from "./Row.js"
 import { rowHeight } from "./Size.js"
 import { copyValue, hide, readValue, show, shown } from "./Values.js"
 
 interface PanelProps {
   readonly model: Model
+  readonly cell: Cell
   readonly mode: "look" | "edit"
   readonly close: () => void
 }
 
 const decodeValue = Schema.decodeEither(SecretValue)
 
-/** Where the panel begins: below the cell, within what is in view. */
-const usePlacement = (model: Model) => {
+/** Where the panel begins: below its cell, within what is in view. It stays where it is while the cell is not shown. */
+const usePlacement = (model: Model, { env, key }: Cell) => {
   const panel = useRef<HTMLDivElement>(null)
+  const row = model.shown.value.findIndex((one) => one.key === key)
+  const column = model.grid.value.columns.findIndex(({ name }) => name === env) + 1
   useLayoutEffect(() => {
-    const { column, row } = model.position.peek()
     const cell = document.getElementById(cellId(row, column))
     const element = panel.current
     const scroller = element?.parentElement
@@ -35,7 +37,7 @@ const usePlacement = (model: Model) => {
     const fits = below + element.offsetHeight <= scroller.scrollTop + scroller.clientHeight
     element.style.setProperty("--x", `${Math.max(scroller.scrollLeft + 8, left)}px`)
     element.style.setProperty("--y", `${fits || above < scroller.scrollTop + 40 ? below : above}px`)
-  }, [])
+  }, [row, column])
   return panel
 }
 
@@ -79,23 +81,52 @@ const Value = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) 
   )
 }
 
-const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: Spot; readonly close: () => void }) => {
+interface EditorProps {
+  readonly model: Model
+  readonly spot: Spot
+  /** Whether the environment is gone: the text stays, for the person to copy. */
+  readonly isGone: boolean
+  readonly close: () => void
+}
+
+const Editor = ({ close, isGone, model, spot }: EditorProps) => {
   const { column, row } = spot
   const [stored, staged] = [storedIn(spot), stagedIn(spot)]
   const area = useRef<HTMLTextAreaElement>(null)
   const problem = useSignal<string | null>(null)
   const before = staged?.type === "set" ? staged.kind : stored?.kind
   const refers = useSignal(before === "reference")
+  const isEmpty = useSignal(true)
+  const storesEmpty = useSignal(false)
+  /** The line ends of the text that the editor began with, which a text field replaces by LF. */
+  const lineEnd = useRef("\n")
   const act = useAct()
+  const begin = (text: string) => {
+    const ends = new Set(text.match(/\r\n|\n|\r/g) ?? [])
+    const [end = "\n"] = ends
+    if (ends.size > 1 || end === "\r") {
+      problem.value = `the value has line ends that a browser's text field would change: use coffer secret edit ${row.key}`
+      return
+    }
+    lineEnd.current = end
+    if (area.current !== null) area.current.value = text
+    isEmpty.value = text === ""
+    area.current?.focus()
+  }
   useEffect(() => {
-    if (area.current === null) return
-    if (staged?.type === "set") area.current.value = Redacted.value(staged.value)
-    area.current.focus()
+    if (staged?.type === "set") begin(Redacted.value(staged.value))
+    area.current?.focus()
   }, [])
   const submit = () => {
-    Either.match(decodeValue(area.current?.value ?? ""), {
-      onLeft: ({ message }) => {
-        problem.value = message
+    if (isGone) return
+    const typed = area.current?.value ?? ""
+    if (typed === "" && !storesEmpty.value) {
+      problem.value = "type the new value first, or choose to store the empty text"
+      return
+    }
+    Either.match(decodeValue(lineEnd.current === "\n" ? typed : typed.replaceAll("\n", lineEnd.current)), {
+      onLeft: () => {
+        problem.value = "the value is larger than 64 KB, or holds half of a surrogate pair"
       },
       onRight: (value) => {
         stageIn(model, column, [
@@ -122,6 +153,10 @@ const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: 
         spellcheck={false}
         autocomplete="off"
         placeholder="New value; Shift+Enter for another line"
+        onInput={({ currentTarget }) => {
+          isEmpty.value = currentTarget.value === ""
+          problem.value = null
+        }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
           event.preventDefault()
@@ -138,21 +173,36 @@ const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: 
         />{" "}
         Refers to other secrets: <code>{"${KEY}"}</code> or <code>{"${environment:KEY}"}</code>
       </label>
+      {isEmpty.value && (
+        <label class="matrix-refers">
+          <input
+            type="checkbox"
+            checked={storesEmpty.value}
+            onChange={(event) => {
+              storesEmpty.value = event.currentTarget.checked
+              problem.value = null
+            }}
+          />{" "}
+          Store the empty text
+        </label>
+      )}
+      {isGone && <p class="hint bad">{column.name} is gone: your text is kept here until you close this.</p>}
       {problem.value !== null && (
         <p class="hint bad" role="alert">
-          {problem.value}
+          {sentence(problem.value)}
         </p>
       )}
       <Problem failure={act.failure.value} />
       <div class="row">
-        <button class="primary">Stage</button>
+        <button class="primary" disabled={isGone}>
+          Stage
+        </button>
         {stored !== null && column.reveals && (
           <button
             type="button"
             onClick={() => {
               act.run(readValue(model.place, column.name, row.key, refers.value), (value) => {
-                if (area.current !== null) area.current.value = Redacted.value(value)
-                area.current?.focus()
+                begin(Redacted.value(value))
               })
             }}
           >
@@ -165,9 +215,12 @@ const Editor = ({ close, model, spot }: { readonly model: Model; readonly spot: 
 }
 
 /** What can be done with one secret in one environment. */
-export const CellPanel = ({ close, mode, model }: PanelProps) => {
-  const panel = usePlacement(model)
-  const spot = spotOf(model)
+export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
+  const panel = usePlacement(model, cell)
+  const found = spotAt(model, cell)
+  const last = useRef(found)
+  if (found !== null) last.current = found
+  const spot = found ?? last.current
   useEffect(() => hide, [])
   useEffect(() => {
     if (mode === "look") panel.current?.focus()
@@ -207,7 +260,7 @@ export const CellPanel = ({ close, mode, model }: PanelProps) => {
         )}
       </p>
       {mode === "edit" && column.canWrite ? (
-        <Editor model={model} spot={spot} close={close} />
+        <Editor model={model} spot={spot} isGone={found === null} close={close} />
       ) : (
         <>
           <Value model={model} spot={spot} />
@@ -215,9 +268,9 @@ export const CellPanel = ({ close, mode, model }: PanelProps) => {
             <div class="row matrix-actions">
               <button
                 type="button"
-                disabled={!column.canWrite}
+                disabled={!column.canWrite || found === null}
                 onClick={() => {
-                  model.open.value = { type: "cell", mode: "edit" }
+                  model.open.value = { type: "cell", mode: "edit", cell }
                 }}
               >
                 {stored === null ? "Create" : "Edit"}
@@ -225,7 +278,7 @@ export const CellPanel = ({ close, mode, model }: PanelProps) => {
               {(stored !== null || staged !== null) && (
                 <button
                   type="button"
-                  disabled={!column.canWrite}
+                  disabled={!column.canWrite || found === null}
                   onClick={() => {
                     toggleRemoval(model, spot)
                     close()

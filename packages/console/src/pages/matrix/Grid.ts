@@ -65,7 +65,8 @@ const cellsOf = (
   })
 }
 
-const rowOf = (
+/** The row of a key. */
+export const rowOf = (
   key: SecretKey,
   columns: ReadonlyArray<Column>,
   stored: ReadonlyArray<MatrixCell | null>,

@@ -20,16 +20,30 @@ interface ImportProps {
   readonly close: () => void
 }
 
+/** What is asked of the server. */
+interface Question {
+  readonly env: EnvName
+  readonly format: FormatName
+  readonly file: string
+  readonly text: string
+}
+
+const isSame = (one: Question, other: Question | null): boolean =>
+  one.env === other?.env && one.format === other.format && one.file === other.file && one.text === other.text
+
 /** What the server would do with what was read. */
 interface Plan {
+  readonly question: Question
   readonly pasted: Pasted
   readonly answer: BundleWritten | null
 }
 
-const planOf = (model: Model, env: EnvName, format: FormatName, file: string, text: string) =>
+const planOf = (model: Model, question: Question) =>
   Effect.gen(function* () {
+    const { env, file, format, text } = question
     const pasted = yield* readPasted(format, file === "" ? "the text" : file, text)
-    if (pasted.mistakes.length > 0 || pasted.secrets.size === 0) return { pasted, answer: null } satisfies Plan
+    if (pasted.mistakes.length > 0 || pasted.secrets.size === 0)
+      return { question, pasted, answer: null } satisfies Plan
     const { org, project } = model.place
     const answer = yield* call("environments", (api) =>
       api.writeBundle({
@@ -38,7 +52,7 @@ const planOf = (model: Model, env: EnvName, format: FormatName, file: string, te
         payload: { set: pasted.secrets, dry_run: true }
       })
     )
-    return { pasted, answer } satisfies Plan
+    return { question, pasted, answer } satisfies Plan
   })
 
 const count = ({ data }: BundleWritten, change: string): number => data.filter((one) => one.change === change).length
@@ -96,14 +110,20 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
   const act = useAct()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
-  const check = () => {
+  const asked = (): Question | null => {
     const content = area.current?.value ?? ""
     const target = env.peek()
+    return content.trim() === "" || target === null
+      ? null
+      : { env: target, format: format.peek() ?? guessFormat(content, file), file, text: content }
+  }
+  const check = () => {
+    const question = asked()
     plan.value = null
-    if (content.trim() === "" || target === null) return
-    act.run(planOf(model, target, format.peek() ?? guessFormat(content, file), file, content), (found) => {
-      // What was typed meanwhile is another text.
-      if (area.current?.value === content) plan.value = found
+    if (question === null) return
+    act.run(planOf(model, question), (found) => {
+      // The answer to what was asked before is none to what is asked now.
+      if (isSame(question, asked())) plan.value = found
       else checkSoon()
     })
   }
@@ -122,7 +142,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
     }
   }, [])
 
-  const column = columns.find(({ name }) => name === env.value)
+  const column = columns.find(({ name }) => name === plan.value?.question.env)
   const changes = plan.value?.answer?.data.filter(({ change }) => change !== "unchanged").length ?? 0
   return (
     <Dialog title="Import" class="wide" close={close}>
@@ -198,7 +218,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
             close()
           }}
         >
-          {changes === 0 ? "Stage" : `Stage ${changes.toLocaleString("en")} for ${env.value ?? ""}`}
+          {changes === 0 ? "Stage" : `Stage ${changes.toLocaleString("en")} for ${plan.value?.question.env ?? ""}`}
         </button>
       </footer>
     </Dialog>

@@ -14,13 +14,28 @@ import {
   gridOf,
   type GridRow,
   noFilter,
+  rowOf,
   type Requirements
 } from "./Grid.js"
 import type { Position } from "./Movement.js"
 
+/** A cell by its names, which stay when the matrix is read again. */
+export interface Cell {
+  readonly key: SecretKey
+  readonly env: EnvName
+}
+
+/** Where the keyboard is, by names; null for the column of keys, and before a row was chosen. */
+export interface Cursor {
+  readonly key: SecretKey | null
+  readonly env: EnvName | null
+  /** Where that was last: the place of the keyboard when the row or the column is gone. */
+  readonly last: Position
+}
+
 /** What is open over the grid. */
 export type Open =
-  | { readonly type: "cell"; readonly mode: "look" | "edit" }
+  | { readonly type: "cell"; readonly mode: "look" | "edit"; readonly cell: Cell }
   | { readonly type: "new"; readonly key: string }
   | { readonly type: "import"; readonly env: EnvName | null; readonly text: string; readonly file: string }
   | { readonly type: "review" }
@@ -34,12 +49,30 @@ export interface Model {
   readonly grid: ReadonlySignal<Grid>
   readonly filter: Signal<Filter>
   readonly shown: ReadonlySignal<ReadonlyArray<GridRow>>
-  readonly position: Signal<Position>
+  readonly cursor: Signal<Cursor>
+  /** Where the cursor is in what is shown now. */
+  readonly position: ReadonlySignal<Position>
   readonly open: Signal<Open | null>
   readonly sent: Signal<ReadonlyArray<Sent>>
 }
 
 const emptyGrid: Grid = { columns: [], rows: [] }
+
+const within = (value: number, count: number): number => Math.max(0, Math.min(count - 1, value))
+
+/** Returns the position of a cursor, or where it was last if its row or column is gone. */
+export const positionOf = (
+  { env, key, last }: Cursor,
+  rows: ReadonlyArray<GridRow>,
+  columns: ReadonlyArray<Column>
+): Position => {
+  const row = key === null ? -1 : rows.findIndex((one) => one.key === key)
+  const column = env === null ? -1 : columns.findIndex(({ name }) => name === env)
+  return {
+    row: row === -1 ? within(last.row, rows.length) : row,
+    column: column === -1 ? within(last.column, columns.length + 1) : column + 1
+  }
+}
 
 export const makeModel = (place: PlaceAt<"project">): Model => {
   const staging = stagingOf(place.org, place.project)
@@ -49,6 +82,8 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
   const grid = computed(() =>
     matrix.value === null ? emptyGrid : gridOf(matrix.value, staging.staged.value, declared.value)
   )
+  const shown = computed(() => filterRows(grid.value.rows, filter.value))
+  const cursor = signal<Cursor>({ key: null, env: null, last: { row: 0, column: 1 } })
   return {
     place,
     staging,
@@ -56,10 +91,20 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
     declared,
     grid,
     filter,
-    shown: computed(() => filterRows(grid.value.rows, filter.value)),
-    position: signal({ row: 0, column: 1 }),
+    shown,
+    cursor,
+    position: computed(() => positionOf(cursor.value, shown.value, grid.value.columns)),
     open: signal<Open | null>(null),
     sent: signal<ReadonlyArray<Sent>>([])
+  }
+}
+
+/** Moves the cursor to a position, and keeps its names. */
+export const moveTo = (model: Model, to: Position): void => {
+  model.cursor.value = {
+    key: model.shown.peek()[to.row]?.key ?? null,
+    env: model.grid.peek().columns[to.column - 1]?.name ?? null,
+    last: to
   }
 }
 
@@ -70,13 +115,28 @@ export interface Spot {
   readonly index: number
 }
 
-/** The secret at the position of the keyboard; null on a key, or without rows. */
+/** The cell of these names. Its row is empty if the key has no secret any more; null if the environment is gone. */
+export const spotAt = (model: Model, { env, key }: Cell): Spot | null => {
+  const { columns, rows } = model.grid.value
+  const index = columns.findIndex(({ name }) => name === env)
+  const column = columns[index]
+  if (column === undefined) return null
+  const row = rows.find((one) => one.key === key) ?? rowOf(key, columns, [], model.staging.staged.value, new Map())
+  return { row, column, index }
+}
+
+/** The cell of the keyboard; null on a key, and if the row or the column where it was is gone. */
 export const spotOf = (model: Model): Spot | null => {
+  const { env, key } = model.cursor.value
   const { column: at, row: line } = model.position.value
   const row = model.shown.value[line]
   const column = model.grid.value.columns[at - 1]
-  return row === undefined || column === undefined ? null : { row, column, index: at - 1 }
+  if (row === undefined || column === undefined) return null
+  const isGone = (key !== null && row.key !== key) || (env !== null && column.name !== env)
+  return isGone ? null : { row, column, index: at - 1 }
 }
+
+export const cellOf = ({ column, row }: Spot): Cell => ({ key: row.key, env: column.name })
 
 /** The page of a row's secret, in the first environment that has one; null if none has. */
 export const addressOf = ({ grid, place: { org, project } }: Model, row: GridRow): string | null => {

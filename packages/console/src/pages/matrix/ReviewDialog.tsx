@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
-import { Effect, Redacted } from "effect"
+import { Effect, Either, Redacted } from "effect"
+import type { Failure } from "../../client/Calls.js"
 import { useState } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
@@ -7,7 +8,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
-import { type Answer, review, send, type Sent } from "../../staging/Sending.js"
+import { type Answer, review, send } from "../../staging/Sending.js"
 import { changeOf, rebase, type Staged, withoutEnv } from "../../staging/Staged.js"
 import type { Model } from "./Model.js"
 
@@ -52,6 +53,8 @@ const ChangeList = ({ answer, isShown, staged }: { answer: Written; isShown: boo
             </td>
             <td>
               <span class="key">{key}</span>
+              {own?.type === "set" && Redacted.value(own.value) === "" && <span class="badge warn">empty text</span>}
+              {own?.type === "set" && change === "unchanged" && <span class="badge">equal to what is stored</span>}
               {(answer.answer.warnings ?? []).map(
                 (warning) =>
                   warning.key === key && (
@@ -73,7 +76,13 @@ const ChangeList = ({ answer, isShown, staged }: { answer: Written; isShown: boo
   </table>
 )
 
-const ConflictNote = ({ answer, keep }: { readonly answer: Conflict; readonly keep: () => void }) => (
+interface ConflictProps {
+  readonly answer: Conflict
+  readonly keep: () => void
+  readonly drop: () => void
+}
+
+const ConflictNote = ({ answer, drop, keep }: ConflictProps) => (
   <div class="problem" role="alert">
     <div>
       <p>
@@ -93,9 +102,14 @@ const ConflictNote = ({ answer, keep }: { readonly answer: Conflict; readonly ke
         ))}
       </ul>
     </div>
-    <button type="button" onClick={keep}>
-      Keep mine on top of that
-    </button>
+    <div class="row">
+      <button type="button" onClick={keep}>
+        Keep mine in {answer.env}
+      </button>
+      <button type="button" onClick={drop}>
+        Drop mine in {answer.env}
+      </button>
+    </div>
   </div>
 )
 
@@ -128,21 +142,36 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const answers = useLoad(`review ${round}`, () => review(place, inOrder(model)))
   const isShown = useSignal(false)
   const typed = useSignal("")
+  const failures = useSignal<ReadonlyArray<{ readonly env: string; readonly failure: Failure }>>([])
   const act = useAct()
 
-  const write = (found: ReadonlyArray<Written>) => {
+  const settle = (answer: Answer) => {
+    if (answer.type !== "written") return
+    const { env, etag } = answer
+    staging.forget((staged) => withoutEnv(staged, env))
+    if (answer.answer.data.every(({ change }) => change === "unchanged")) return
+    model.sent.value = [...model.sent.peek(), { env, revision: answer.answer.revision, etag }]
+  }
+
+  /** Writes what was reviewed, environment by environment. Each settles alone: what follows a failure stays staged. */
+  const write = (found: ReadonlyArray<Written>, reviewed: Staged) => {
     const one = ({ env }: Written) => {
-      const changes = staging.staged.peek().get(env)
-      return changes === undefined ? Effect.succeed(null) : send(place, env, changes)
+      const changes = reviewed.get(env)
+      return changes === undefined
+        ? Effect.succeed(true)
+        : Effect.map(send(place, env, changes), (answer) => {
+            settle(answer)
+            return answer.type === "written"
+          })
     }
-    act.run(Effect.forEach(found, one), (done) => {
-      const written = done.flatMap((answer) => (answer?.type === "written" ? [answer] : []))
-      staging.forget((staged) => written.reduce((rest, { env }) => withoutEnv(rest, env), staged))
-      model.sent.value = written
-        .filter(({ answer }) => answer.data.some(({ change }) => change !== "unchanged"))
-        .map(({ answer: { revision }, env, etag }): Sent => ({ env, revision, etag }))
+    model.sent.value = []
+    const all = Effect.forEach(found, (answer) => Effect.either(one(answer)))
+    act.run(all, (done) => {
       reload()
-      if (done.every((answer) => answer?.type === "written")) close()
+      failures.value = done.flatMap((result, index) =>
+        Either.isLeft(result) ? [{ env: found[index]?.env ?? "", failure: result.left }] : []
+      )
+      if (done.every((result) => Either.isRight(result) && result.right)) close()
       else setRound(round + 1)
     })
   }
@@ -150,7 +179,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   return (
     <Dialog title="Review" class="wide" close={close}>
       <Reading of={answers}>
-        {(found) => {
+        {({ answers: found, staged: reviewed }) => {
           const ready = found.filter((answer) => answer.type === "written")
           const conflicts = found.filter((answer) => answer.type === "conflict")
           const losing = ready.filter((answer) => deletedIn(answer) > 0)
@@ -166,12 +195,16 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                     staging.change((staged) => rebase(staged, answer.env, answer.base))
                     setRound(round + 1)
                   }}
+                  drop={() => {
+                    staging.change((staged) => withoutEnv(staged, answer.env))
+                    setRound(round + 1)
+                  }}
                 />
               ))}
               {ready.map((answer) => (
                 <section key={answer.env}>
                   <h3>{answer.env}</h3>
-                  <ChangeList answer={answer} isShown={isShown.value} staged={staging.staged.value} />
+                  <ChangeList answer={answer} isShown={isShown.value} staged={reviewed} />
                 </section>
               ))}
               {name !== "" && (
@@ -190,6 +223,14 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   />
                 </p>
               )}
+              {failures.value.map(({ env, failure }) => (
+                <div key={env}>
+                  <p>
+                    <strong>{env}</strong> was not written, and its changes are kept:
+                  </p>
+                  <Problem failure={failure} />
+                </div>
+              ))}
               <Problem failure={act.failure.value} />
               <footer>
                 <label class="check">
@@ -211,7 +252,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   class={name === "" ? "primary" : "danger"}
                   disabled={act.isBusy.value || ready.length === 0 || !isConfirmed}
                   onClick={() => {
-                    write(ready)
+                    write(ready, reviewed)
                   }}
                 >
                   Write to {ready.map(({ env }) => env).join(", ")}

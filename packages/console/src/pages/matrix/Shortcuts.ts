@@ -1,5 +1,5 @@
 import { navigate } from "../../routing/Router.js"
-import { addressOf, type Model, spotOf, toggleRemoval } from "./Model.js"
+import { addressOf, cellOf, type Model, spotOf, toggleRemoval } from "./Model.js"
 
 /** What keys do in the grid, beside moving. Returns whether the key did something. */
 export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
@@ -20,10 +20,10 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   switch (key) {
     case "Enter":
     case "e":
-      model.open.value = { type: "cell", mode: spot.column.canWrite ? "edit" : "look" }
+      model.open.value = { type: "cell", mode: spot.column.canWrite ? "edit" : "look", cell: cellOf(spot) }
       return true
     case " ":
-      model.open.value = { type: "cell", mode: "look" }
+      model.open.value = { type: "cell", mode: "look", cell: cellOf(spot) }
       return true
     case "Delete":
     case "Backspace":

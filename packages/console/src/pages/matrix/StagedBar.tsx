@@ -2,7 +2,7 @@ import { batch } from "@preact/signals"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"
 import { Effect } from "effect"
-import { takeBack } from "../../staging/Sending.js"
+import { type Sent, takeBack } from "../../staging/Sending.js"
 import { countOf, nothingStaged } from "../../staging/Staged.js"
 import type { Model } from "./Model.js"
 
@@ -28,13 +28,12 @@ const SentBar = ({ model, reload }: BarProps) => {
         type="button"
         disabled={act.isBusy.value}
         onClick={() => {
-          act.run(
-            Effect.forEach(sent, (one) => takeBack(model.place, one)),
-            () => {
-              model.sent.value = []
-              reload()
-            }
-          )
+          // Each settles alone: what was taken back is not offered again.
+          const one = (write: Sent) =>
+            Effect.map(takeBack(model.place, write), () => {
+              model.sent.value = model.sent.peek().filter(({ env }) => env !== write.env)
+            })
+          act.run(Effect.ensuring(Effect.forEach(sent, one), Effect.sync(reload)), () => undefined)
         }}
       >
         Undo

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { CellPanel } from "./CellPanel.js"
 import { ColumnHead } from "./ColumnHead.js"
-import { addressOf, type Model } from "./Model.js"
+import { addressOf, cellOf, type Model, moveTo, spotOf } from "./Model.js"
 import { move, type Position, rowsInView } from "./Movement.js"
 import { cellId, Row } from "./Row.js"
 import { pressInGrid } from "./Shortcuts.js"
@@ -37,11 +37,6 @@ export const Table = ({ model }: { readonly model: Model }) => {
     }
   }, [])
 
-  // A shorter list must not leave the keyboard behind its end.
-  useEffect(() => {
-    if (row >= rows.length && rows.length > 0) model.position.value = { column, row: rows.length - 1 }
-  }, [rows.length])
-
   const reveal = (to: Position) => {
     const element = scroller.current
     if (element === null) return
@@ -55,7 +50,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
   }
 
   const go = (to: Position) => {
-    model.position.value = to
+    moveTo(model, to)
     reveal(to)
   }
 
@@ -73,10 +68,11 @@ export const Table = ({ model }: { readonly model: Model }) => {
     const to = positionOf(event.target)
     if (to === null) return
     const isSame = to.row === row && to.column === column
-    model.position.value = to
+    moveTo(model, to)
     body.current?.focus({ preventScroll: true })
-    if (to.column > 0 && !(isSame && open !== null)) model.open.value = { type: "cell", mode: "look" }
-    else model.open.value = null
+    const spot = spotOf(model)
+    model.open.value =
+      spot !== null && !(isSame && open !== null) ? { type: "cell", mode: "look", cell: cellOf(spot) } : null
   }
 
   const { first, last } = rowsInView(view.value.top, view.value.height, rowHeight, rows.length)
@@ -125,8 +121,9 @@ export const Table = ({ model }: { readonly model: Model }) => {
       </div>
       {open?.type === "cell" && (
         <CellPanel
-          key={`${row}/${column}`}
+          key={`${open.cell.key}/${open.cell.env}`}
           model={model}
+          cell={open.cell}
           mode={open.mode}
           close={() => {
             model.open.value = null

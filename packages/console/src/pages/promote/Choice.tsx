@@ -24,6 +24,8 @@ const words: Readonly<Record<string, string>> = {
 
 /** What a dry run said, and the ETag that the copy then requires: it writes what was shown, or nothing. */
 interface Tried {
+  /** The keys that were asked for. */
+  readonly keys: ReadonlyArray<SecretKey>
   readonly answer: BundleWritten
   readonly etag: string
 }
@@ -36,7 +38,7 @@ const copy = ({ from, place, to }: ChoiceProps, keys: ReadonlyArray<SecretKey>, 
       payload: { from, keys, dry_run: etag === null },
       withResponse: true
     })
-  ).pipe(Effect.map(([answer, { headers }]): Tried => ({ answer, etag: headers["etag"] ?? "" })))
+  ).pipe(Effect.map(([answer, { headers }]): Tried => ({ keys, answer, etag: headers["etag"] ?? "" })))
 
 const canCopy = ({ status }: Diff["data"][number]): boolean => status === "only_here" || status === "different"
 
@@ -152,7 +154,10 @@ export const Choice = (props: ChoiceProps) => {
                 disabled={keys.length === 0 || act.isBusy.value}
                 onClick={() => {
                   act.run(copy(props, keys, null), (answer) => {
-                    tried.value = answer
+                    // The answer for the keys that were chosen before is none for those that are chosen now.
+                    if (keys.every((key) => chosen.peek().has(key)) && keys.length === chosen.peek().size) {
+                      tried.value = answer
+                    }
                   })
                 }}
               >
@@ -164,7 +169,9 @@ export const Choice = (props: ChoiceProps) => {
                 disabled={tried.value === null || act.isBusy.value}
                 title={tried.value === null ? "try it first: nothing is written by a try" : undefined}
                 onClick={() => {
-                  act.run(copy(props, keys, tried.peek()?.etag ?? null), ({ answer }) => {
+                  const what = tried.peek()
+                  if (what === null) return
+                  act.run(copy(props, what.keys, what.etag), ({ answer }) => {
                     choose(new Set())
                     written.value = answer.data.filter(({ change }) => change !== "unchanged").length
                     diff.reload()

@@ -16,7 +16,7 @@ const unused = [
   ...["accelerometer", "autoplay", "camera", "clipboard-read", "display-capture", "encrypted-media", "fullscreen"],
   ...["geolocation", "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi"],
   ...["payment", "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get"],
-  ...["screen-wake-lock", "serial", "storage-access", "usb", "web-share", "window-management", "xr-spatial-tracking"]
+  ...["screen-wake-lock", "serial", "storage-access", "usb", "window-management", "xr-spatial-tracking"]
 ]
 
 const common = {
