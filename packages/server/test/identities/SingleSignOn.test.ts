@@ -158,6 +158,7 @@ describe("a login by the provider", () => {
     }
     await assertRefused(await logIn(shared, { sub: "evil", email_verified: true }), /gave no e-mail address/)
     await assertRefused(await logIn(shared, verified("evil", "ä@example.com")), /gave no e-mail address/)
+    await assertRefused(await logIn(shared, verified("evil", " ada@example.com\u00a0")), /gave no e-mail address/)
   })
 
   it("is refused for a disabled person", async () => {

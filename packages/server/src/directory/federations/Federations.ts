@@ -14,7 +14,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { IssuerKeys } from "./IssuerKeys.js"
-import { areUsable, keyIdsOf } from "./Jwks.js"
+import { areUsable, keyIdsOf, withoutOthers } from "./Jwks.js"
 import { conditionsOf, type FederationRow, FederationsRepo } from "./Repo.js"
 
 const maxFederations = 20
@@ -31,13 +31,6 @@ export interface NewFederation {
 
 const decodeKeys = Schema.decode(Schema.parseJson(PublicKeys))
 
-const federation = (row: FederationRow): Effect.Effect<Federation> =>
-  Effect.gen(function* () {
-    const { jwks, ...fields } = row
-    const key_ids = jwks === null ? null : keyIdsOf(yield* Effect.orDie(decodeKeys(jwks)))
-    return { ...fields, conditions: yield* conditionsOf(row), key_ids }
-  })
-
 const invalid = (message: string) => new ValidationError({ message })
 
 /** The federations of service accounts: whose tokens they sign in with. */
@@ -48,6 +41,14 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
     const issuers = yield* IssuerKeys
     const audit = yield* AuditLog
     const { publicUrl } = yield* ServerConfig
+
+    const federation = (row: FederationRow): Effect.Effect<Federation> =>
+      Effect.gen(function* () {
+        const { has_keys, ...fields } = row
+        const jwks = has_keys === 0 ? null : ((yield* repo.keysOf({ id: row.id }))?.jwks ?? null)
+        const key_ids = jwks === null ? null : keyIdsOf(yield* Effect.orDie(decodeKeys(jwks)))
+        return { ...fields, conditions: yield* conditionsOf(row), key_ids }
+      })
 
     const accountOf = Effect.fnUntraced(function* (
       place: Place<"federation.list" | "federation.create" | "federation.revoke">,
@@ -113,7 +114,7 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
           name,
           issuer,
           audience: made.audience,
-          jwks: jwks === undefined ? null : JSON.stringify(jwks),
+          jwks: jwks === undefined ? null : JSON.stringify(withoutOthers(jwks)),
           conditions: JSON.stringify(conditions),
           maxAge: max_age,
           ttl,

@@ -1,10 +1,9 @@
 import type { PublicKeys } from "@coffer/domain/Federation"
-import { Effect, Either, Predicate, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
 import {
   compactVerify,
   type CompactVerifyGetKey,
   createLocalJWKSet,
-  type CryptoKey,
   decodeJwt,
   decodeProtectedHeader,
   importJWK
@@ -25,6 +24,37 @@ const kidOf = (key: Readonly<Record<string, unknown>>): string | null =>
 
 export const keyIdsOf = ({ keys }: PublicKeys): ReadonlyArray<string | null> => keys.map(kidOf)
 
+/** The members of a public key that are kept (RFC 7517, RFC 7518): a stranger's request reads no others. */
+const kept = ["kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y"]
+
+/** The same keys without other members, such as certificates. */
+export const withoutOthers = ({ keys }: PublicKeys): PublicKeys => ({
+  keys: keys.map((key) => Object.fromEntries(Object.entries(key).filter(([name]) => kept.includes(name))))
+})
+
+const minModulusBits = 2_048
+/** Verification takes time by the square of the modulus. */
+const maxModulusBits = 8_192
+const maxExponent = 2n ** 32n
+
+const numberIn = (text: unknown): bigint =>
+  typeof text === "string" && /^[\w-]{1,1400}$/.test(text)
+    ? BigInt(`0x0${Buffer.from(text, "base64url").toString("hex")}`)
+    : 0n
+
+/**
+ * Whether an RSA key can verify signatures: an odd exponent from 3 to 2^32 and a modulus of 2,048 to 8,192 bits (NIST SP
+ * 800-131A, FIPS 186-5). With the exponent 1 anybody can sign; an even one has no inverse.
+ */
+const isSoundRsa = ({ e, kty, n }: Readonly<Record<string, unknown>>): boolean => {
+  if (kty !== "RSA") return true
+  const exponent = numberIn(e)
+  const bits = numberIn(n).toString(2).length
+  return (
+    exponent >= 3n && exponent < maxExponent && exponent % 2n === 1n && bits >= minModulusBits && bits <= maxModulusBits
+  )
+}
+
 const KeySetJson = Schema.Struct({ keys: Schema.Array(Schema.Record({ key: Schema.String, value: Schema.Unknown })) })
 
 /** Parses a JWK Set. Keys for other algorithms than those of tokens are left out. */
@@ -33,6 +63,7 @@ export const parseKeySet = (text: string): Either.Either<KeySet, unknown> =>
     Either.try((): KeySet => {
       const known = keys.flatMap((key) => {
         const { kty } = key
+        if (!isSoundRsa(key)) return []
         return kty === "RSA" || kty === "EC" || kty === "OKP" ? [{ ...key, kty }] : []
       })
       const ids = new Set(known.map(kidOf))
@@ -52,16 +83,13 @@ const algorithmOf = ({ crv, kty }: Readonly<Record<string, unknown>>): string | 
   return kty === "OKP" && crv === "Ed25519" ? "EdDSA" : null
 }
 
-const isLongEnough = (key: CryptoKey): boolean =>
-  !Predicate.hasProperty(key.algorithm, "modulusLength") || Number(key.algorithm.modulusLength) >= 2_048
-
 /** Whether tokens can be verified with each of the keys. */
 export const areUsable = ({ keys }: PublicKeys): Effect.Effect<boolean> =>
   Effect.every(keys, (key) => {
     const algorithm = algorithmOf(key)
-    if (algorithm === null) return Effect.succeed(false)
+    if (algorithm === null || !isSoundRsa(key)) return Effect.succeed(false)
     return Effect.tryPromise(() => importJWK(key, algorithm)).pipe(
-      Effect.map((imported) => !(imported instanceof Uint8Array) && isLongEnough(imported)),
+      Effect.map((imported) => !(imported instanceof Uint8Array)),
       Effect.orElseSucceed(() => false)
     )
   })

@@ -9,7 +9,8 @@ const FederationRow = Schema.Struct({
   name: FederationName,
   issuer: Schema.String,
   audience: Schema.String,
-  jwks: Schema.NullOr(Schema.String),
+  /** Whether it has keys of its own. */
+  has_keys: Schema.Literal(0, 1),
   conditions: Schema.String,
   max_age: Schema.Number,
   ttl: Schema.Number,
@@ -19,6 +20,8 @@ const FederationRow = Schema.Struct({
   last_used_at: Schema.NullOr(Schema.String)
 })
 export type FederationRow = typeof FederationRow.Type
+
+const KeysRow = Schema.Struct({ jwks: Schema.NullOr(Schema.String) })
 
 const decodeConditions = Schema.decode(Schema.parseJson(Conditions))
 
@@ -32,7 +35,7 @@ const IdRow = Schema.Struct({ id: FederationId })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 const federations = sql`
-  SELECT id, name, issuer, audience, jwks, conditions, max_age, ttl, expires_at, created_by, created_at, last_used_at
+  SELECT id, name, issuer, audience, CASE WHEN jwks IS NULL THEN 0 ELSE 1 END AS has_keys, conditions, max_age, ttl, expires_at, created_by, created_at, last_used_at
   FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`
 
 const accounts = sql`
@@ -58,6 +61,9 @@ export class FederationsRepo extends Effect.Service<FederationsRepo>()("@coffer/
       /** The federations of an account that take tokens of an issuer now. */
       ofIssuer: all(FederationRow)`
         ${federations} AND issuer = ${"issuer"} AND (expires_at IS NULL OR expires_at > ${"now"}) ORDER BY name`,
+
+      /** The keys of a federation, which never change. */
+      keysOf: first(KeysRow)`SELECT jwks FROM federations WHERE id = ${"id"}`,
 
       count: one(CountRow)`
         SELECT count(*) AS count FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`,

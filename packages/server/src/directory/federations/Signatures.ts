@@ -1,5 +1,6 @@
 import type { Claims } from "@coffer/domain/Claims"
 import { IssuerUnavailable } from "@coffer/domain/Errors"
+import type { FederationId } from "@coffer/domain/Ids"
 import { Effect, Either } from "effect"
 import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { now } from "../../base/Time.js"
@@ -38,6 +39,9 @@ const decoyKeys = Effect.suspend(() => {
   return Effect.orDie(Effect.map(parseKeySet(JSON.stringify({ keys })), withoutIds))
 })
 
+/** How many parsed key sets are kept: a set has up to 20 keys of 2 KB. */
+const maxParsed = 250
+
 /** Verifies tokens by the keys of their issuers. */
 export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Signatures", {
   effect: Effect.gen(function* () {
@@ -45,8 +49,18 @@ export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Sig
     const issuers = yield* IssuerKeys
     const decoy = yield* decoyKeys
 
-    const uploadedKeys = ({ jwks }: FederationRow): KeySet | null =>
-      jwks === null ? null : Either.getOrNull(parseKeySet(jwks))
+    /** The parsed keys of federations, the latest used last: requests of strangers do not parse them again. */
+    const parsed = new Map<FederationId, KeySet | null>()
+
+    const uploadedKeys = Effect.fnUntraced(function* ({ id }: FederationRow) {
+      const known = parsed.get(id)
+      const keys = known === undefined ? Either.getOrNull(parseKeySet((yield* repo.keysOf({ id }))?.jwks ?? "")) : known
+      parsed.delete(id)
+      parsed.set(id, keys)
+      const [oldest] = parsed.keys()
+      if (parsed.size > maxParsed && oldest !== undefined) parsed.delete(oldest)
+      return keys
+    })
 
     /**
      * Verifies a token for an account, whose id may be of none. Returns null for one whose signature does not hold, and fails
@@ -58,12 +72,13 @@ export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Sig
       const federations = yield* repo.ofIssuer({ accountId, issuer: issuer ?? "", now: yield* now })
       const known = issuer === null ? Either.right(null) : yield* Effect.either(issuers.find(issuer, kid))
       const keys = Either.getOrNull(known)
-      const claims = keys === null && federations.length > 0 ? null : yield* verify(token, keys ?? decoy)
+      const claims = yield* verify(token, keys ?? decoy)
       const signed: Array<FederationRow> = []
       let found = claims
       for (const federation of federations) {
-        const uploaded = uploadedKeys(federation)
-        const own = uploaded === null ? claims : yield* verify(token, uploaded)
+        const uploaded = federation.has_keys === 1 ? yield* uploadedKeys(federation) : null
+        const own =
+          federation.has_keys === 0 ? claims : uploaded?.has(kid) === true ? yield* verify(token, uploaded) : null
         if (own === null) continue
         found = own
         signed.push(federation)

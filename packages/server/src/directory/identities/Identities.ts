@@ -114,19 +114,22 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
      * there is refused in any case: whoever can enter one would be its owner here.
      */
     const logIn = <A, E, R>(claims: Claims, complete: Complete<A, E, R>) => {
-      const email = Option.getOrNull(decodeEmail(claims.email ?? ""))
+      // As the provider spells it: white space around it would be another address, or an attempt at one.
+      const email = /^\S+$/.test(claims.email ?? "") ? Option.getOrNull(decodeEmail(claims.email ?? "")) : null
       return change(
         [addressScope(`${claims.issuer} ${claims.sub}`), ...(email === null ? [] : [addressScope(email)])],
         Effect.gen(function* () {
           const outcome: Either.Either<LoggedIn, Refusal> =
-            email === null
-              ? Either.left({ reason: "no_address", message: `${name} gave no e-mail address that can be used here` })
-              : claims.isVerified
-                ? yield* resolve(claims, email)
-                : Either.left({
-                    reason: "not_verified",
-                    message: `your e-mail address is not verified at ${name}: verify it there, then log in again`
-                  })
+            claims.sub === ""
+              ? Either.left({ reason: "no_subject", message: `${name} gave no identity: ask whoever runs it` })
+              : email === null
+                ? Either.left({ reason: "no_address", message: `${name} gave no e-mail address that can be used here` })
+                : claims.isVerified
+                  ? yield* resolve(claims, email)
+                  : Either.left({
+                      reason: "not_verified",
+                      message: `your e-mail address is not verified at ${name}: verify it there, then log in again`
+                    })
           if (Either.isLeft(outcome)) {
             const user = email === null ? undefined : yield* authRepo.findUser({ email })
             yield* refused(email ?? name, user?.id ?? null, outcome.left.reason)
