@@ -10,6 +10,8 @@ export interface McpSettings {
   readonly extra: boolean
   /** Offer the tools that use secrets in requests of the server. */
   readonly use: boolean
+  /** Which tools are offered: all, those that the credential can ever use, or those of these names. */
+  readonly tools: "all" | "usable" | ReadonlyArray<string>
   /** The credential is a service account's key. */
   readonly account: boolean
   /** The documentation that the configured server hands out. */
@@ -33,6 +35,13 @@ const websiteOf = (address: string) => {
   return /^https?:$/.test(protocol) ? `${origin}${pathname.replace(/\/+$/, "")}/docs` : undefined
 }
 
+const toolsOf = (text: string): McpSettings["tools"] | undefined => {
+  const names = text.split(",").map((name) => name.trim())
+  if (text === "" || text === "all") return "all"
+  if (text === "usable") return "usable"
+  return names.every((name) => /^[a-z][a-z_]*$/.test(name)) ? names : undefined
+}
+
 /** Reads the settings. Returns a problem for an invalid value: it must not lift a restriction. */
 export const mcpSettings = (
   env: Readonly<Record<string, string | undefined>>
@@ -48,6 +57,10 @@ export const mcpSettings = (
   if (pin === undefined) return { problem: "SERVICE_MCP_PIN must be 0 or 1" }
   if (extra === undefined) return { problem: "SERVICE_MCP_EXTRA must be 0 or 1" }
   if (use === undefined) return { problem: "SERVICE_MCP_USE must be 0 or 1" }
+  const tools = toolsOf(env.SERVICE_MCP_TOOLS ?? "")
+  if (tools === undefined) {
+    return { problem: "SERVICE_MCP_TOOLS must be all, usable, or names of tools, separated by commas" }
+  }
   const account = !!env.SERVICE_API_KEY || !!env.SERVICE_API_KEY_FILE || !!env.SERVICE_ACCOUNT
-  return { readOnly, reveal, pin, extra, use, account, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
+  return { readOnly, reveal, pin, extra, use, tools, account, website: websiteOf(env.SERVICE_SERVER_URL ?? "") }
 }

@@ -11,10 +11,11 @@ export interface Hints {
 
 /** What decides whether a tool is offered. */
 export interface Offer {
+  readonly name: string
   readonly annotations: Hints
   /**
    * The settings that it is for: a tool with `reveal` replaces the one of the same name with the other setting, and a tool
-   * with `extra` or `use` is offered only on request. One with `person` is not listed for a service account, which can never use it.
+   * with `extra` or `use` is offered only on request. One with `person` is of no use to a service account.
    */
   readonly when: { readonly reveal?: boolean; readonly extra?: true; readonly use?: true; readonly person?: true }
 }
@@ -26,14 +27,25 @@ export const isForPeople = (action: Action): boolean => {
   return "role" in need && !("permission" in need) && need.account === undefined
 }
 
-/** The tools that are listed for the credential. An unlisted one may still be called: the server refuses it. */
-export const listedOf = <T extends Offer>(tools: ReadonlyArray<T>, settings: McpSettings): ReadonlyArray<T> =>
-  offersOf(tools, settings).offered.filter(({ when }) => when.person !== true || !settings.account)
+/** The tools that are listed. One that is only left out as unusable may still be called: the server refuses it. */
+export const listedOf = <T extends Offer>(tools: ReadonlyArray<T>, settings: McpSettings): ReadonlyArray<T> => {
+  const { offered } = offersOf(tools, settings)
+  return settings.tools === "usable" && settings.account ? offered.filter(({ when }) => when.person !== true) : offered
+}
+
+/** The names of `SERVICE_MCP_TOOLS` that no tool has. */
+export const unknownIn = (tools: ReadonlyArray<Offer>, { tools: wanted }: McpSettings): ReadonlyArray<string> =>
+  typeof wanted === "string" ? [] : wanted.filter((name) => !tools.some((tool) => tool.name === name))
 
 /** Splits the tools of the settings into those offered and those withheld because they change something. */
-export const offersOf = <T extends Offer>(tools: ReadonlyArray<T>, { extra, readOnly, reveal, use }: McpSettings) => {
+export const offersOf = <T extends Offer>(tools: ReadonlyArray<T>, settings: McpSettings) => {
+  const { extra, readOnly, reveal, tools: wanted, use } = settings
   const available = tools.filter(
-    ({ when }) => (when.reveal ?? reveal) === reveal && (extra || when.extra !== true) && (use || when.use !== true)
+    ({ name, when }) =>
+      (when.reveal ?? reveal) === reveal &&
+      (extra || when.extra !== true) &&
+      (use || when.use !== true) &&
+      (typeof wanted === "string" || wanted.includes(name))
   )
   const isOffered = ({ annotations }: T) => !readOnly || annotations.readOnlyHint
   return { offered: available.filter(isOffered), withheld: available.filter((tool) => !isOffered(tool)) } as const

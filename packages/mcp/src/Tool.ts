@@ -3,7 +3,7 @@ import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { isOwnMessage } from "@coffer/domain/Message"
 import type { Action } from "@coffer/domain/Permissions"
-import { Array, Effect, Either, type Option, ParseResult, Schema } from "effect"
+import { Array, Effect, Either, type Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 import type { Confirm } from "./Confirmation.js"
 import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure, type NotConfirmed } from "./Failures.js"
@@ -54,9 +54,21 @@ const ruleOf = (issue: Issue) => {
 
 const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })
+  const optional = new Set(
+    SchemaAST.getPropertySignatures(SchemaAST.encodedAST(schema.ast)).flatMap(({ isOptional, name }) =>
+      isOptional ? [String(name)] : []
+    )
+  )
+  /** Models send null or an empty text for what they leave out. */
+  const withoutEmpty = (given: unknown): unknown =>
+    Predicate.isRecord(given)
+      ? Object.fromEntries(
+          Object.entries(given).filter(([name, value]) => !optional.has(name) || (value !== null && value !== ""))
+        )
+      : given
   const others = `the parameters are ${Object.keys(schema.fields).join(", ")}, and no others`
   return (given: unknown): Either.Either<P, BadParameters> =>
-    Either.mapLeft(decode(given), (error) => {
+    Either.mapLeft(decode(withoutEmpty(given)), (error) => {
       const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) =>
         // Do not repeat an unknown parameter name: it may be a value in the wrong place.
         issue._tag === "Unexpected" || issue.path.length === 0 ? others : `${String(issue.path[0])}${ruleOf(issue)}`

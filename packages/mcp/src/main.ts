@@ -1,6 +1,7 @@
 import { helpText } from "./Help.js"
 import type { ListedTool } from "./Listing.js"
 import { mcpSettings } from "./McpSettings.js"
+import { unknownIn } from "./Offers.js"
 import { note } from "./Stderr.js"
 import type { Use } from "./ToolResult.js"
 import { serve } from "./ToolServer.js"
@@ -23,6 +24,11 @@ const start = async () => {
   const settings = mcpSettings(process.env)
   if ("problem" in settings) {
     note(settings.problem)
+    process.exit(1)
+  }
+  const [unknown] = unknownIn(COFFER_TOOLS, settings)
+  if (unknown !== undefined) {
+    note(`SERVICE_MCP_TOOLS: there is no tool ${unknown}`)
     process.exit(1)
   }
 

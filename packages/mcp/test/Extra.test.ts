@@ -34,10 +34,10 @@ describe("the extra tools", () => {
   it("follow the fifteen with SERVICE_MCP_EXTRA=1, with all four hints, and are not there without", async () => {
     const { tools } = await agent.client.listTools()
     assert.deepStrictEqual(
-      tools.slice(9).map(({ name }) => name),
+      tools.slice(15).map(({ name }) => name),
       extra
     )
-    for (const { annotations, description, name, title } of tools.slice(9)) {
+    for (const { annotations, description, name, title } of tools.slice(15)) {
       assert.match(title ?? "", /^[A-Z]/, name)
       assert.match(description ?? "", /[Rr]eturns [^]*Use it/, name)
       assert.strictEqual(annotations?.readOnlyHint, reading.includes(name), name)
@@ -46,7 +46,7 @@ describe("the extra tools", () => {
       assert.isFalse(annotations?.openWorldHint, name)
     }
     const plain = await Agent.start(service.at(key))
-    assert.lengthOf((await plain.client.listTools()).tools, 9)
+    assert.lengthOf((await plain.client.listTools()).tools, 15)
     for (const name of extra) assert.strictEqual((await plain.unknown(name)).code, -32602)
   })
 

@@ -63,8 +63,34 @@ describe("the tools, with no server and no credential", () => {
     )
   })
 
-  it("that only people can use are not listed with a service account's key, and the server refuses a call", async () => {
-    const agent = await Agent.start({ SERVICE_API_KEY: `svc_sa_${"a".repeat(49)}` })
+  it("are the same fifteen with a service account's key, unless fewer are asked for", async () => {
+    const key = { SERVICE_API_KEY: `svc_sa_${"a".repeat(49)}` }
+    const listed = async (variables: Record<string, string>) =>
+      (await (await Agent.start(variables)).client.listTools()).tools.map(({ name }) => name)
+    assert.deepStrictEqual(await listed(key), names)
+    assert.deepStrictEqual(await listed({ ...key, SERVICE_MCP_TOOLS: "all" }), names)
+    assert.deepStrictEqual(await listed({ SERVICE_MCP_TOOLS: "usable" }), names)
+    assert.deepStrictEqual(await listed({ ...key, SERVICE_MCP_TOOLS: "secret_list, health_check" }), [
+      "secret_list",
+      "health_check"
+    ])
+  })
+
+  it("take null and an empty text as left out, for every parameter that is optional", async () => {
+    const { tools } = await free.client.listTools()
+    for (const { inputSchema, name } of tools) {
+      const required = new Set(inputSchema.required ?? [])
+      const optional = Object.keys(inputSchema.properties ?? {}).filter((parameter) => !required.has(parameter))
+      for (const empty of [null, ""]) {
+        const given = Object.fromEntries(optional.map((parameter) => [parameter, empty]))
+        const { content } = await free.client.callTool({ name, arguments: given })
+        assert.notMatch(JSON.stringify(content), /VALIDATION_ERROR [^"]*(wrong type|must be|has the)/, name)
+      }
+    }
+  })
+
+  it("that only people can use are left out for a service account on request, and the server refuses a call", async () => {
+    const agent = await Agent.start({ SERVICE_API_KEY: `svc_sa_${"a".repeat(49)}`, SERVICE_MCP_TOOLS: "usable" })
     const { tools } = await agent.client.listTools()
     assert.sameMembers(
       names.filter((name) => !tools.some((tool) => tool.name === name)),
