@@ -18,7 +18,7 @@ import { forEachInSlices } from "../../base/EventLoop.js"
 import { SecretsRepo } from "../stored/Repo.js"
 import type { Value } from "../stored/Versions.js"
 import { mayReveal } from "../use-rules/Widening.js"
-import { type Arrival, Flows } from "./Flows.js"
+import { type Arrival, ReferenceRules } from "./ReferenceRules.js"
 import { checking, type Graph, graphOf, type Node, nodeId, type Wrong } from "./Graph.js"
 import { type DependentRow, type EdgeRow, ReferencesRepo } from "../stored/ReferencesRepo.js"
 
@@ -74,7 +74,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
     const repo = yield* ReferencesRepo
     const secrets = yield* SecretsRepo
     const environments = yield* EnvironmentsRepo
-    const flows = yield* Flows
+    const flows = yield* ReferenceRules
 
     /** How a message names a secret: without its environment if it is in the one of the place. */
     const named =
@@ -284,5 +284,5 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
 
     return { admit, admitRemoval, admitEnvRemoval, changeOf } as const
   }),
-  dependencies: [ReferencesRepo.Default, SecretsRepo.Default, EnvironmentsRepo.Default, Flows.Default]
+  dependencies: [ReferencesRepo.Default, SecretsRepo.Default, EnvironmentsRepo.Default, ReferenceRules.Default]
 }) {}

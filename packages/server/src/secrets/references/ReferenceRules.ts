@@ -15,7 +15,7 @@ export interface Arrival {
 }
 
 /** Refuses that references carry values under wider use rules for accounts that may not read them. */
-export class Flows extends Effect.Service<Flows>()("@coffer/server/Flows", {
+export class ReferenceRules extends Effect.Service<ReferenceRules>()("@coffer/server/ReferenceRules", {
   effect: Effect.gen(function* () {
     const secrets = yield* SecretsRepo
     const widening = yield* Widening
