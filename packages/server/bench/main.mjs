@@ -18,6 +18,7 @@ import { rows as audit } from "./rows/audit.mjs"
 import { rows as backup } from "./rows/backup.mjs"
 import { rows as broker } from "./rows/broker.mjs"
 import { rows as webConsole } from "./rows/console.mjs"
+import { rows as fairness } from "./rows/fairness.mjs"
 import { rows as openbao } from "./rows/openbao.mjs"
 import { rows as memory } from "./rows/memory.mjs"
 import { rows as postgres } from "./rows/postgres.mjs"
@@ -46,6 +47,7 @@ const all = [
   ...references,
   ...rules,
   ...audit,
+  ...fairness,
   ...memory,
   ...startup,
   ...backup,

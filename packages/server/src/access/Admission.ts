@@ -12,9 +12,10 @@ import {
 import type { Overloaded } from "@coffer/domain/Errors"
 import { type Forbidden, NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import { HttpApi, type HttpApiGroup, HttpApiMiddleware, HttpRouter, HttpServerRequest } from "@effect/platform"
-import { Context, Effect, Option, Predicate, SchemaAST } from "effect"
+import { Context, Effect, Option, Predicate, SchemaAST, Scope } from "effect"
 import { Access } from "./Access.js"
 import { entry } from "./Entry.js"
+import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { isAnything, readBody } from "../http/Body.js"
 import { makeMemoryBudget, tooManyResponses } from "../http/MemoryBudget.js"
 import { NodeRequest } from "../http/NodeRequest.js"
@@ -114,21 +115,24 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
     const anonymousBodies = makeMemoryBudget({ total: 4 * mebibyte, each: mebibyte })
     // Large responses that wait for their clients.
     const responses = makeMemoryBudget({ total: 16 * mebibyte, each: 12 * mebibyte })
-    const permit = Effect.unsafeMakeSemaphore(1)
+    const largeResponses = makeFairSemaphore({ permits: 2, each: 1 })
 
-    /** Large responses are built one at a time, and only if there is memory for one. */
+    /** A tenant's large responses are built one at a time, and only if there is memory for one. */
     const beginLargeResponse = (request: NodeRequest, size: number) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(restore(permit.take(1)), () => {
-          request.endLargeResponse = permit.release(1)
-          return request.responseMemory?.reserve(size) === false ? Effect.fail(tooManyResponses) : Effect.void
-        })
+        Effect.flatMap(largeResponses.enter(restore), (leave) => Effect.addFinalizer(() => leave))
+      ).pipe(
+        Effect.zipRight(
+          Effect.suspend(() =>
+            request.responseMemory?.reserve(size) === false ? Effect.fail(tooManyResponses) : Effect.void
+          )
+        )
       )
 
     const admit = Effect.contextWithEffect(
       (
         context: Context.Context<HttpRouter.HttpRouter.Provided>
-      ): Effect.Effect<void, NotFound | Overloaded | Reauthenticate | ValidationError> => {
+      ): Effect.Effect<void, NotFound | Overloaded | Reauthenticate | ValidationError, Scope.Scope> => {
         const { params, route } = Context.get(context, HttpRouter.RouteContext)
         const limits = endpoints.get(endpointKey(route))
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
@@ -140,6 +144,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         const actor = Option.getOrNull(Context.getOption(context, CurrentActor))
         info.route = route.path
         info.actor = actor?.id ?? null
+        if (actor !== null) request.tenant.name = params["org_name"] ?? actor.id
         request.responseMemory = responses(actor?.id ?? "")
         const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits
         if (parameters !== null) {
@@ -148,23 +153,25 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
           }
         }
         if (isLoginTooOld(recentLogin, actor)) return Effect.fail(loginTooOld)
-        if (bodyLimit !== null) {
-          const memory = actor === null ? anonymousBodies(info.ip ?? "") : bodies(actor.id)
-          const body = readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined)
-          request.bodyMemory = memory
-          request.body =
-            actor === null
-              ? body
-              : Effect.zipRight(
-                  Effect.provideService(check(params), CurrentActor, actor),
-                  Effect.filterOrFail(
-                    body,
-                    (value) => !isLoginTooOld(recentLogin, actor, value),
-                    () => loginTooOld
-                  )
+        const begun = largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
+        if (bodyLimit === null) return begun
+        const memory = actor === null ? anonymousBodies(info.ip ?? "") : bodies(actor.id)
+        const body = readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined)
+        request.body =
+          actor === null
+            ? body
+            : Effect.zipRight(
+                Effect.provideService(check(params), CurrentActor, actor),
+                Effect.filterOrFail(
+                  body,
+                  (value) => !isLoginTooOld(recentLogin, actor, value),
+                  () => loginTooOld
                 )
-        }
-        return largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
+              )
+        return Effect.zipRight(
+          Effect.addFinalizer(() => Effect.sync(memory.release)),
+          begun
+        )
       }
     )
     // Each endpoint declares these errors, but the middleware's type cannot.

@@ -1,7 +1,28 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
+import { makeFairQueue } from "./FairQueue.js"
+import { tenantOf } from "./Tenant.js"
 
-/** Waiters for a later tick, first in, first out. */
-const waiting = new Set<() => void>()
+/** Whether a fiber holds a lock that others wait for. Then it waits for no other fiber's slice. */
+class HoldsLock extends Context.Reference<HoldsLock>()("@coffer/server/HoldsLock", { defaultValue: () => false }) {}
+
+/** Runs an effect that holds a lock, such as the writer: its ticks come first. */
+export const holdingLock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.provideService(effect, HoldsLock, true)
+
+/** How many ticks in a row go to fibers with a lock while others wait: a busy writer must not stop all readers. */
+const maxUrgentTicks = 3
+
+/** Waiters for a later tick. */
+const urgent = makeFairQueue<() => void>()
+const ordinary = makeFairQueue<() => void>()
+let urgentTicks = 0
+
+const takeNext = (): (() => void) | undefined => {
+  const isTurnOfOthers = urgentTicks >= maxUrgentTicks && !ordinary.isEmpty()
+  const first = isTurnOfOthers ? undefined : urgent.take()
+  urgentTicks = first === undefined ? 0 : urgentTicks + 1
+  return first ?? ordinary.take()
+}
 
 /** Whether a `setImmediate` is pending. */
 let scheduled = false
@@ -11,26 +32,29 @@ const schedule = (): void => {
   scheduled = true
   setImmediate(() => {
     scheduled = false
-    const [first] = waiting
-    if (first === undefined) return
-    waiting.delete(first)
-    if (waiting.size > 0) schedule()
-    first()
+    const next = takeNext()
+    if (!urgent.isEmpty() || !ordinary.isEmpty()) schedule()
+    next?.()
   })
 }
 
 /**
  * Waits for a later event-loop tick, so that sockets and timers run in between: `Effect.yieldNow` resumes before them.
- * Each tick resumes one waiter. If it resumed all of them, many long jobs together would block the event loop.
+ * Each tick resumes one waiter, of the tenants in turn. If it resumed all of them, many long jobs together would block the event
+ * loop.
  */
-export const nextTick = Effect.async<void>((resume) => {
-  const goOn = (): void => {
-    resume(Effect.void)
-  }
-  waiting.add(goOn)
-  schedule()
-  return Effect.sync(() => {
-    waiting.delete(goOn)
+export const nextTick: Effect.Effect<void> = Effect.withFiberRuntime((fiber) => {
+  const tenant = tenantOf(fiber)
+  const queue = Context.get(fiber.currentContext, HoldsLock) ? urgent : ordinary
+  return Effect.async((resume) => {
+    const wake = (): void => {
+      resume(Effect.void)
+    }
+    queue.add(tenant, wake)
+    schedule()
+    return Effect.sync(() => {
+      queue.remove(tenant, wake)
+    })
   })
 })
 

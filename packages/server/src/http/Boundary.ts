@@ -83,13 +83,11 @@ export const BoundaryLive = HttpApiBuilder.middleware(
             : Effect.succeed(form(refused))
         const handled = Effect.flatMap(answered, (answer) => {
           const response = withReservation(request, answer, form)
-          request.bodyMemory?.release()
           info.route ??= routePatternOf(sentMethod, request.url)
           const millis = performance.now() - started
           observe?.(sentMethod, info.route, response.status, millis)
           log(sentMethod, info, response.status, millis)
-          const finish = withPreResponseHandlers(request, response, form)
-          return request.endLargeResponse === null ? finish : Effect.zipRight(request.endLargeResponse, finish)
+          return withPreResponseHandlers(request, response, form)
         })
         return tracing === null ? handled : withRequestSpan(request, handled)
       })

@@ -20,8 +20,8 @@ export type Form = ReadonlyMap<string, string>
 export const readForm = (request: NodeRequest): Effect.Effect<Form, AnyApiError | TooSlow> =>
   Effect.suspend(() => {
     const memory = budget(request.info.ip ?? "")
-    request.bodyMemory = memory
-    return Effect.map(readBytes(request.source, limit, memory, isForm, notForm), (bytes) => {
+    const whole = readBytes(request.source, limit, memory, isForm, notForm)
+    return Effect.map(Effect.ensuring(whole, Effect.sync(memory.release)), (bytes) => {
       const fields = new URLSearchParams(bytes.toString("utf8"))
       const seen = new Set<string>()
       const repeated = new Set<string>()

@@ -5,6 +5,7 @@ import { NodeRequest } from "./NodeRequest.js"
 import { writeResponse } from "./NodeResponse.js"
 import { withoutOverlap } from "./Pipelining.js"
 import { RequestInfo } from "../base/RequestInfo.js"
+import { Tenant } from "../base/Tenant.js"
 
 /**
  * Serves an app on Node's server with one fiber for each request. The fiber's context has the request only: handlers and
@@ -28,10 +29,12 @@ const serveOn =
         withoutOverlap((source, response) => {
           const request = new NodeRequest(source)
           const context = Context.make(HttpServerRequest.HttpServerRequest, request).pipe(
-            Context.add(RequestInfo, request.info)
+            Context.add(RequestInfo, request.info),
+            Context.add(Tenant, request.tenant)
           )
-          const answered = Effect.scoped(
-            Effect.flatMap(served, (answer) => writeResponse(request, response, answer))
+          // The scope releases what the handler held before the client reads the response.
+          const answered = Effect.flatMap(Effect.scoped(served), (answer) =>
+            writeResponse(request, response, answer)
           ).pipe(
             // Close the connection; the client would wait for ever otherwise.
             Effect.catchAllCause((cause) =>

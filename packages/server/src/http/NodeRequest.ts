@@ -6,6 +6,8 @@ import type { TooSlow } from "./Body.js"
 import type { Reservation } from "./MemoryBudget.js"
 import { infoOf } from "./RequestFacts.js"
 import type { RequestInfoShape } from "../base/RequestInfo.js"
+import type { TenantShape } from "../base/Tenant.js"
+import { clientNetwork } from "../database/limits/ClientNetwork.js"
 import { routedMethod, routedUrl } from "./vault/Target.js"
 
 /**
@@ -29,14 +31,12 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   readonly sentMethod: string
   readonly url: string
   readonly info: RequestInfoShape
+  /** The client's network, until admission knows the organization and the caller. */
+  readonly tenant: TenantShape
   /** Checks the caller's right and reads the body. Set by admission. */
   body: Effect.Effect<unknown, AnyApiError | TooSlow> = unread
-  /** The memory of the body. Released when the handler has ended. */
-  bodyMemory: Reservation | null = null
   /** The memory of the response. Released when the response was sent or the connection is closed. */
   responseMemory: Reservation | null = null
-  /** Lets the next large response start. */
-  endLargeResponse: Effect.Effect<void> | null = null
 
   constructor(readonly source: IncomingMessage) {
     super()
@@ -47,6 +47,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     this.url = routedUrl(url)
     this.headers = headersOf(source.headers)
     this.info = infoOf(this)
+    this.tenant = { name: clientNetwork(this.info.ip) }
   }
 
   /** The request of the current fiber. */

@@ -1,6 +1,6 @@
 import { Cause, Duration, Effect, Exit, Metric, Option } from "effect"
 import { Database } from "../Database.js"
-import type { Restore } from "../Restore.js"
+import type { Restore } from "../../base/Restore.js"
 import { timestamp } from "../../base/Time.js"
 import { jobRuns, type JobName, type JobOutcome } from "./JobMetrics.js"
 import { type Fenced, type Lease, LeaseLost, leases, isLeaseLost } from "./Lease.js"

@@ -1,10 +1,12 @@
 import type { SqlError } from "@effect/sql"
 import { Effect } from "effect"
 import pg, { type ClientBase, type ClientConfig, type PoolClient, type QueryResult } from "pg"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import type { Restore } from "../../base/Restore.js"
+import { tenantOf } from "../../base/Tenant.js"
 import type { PoolState } from "../Database.js"
 import { lostConnections } from "../DatabaseMetrics.js"
 import { DatabaseBusy, DatabaseUnavailable } from "../Unavailable.js"
-import type { Restore } from "../Restore.js"
 import { after, connectionOf, send, type Statements } from "./Connection.js"
 import { isLost } from "./PostgresError.js"
 
@@ -40,6 +42,9 @@ type OnTaken = (
   release: Release
 ) => void
 
+/** How many connections one tenant may use at once: a part is kept for the short statements of others. */
+const connectionsEach = (connections: number): number => connections - Math.ceil(connections / 5)
+
 const noteLost = (): void => {
   lostConnections.unsafeUpdate(1, [])
 }
@@ -68,6 +73,10 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
 
     const closed = new WeakSet<ClientBase>()
 
+    /** The pool itself serves its waiters in the order of arrival, so only as many ask it as there are connections. */
+    const slots = makeFairSemaphore({ permits: connections, each: connectionsEach(connections) })
+    let waiting = 0
+
     /** When the database last answered, and when it first did not answer since then. */
     let lastAnswer = performance.now()
     let silentSince: number | null = null
@@ -82,8 +91,8 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
     const silentMillis = (): number => (silentSince === null ? 0 : performance.now() - silentSince)
 
     /** All connections may be in use, by statements that are answered or by ones that are not. */
-    const notTaken = (cause: unknown): DatabaseBusy | DatabaseUnavailable => {
-      if (pool.totalCount === connections && performance.now() - lastAnswer < connectMillis) return new DatabaseBusy()
+    const notTaken = (cause: unknown, isUsedUp: boolean): DatabaseBusy | DatabaseUnavailable => {
+      if (isUsedUp && performance.now() - lastAnswer < connectMillis) return new DatabaseBusy()
       unanswered()
       return new DatabaseUnavailable({ cause })
     }
@@ -102,8 +111,8 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
       })
     }
 
-    /** Takes a connection. Returns a function that gives it back at once when it is there, for a caller that has gone. */
-    const take = (taken: OnTaken): (() => void) => {
+    /** Takes a connection for the holder of a slot. Returns what to call when the caller has gone. */
+    const connect = (leaveSlot: () => void, taken: OnTaken): (() => void) => {
       let isWanted = true
       pool.connect((error, client, release) => {
         const giveBack: Release = (isClean) => {
@@ -113,9 +122,11 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
             noteLost()
           }
           release(isClean ? undefined : true)
+          leaveSlot()
         }
         if (client === undefined) {
-          if (isWanted) taken(notTaken(error), undefined, giveBack)
+          leaveSlot()
+          if (isWanted) taken(notTaken(error, pool.totalCount === connections), undefined, giveBack)
           return
         }
         verify(client, (problem) => {
@@ -131,13 +142,44 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
       }
     }
 
+    /**
+     * Takes a connection in the tenant's turn. Returns what to call when the caller has gone: a connection that arrives later
+     * is given back at once.
+     */
+    const take = (tenant: string, taken: OnTaken): (() => void) => {
+      let timer: NodeJS.Timeout | undefined
+      let stop: (() => void) | null = null
+      const stopWaiting = slots.request(tenant, () => {
+        if (timer !== undefined) waiting--
+        clearTimeout(timer)
+        stop = connect(() => {
+          slots.release(tenant)
+        }, taken)
+      })
+      const giveUp = () => {
+        clearTimeout(timer)
+        waiting--
+        stopWaiting()
+      }
+      if (stop === null) {
+        waiting++
+        stop = giveUp
+        timer = setTimeout(() => {
+          giveUp()
+          stop = null
+          taken(notTaken(new Error("no connection was free in time"), true), undefined, () => undefined)
+        }, connectMillis)
+      }
+      return () => stop?.()
+    }
+
     /** Takes a connection. The caller must be uninterruptible and release it once; only the wait is restored. */
     const acquire = (restore: Restore) =>
-      Effect.suspend(() => {
+      Effect.withFiberRuntime<Taken>((fiber) => {
         let mine: Taken | null = null
         const start = performance.now()
         const taken = Effect.async<Taken>((resume) => {
-          const leave = take((refusal, client, release) => {
+          const leave = take(tenantOf(fiber), (refusal, client, release) => {
             if (client === undefined) return resume(Effect.die(refusal))
             mine = { client, release, waitedMillis: performance.now() - start, isClosed: () => closed.has(client) }
             resume(Effect.succeed(mine))
@@ -153,28 +195,33 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
      * its end, and the connection is given back only then.
      */
     const reading = connectionOf(statements, (statement) =>
-      Effect.async<QueryResult<Record<string, unknown>>, SqlError.SqlError>((resume) => {
-        const start = performance.now()
-        const leave = take((refusal, client, release) => {
-          if (client === undefined) return resume(Effect.die(refusal))
-          send(client, after(performance.now() - start, statement), (error, result) => {
-            release(error === null || !isLost(error))
-            if (result !== null) resume(Effect.succeed(result))
-            else if (error !== null)
-              resume(isLost(error) ? Effect.die(new DatabaseUnavailable({ cause: error })) : Effect.fail(error))
+      Effect.withFiberRuntime<QueryResult<Record<string, unknown>>, SqlError.SqlError>((fiber) =>
+        Effect.async((resume) => {
+          const start = performance.now()
+          const leave = take(tenantOf(fiber), (refusal, client, release) => {
+            if (client === undefined) return resume(Effect.die(refusal))
+            send(client, after(performance.now() - start, statement), (error, result) => {
+              release(error === null || !isLost(error))
+              if (result !== null) resume(Effect.succeed(result))
+              else if (error !== null)
+                resume(isLost(error) ? Effect.die(new DatabaseUnavailable({ cause: error })) : Effect.fail(error))
+            })
           })
+          return Effect.sync(leave)
         })
-        return Effect.sync(leave)
-      })
+      )
     )
 
     const state = (): PoolState => ({
       used: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
-      waiting: pool.waitingCount
+      waiting
     })
 
-    return { acquire, reading, silentMillis, unanswered, state } as const
+    /** Bounds the snapshots, which use their connections for long. */
+    const snapshots = makeFairSemaphore({ permits: Math.ceil(connections / 2) })
+
+    return { acquire, reading, snapshots, silentMillis, unanswered, state } as const
   })
 
 export type Pool = Effect.Effect.Success<ReturnType<typeof makePool>>

@@ -1,10 +1,10 @@
 import type { SqlError } from "@effect/sql"
 import { Cause, type Context, Effect, Exit, Metric, Option, Random } from "effect"
-import { pause } from "../../base/EventLoop.js"
+import { holdingLock, pause } from "../../base/EventLoop.js"
 import { spanIn } from "../../base/tracing/Traced.js"
 import { retriedTransactions } from "../DatabaseMetrics.js"
 import { type Ending, isInside, type Open, Snapshot, Transaction } from "../Database.js"
-import type { Restore } from "../Restore.js"
+import type { Restore } from "../../base/Restore.js"
 import { changing } from "../Changing.js"
 import type { Scope } from "../Scopes.js"
 import { rolledBack } from "../SqlErrors.js"
@@ -52,7 +52,7 @@ interface Attempt<A, E> {
 
 /** Transactions and snapshots, each on a connection of its own from the pool. */
 export const makeTransactions = (
-  { acquire }: Pick<Pool, "acquire">,
+  { acquire, snapshots }: Pick<Pool, "acquire" | "snapshots">,
   statements: Statements,
   begin: string = beginRequest
 ) => {
@@ -96,7 +96,10 @@ export const makeTransactions = (
       transactions.set(open, transaction)
       transaction.begin(after(taken.waitedMillis, statements.once(begin + lockStatements(scopes))))
       const changed = yield* Effect.exit(
-        Effect.provideService(Effect.zipLeft(restore(change), transaction.appendAll), Transaction, [open, 0])
+        Effect.provideService(holdingLock(Effect.zipLeft(restore(change), transaction.appendAll)), Transaction, [
+          open,
+          0
+        ])
       )
       const ended = yield* finish(taken, transaction, changed)
       return { ...ended, endings: open.endings.splice(0) } satisfies Attempt<A, E>
@@ -158,25 +161,27 @@ export const makeTransactions = (
   const snapshot = <A, E, R>(reads: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.contextWithEffect((context: Context.Context<never>) => {
       if (isInside(context)) return reads
-      return Effect.uninterruptibleMask((restore) =>
-        Effect.gen(function* () {
-          const taken = yield* acquire(restore)
-          const connection = connectionOf(statements, (statement) =>
-            Effect.catchIf(ask(taken.client, statement), isLost, (error) =>
-              Effect.die(new DatabaseUnavailable({ cause: error }))
+      return snapshots.inside(
+        Effect.uninterruptibleMask((restore) =>
+          Effect.gen(function* () {
+            const taken = yield* acquire(restore)
+            const connection = connectionOf(statements, (statement) =>
+              Effect.catchIf(ask(taken.client, statement), isLost, (error) =>
+                Effect.die(new DatabaseUnavailable({ cause: error }))
+              )
             )
-          )
-          const exit = yield* Effect.exit(
-            Effect.zipRight(
-              Effect.mapError(command(taken, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), unlessLost).pipe(
-                Effect.orDie
-              ),
-              Effect.provideService(restore(reads), Snapshot, connection)
+            const exit = yield* Effect.exit(
+              Effect.zipRight(
+                Effect.mapError(command(taken, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), unlessLost).pipe(
+                  Effect.orDie
+                ),
+                Effect.provideService(restore(reads), Snapshot, connection)
+              )
             )
-          )
-          taken.release(yield* Effect.isSuccess(command(taken, "ROLLBACK")))
-          return yield* exit
-        })
+            taken.release(yield* Effect.isSuccess(command(taken, "ROLLBACK")))
+            return yield* exit
+          })
+        )
       )
     })
 

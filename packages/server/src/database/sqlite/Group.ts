@@ -4,6 +4,8 @@ import { Deferred, FiberId } from "effect"
 const maxStatements = 1_000
 const maxBytes = 1024 * 1024
 const largeBytes = 128 * 1024
+/** How long changes of a group may wait for others to join it. */
+const maxMillis = 25
 
 const sizeOf = (parameters: ReadonlyArray<unknown>): number => {
   let size = 0
@@ -17,6 +19,7 @@ const sizeOf = (parameters: ReadonlyArray<unknown>): number => {
 export const makeGroup = () => {
   let statements = 0
   let bytes = 0
+  const opened = performance.now()
   return {
     done: Deferred.unsafeMake<void>(FiberId.none),
     /** Counts a statement and the size of its parameters. */
@@ -25,6 +28,7 @@ export const makeGroup = () => {
       bytes += sizeOf(parameters)
     },
     isFull: (): boolean => statements >= maxStatements || bytes >= maxBytes,
+    isOld: (): boolean => performance.now() - opened >= maxMillis,
     /** Whether the commit takes long enough to need an event-loop tick of its own. */
     isLarge: (): boolean => bytes >= largeBytes
   } as const

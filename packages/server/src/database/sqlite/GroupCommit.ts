@@ -1,13 +1,13 @@
 import { SqlClient, type SqlConnection, type SqlError } from "@effect/sql"
 import { Cause, Deferred, Effect, Exit, FiberSet, Option } from "effect"
-import { nextTick } from "../../base/EventLoop.js"
+import { holdingLock, nextTick } from "../../base/EventLoop.js"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { type Open, Transaction } from "../Database.js"
 import { isBusy } from "../../base/Reason.js"
 import { makePatience } from "./Busy.js"
 import { isSqlError, rolledBack } from "../SqlErrors.js"
 import { type Group, makeGroup } from "./Group.js"
 import { guardedConnection } from "../GuardedConnection.js"
-import { makeMutex } from "./Mutex.js"
 import { makeQueues } from "./Queues.js"
 
 /** Whether ROLLBACK failed because no transaction is open: SQLite has rolled it back already. */
@@ -20,12 +20,15 @@ const isNothingOpen = (error: SqlError.SqlError): boolean =>
  */
 export const groupCommit = (connection: SqlConnection.Connection, afterCommit: Effect.Effect<void> = Effect.void) =>
   Effect.gen(function* () {
-    const mutex = makeMutex()
+    /** The mutex of the writing connection. */
+    const writer = makeFairSemaphore({ permits: 1 })
+    /** Lets the next one write. */
+    let leaveWriter: Effect.Effect<void> = Effect.void
     const { granted, isExhausted, patiently, refused } = makePatience()
     const fork = yield* FiberSet.makeRuntime()
     const queues = makeQueues()
     let group: Group | null = null
-    /** The change that holds the mutex. */
+    /** The change that holds the writer. */
     let inside: Open | null = null
     /** The error of that change. Its later statements fail too: SQLite may have rolled back and would commit them alone. */
     let failure: SqlError.SqlError | null = null
@@ -82,7 +85,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
     const settle = ({ endings }: Open, exit: Exit.Exit<unknown, unknown>) =>
       Effect.forEach(endings.splice(0), (ending) => ending(exit), { discard: true })
 
-    /** Commits the open group, if there is one. Call while holding the mutex. */
+    /** Commits the open group, if there is one. Call while holding the writer. */
     const commitGroup: Effect.Effect<void> = Effect.suspend(() => {
       const current = group
       if (current === null) return isStuck ? rollback : Effect.void
@@ -102,20 +105,21 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
           group = null
           Deferred.unsafeDone(current.done, Exit.void)
           return Effect.zipRight(Effect.zipRight(settled, pause), afterCommit)
-        })
+        }),
+        holdingLock
       )
     })
 
     /**
-     * Opens a group. Its commit is queued on the next tick, behind all changes that have arrived until then. Requests
-     * of one tick arrive one after another, and each would otherwise be committed alone.
+     * Opens a group. Its commit is queued on the next tick, behind all changes that wait. Requests of one tick arrive one after
+     * another, and each would otherwise be committed alone.
      */
     const openGroup = Effect.suspend(() => (isStuck ? rollback : Effect.void)).pipe(
       Effect.zipRight(patiently(run("BEGIN IMMEDIATE"))),
       Effect.map(() => {
         granted()
         group = makeGroup()
-        setImmediate(() => fork(mutex.inside(Effect.uninterruptible(commitGroup))))
+        setImmediate(() => fork(writer.inside(Effect.uninterruptible(commitGroup), true)))
         return group
       })
     )
@@ -124,7 +128,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       Effect.gen(function* () {
         if (isClosed) return yield* rolledBack
         // Let sockets and timers run before the long commit of a full group.
-        if (group?.isFull() === true) yield* Effect.zipRight(nextTick, commitGroup)
+        if (group?.isFull() === true) yield* Effect.zipRight(holdingLock(nextTick), commitGroup)
         if (group === null) yield* openGroup
         // SQLite may have rolled back the whole group.
         yield* Effect.tapError(run("SAVEPOINT change"), (error) =>
@@ -156,14 +160,17 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
 
     const undoChange = Effect.zipRight(undo("change", 0), undoStep("RELEASE change"))
 
-    /** Releases the mutex, and waits for the commit of the group. */
+    /** Lets the next one write, and waits for the commit of the group. A group that others wait for is committed at once. */
     const leave = Effect.suspend(() => {
       const current = group
-      if (inside === null || current === null) return mutex.leave
-      const ended = isBroken ? abandon(current, failure ?? rolledBack) : Effect.void
+      if (inside === null || current === null) return leaveWriter
+      const ended = isBroken ? abandon(current, failure ?? rolledBack) : current.isOld() ? commitGroup : Effect.void
       inside = null
       failure = null
-      return Effect.zipRight(Effect.zipRight(ended, mutex.leave), Deferred.await(current.done))
+      return ended.pipe(
+        Effect.zipRight(Effect.suspend(() => leaveWriter)),
+        Effect.zipRight(Deferred.await(current.done))
+      )
     })
 
     /** Releases the savepoint of a change, or rolls the change back if a statement of it has failed. */
@@ -224,13 +231,18 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       return Effect.flatMap(Effect.serviceOption(Transaction), (outer) =>
         Option.isSome(outer)
           ? part(outer.value[0], proven)
-          : Effect.uninterruptibleMask((restore) => Effect.zipRight(mutex.enter(restore), grouped(restore(proven))))
+          : Effect.uninterruptibleMask((restore) =>
+              Effect.flatMap(writer.enter(restore), (left) => {
+                leaveWriter = left
+                return grouped(restore(holdingLock(proven)))
+              })
+            )
       ).pipe(Effect.catchIf(isSqlError, Effect.die))
     }
 
     /** Implements `SqliteWriter.alone`. */
     const alone = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
-      mutex.inside(
+      writer.inside(
         Effect.zipRight(
           Effect.uninterruptible(commitGroup),
           Effect.suspend(() => (isStuck ? Effect.fail(rolledBack) : patiently(effect)))
@@ -239,8 +251,8 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
 
     /** Whether changes can be made. Tries to begin a transaction, unless one is open or about to begin. */
     const isWritable = Effect.suspend(() => {
-      if (group !== null || !mutex.isFree()) return Effect.sync(() => !isExhausted())
-      return mutex.inside(
+      if (group !== null || !writer.isFree()) return Effect.sync(() => !isExhausted())
+      return writer.inside(
         Effect.matchEffect(run("BEGIN IMMEDIATE"), {
           onFailure: (error) =>
             Effect.sync(() => {

@@ -1,5 +1,6 @@
 import type { SqlConnection } from "@effect/sql"
 import { type Context, Duration, Effect, Pool, Scope } from "effect"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { busyTimeoutMillis } from "./Busy.js"
 import { isInside, Snapshot } from "../Database.js"
 import { clientOf, connectionOf } from "./Connection.js"
@@ -11,8 +12,9 @@ const settings = [
   "temp_store = MEMORY"
 ]
 
-/** How many snapshots can be open at once. */
-const maxSnapshots = 4
+/** How many snapshots can be open at once, and how many of them for one tenant. */
+const maxSnapshots = 6
+const maxSnapshotsEach = 4
 
 /** A read-only connection. Reads never wait for a transaction, and see only committed changes. */
 const readOnly = (path: string) =>
@@ -34,6 +36,8 @@ export const readingOf = (path: string) =>
       Pool.makeWithTTL({ acquire: readOnly(path), min: 0, max: maxSnapshots, timeToLive: Duration.infinity })
     )
 
+    const slots = makeFairSemaphore({ permits: maxSnapshots, each: maxSnapshotsEach })
+
     const within = <A, E, R>(connection: SqlConnection.Connection, effect: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(
         run(connection, "BEGIN"),
@@ -46,8 +50,10 @@ export const readingOf = (path: string) =>
       Effect.contextWithEffect((context: Context.Context<never>) =>
         isInside(context)
           ? effect
-          : Effect.scopedWith((scope) =>
-              Effect.flatMap(Scope.extend(pool.get, scope), (connection) => within(connection, effect))
+          : slots.inside(
+              Effect.scopedWith((scope) =>
+                Effect.flatMap(Scope.extend(pool.get, scope), (connection) => within(connection, effect))
+              )
             )
       )
 

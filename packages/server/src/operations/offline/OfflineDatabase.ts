@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { ClientBase } from "pg"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { StartupError } from "../../base/StartupError.js"
 import { Database } from "../../database/Database.js"
 import { rootReason } from "../../base/Reason.js"
@@ -22,7 +23,10 @@ export const databaseOn = (client: ClientBase) => {
   return Database.of({
     ...dialectOn(reading),
     ...makeTransactions(
-      { acquire: () => Effect.succeed({ client, release: () => undefined, waitedMillis: 0, isClosed: () => false }) },
+      {
+        acquire: () => Effect.succeed({ client, release: () => undefined, waitedMillis: 0, isClosed: () => false }),
+        snapshots: makeFairSemaphore({ permits: 1 })
+      },
       compiled,
       begin
     ),

@@ -1,0 +1,115 @@
+import { Effect } from "effect"
+import { makeFairQueue } from "./FairQueue.js"
+import type { Restore } from "./Restore.js"
+import { tenantOf } from "./Tenant.js"
+
+interface Bounds {
+  readonly permits: number
+  /** How many permits one tenant may hold at once. */
+  readonly each?: number
+}
+
+interface Waiter {
+  readonly tenant: string
+  readonly grant: () => void
+}
+
+/**
+ * A semaphore whose permits go to the waiting tenants in turn. The toolkit's `PartitionedSemaphore` loses a permit if a fiber is
+ * interrupted between its wake-up and its next step, and does not bound what one tenant holds.
+ */
+export const makeFairSemaphore = ({ each = Infinity, permits }: Bounds) => {
+  let free = permits
+  const held = new Map<string, number>()
+  const waiting = makeFairQueue<Waiter>()
+  /** Waiters that let all others go first. */
+  const last = new Set<Waiter>()
+
+  const mayHave = (tenant: string): boolean => (held.get(tenant) ?? 0) < each
+
+  const grant = (waiter: Waiter): void => {
+    free--
+    held.set(waiter.tenant, (held.get(waiter.tenant) ?? 0) + 1)
+    waiter.grant()
+  }
+
+  const grantNext = (): void => {
+    if (free === 0) return
+    const next = waiting.take(mayHave)
+    if (next !== undefined) return grant(next)
+    const [one] = last
+    if (one === undefined) return
+    last.delete(one)
+    grant(one)
+  }
+
+  /** Gives a permit of a tenant back. */
+  const release = (tenant: string): void => {
+    const rest = (held.get(tenant) ?? 0) - 1
+    if (rest > 0) held.set(tenant, rest)
+    else held.delete(tenant)
+    free++
+    grantNext()
+  }
+
+  /** Calls `granted` once the tenant has a permit, at once if one is free. Returns how to stop waiting. */
+  const request = (tenant: string, granted: () => void, isLast = false): (() => void) => {
+    const waiter = { tenant, grant: granted }
+    if (free > 0 && mayHave(tenant)) {
+      grant(waiter)
+      return () => undefined
+    }
+    if (isLast) last.add(waiter)
+    else waiting.add(tenant, waiter)
+    return () => {
+      if (!last.delete(waiter)) waiting.remove(tenant, waiter)
+    }
+  }
+
+  const wait = (tenant: string, restore: Restore, isLast: boolean): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      let isMine = false
+      const granted = Effect.async<void>((resume) =>
+        Effect.sync(
+          request(
+            tenant,
+            () => {
+              isMine = true
+              resume(Effect.void)
+            },
+            isLast
+          )
+        )
+      )
+      // A fiber may be interrupted after it was granted a permit and before its next step.
+      return Effect.onInterrupt(restore(granted), () =>
+        Effect.sync(() => {
+          if (isMine) release(tenant)
+        })
+      )
+    })
+
+  /** Takes a permit. Returns how to give it back, once. The caller must be uninterruptible; only the wait is restored. */
+  const enter = (restore: Restore, isLast = false): Effect.Effect<Effect.Effect<void>> =>
+    Effect.withFiberRuntime((fiber) => {
+      const tenant = tenantOf(fiber)
+      const leave = Effect.sync(() => {
+        release(tenant)
+      })
+      if (free > 0 && mayHave(tenant)) {
+        grant({ tenant, grant: () => undefined })
+        return Effect.succeed(leave)
+      }
+      return Effect.as(wait(tenant, restore, isLast), leave)
+    })
+
+  /** Runs an effect with a permit; `isLast` lets all other waiters go first. */
+  const inside = <A, E, R>(effect: Effect.Effect<A, E, R>, isLast = false): Effect.Effect<A, E, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(enter(restore, isLast), (leave) => Effect.ensuring(restore(effect), leave))
+    )
+
+  return { enter, inside, request, release, isFree: (): boolean => free > 0 } as const
+}
+
+export type FairSemaphore = ReturnType<typeof makeFairSemaphore>
