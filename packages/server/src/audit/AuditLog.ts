@@ -16,7 +16,7 @@ class ProbeDone extends Data.TaggedError("ProbeDone") {}
 const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
 
 /** How many entries of one change are appended in one event-loop tick. */
-const entriesAtOnce = 20
+const entriesAtOnce = 64
 const batchWindow = "25 millis"
 const retryWindow = "1 second"
 /** How often the last flush is tried before the server ends. */

@@ -72,7 +72,11 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       )
       .handle("writeBundle", ({ headers, path, payload }) =>
         respondWritten(
-          access.change(access.env(path, "secret.write"), (place) => bundles.write(place, payload, headers["if-match"]))
+          Effect.flatMap(bundles.prepare(access.env(path, "secret.write"), payload), (draft) =>
+            access.change(access.env(path, "secret.write"), (place) =>
+              bundles.write(place, payload, headers["if-match"], draft)
+            )
+          )
         )
       )
       .handle("copy", ({ headers, path, payload }) =>

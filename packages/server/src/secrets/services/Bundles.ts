@@ -15,7 +15,7 @@ import { type Passage, referenceRefused, Referring } from "../references/Referri
 import type { Source } from "../references/Resolver.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { Changes, type Wanted } from "./Changes.js"
+import { Changes, type Draft, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, etagOfAll } from "../stored/ETag.js"
 import { missingEnvironment, SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
@@ -233,17 +233,26 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       yield* checkMatch(name, ifMatch, tagOf(id, revision, "list", yield* referring.passages(place)))
     })
 
+    /** Does the work of a large write that needs no transaction. Call it before the transaction of `write`. */
+    const prepare = <E, R>(entering: Effect.Effect<Place<"secret.write">, E, R>, request: BundleWrite) =>
+      Effect.flatMap(wantedOf(request), (wanted) => changes.draft(entering, wanted))
+
     /**
      * Sets and deletes secrets atomically. An equal value gets no new version. Fails with Conflict if `ifMatch` does
-     * not name the current ETag of the environment.
+     * not name the current ETag of the environment. `draft` is what `prepare` returned.
      */
     const write = traced("Bundles.write")(
-      Effect.fnUntraced(function* (place: Place<"secret.write">, request: BundleWrite, ifMatch: string | undefined) {
+      Effect.fnUntraced(function* (
+        place: Place<"secret.write">,
+        request: BundleWrite,
+        ifMatch: string | undefined,
+        draft: Draft | null = null
+      ) {
         const wanted = yield* wantedOf(request)
         const at = yield* now
         const totals = yield* changes.claim(place.env)
         yield* checkCurrent(place, ifMatch, totals.revision)
-        const steps = yield* changes.plan(place, totals, wanted)
+        const steps = yield* changes.plan(place, totals, wanted, { draft })
         const written = yield* changes.apply(place, totals, steps, {
           at,
           dryRun: request.dry_run === true,
@@ -255,7 +264,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       })
     )
 
-    return { read, write } as const
+    return { read, prepare, write } as const
   }),
   dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Referring.Default]
 }) {}

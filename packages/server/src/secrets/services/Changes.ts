@@ -1,7 +1,7 @@
 import { actorName } from "@coffer/domain/Actor"
 import type { ValidationError } from "@coffer/domain/Errors"
 import type { KeyWarning } from "@coffer/domain/DeclaredKey"
-import { SecretId } from "@coffer/domain/Ids"
+import { type EnvId, SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
 import { Array, Effect, Redacted } from "effect"
@@ -16,12 +16,15 @@ import { checkLimits } from "../stored/Limits.js"
 import type { Arrival } from "../references/ReferenceRules.js"
 import type { Move } from "../use-rules/Widening.js"
 import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
-import { kindOf } from "../../keys/Envelope.js"
+import { kindOf, type Sealed } from "../../keys/Envelope.js"
 import { type Admitted, type Change, type Options, referenceAt, References } from "../references/References.js"
 import { type Content, type NewValue, sizeOf, Versions, type WrittenAt } from "../stored/Versions.js"
 
 /** How many steps are encrypted and written between two looks at the clock. */
 const stepsAtOnce = 16
+
+/** Changes of more keys are planned and encrypted before their transaction, which keeps other writers waiting. */
+const smallChange = 50
 
 /** The requested changes by key: what to set, or null to delete the secret. */
 export type Wanted = ReadonlyMap<SecretKey, Content | null>
@@ -29,12 +32,36 @@ export type Wanted = ReadonlyMap<SecretKey, Content | null>
 /** The version of a secret that a step replaces or deletes. */
 type Replaced = Pick<WholeRow, "id" | "version" | "value_bytes">
 
+/** A version that was encrypted before the transaction. */
+interface SealedBefore {
+  readonly id: SecretId
+  readonly columns: Sealed
+}
+
 /** The planned change of one key. */
 export type Step =
-  | { readonly change: "created"; readonly key: SecretKey; readonly content: Content }
-  | { readonly change: "updated"; readonly key: SecretKey; readonly content: Content; readonly row: Replaced }
+  | {
+      readonly change: "created"
+      readonly key: SecretKey
+      readonly content: Content
+      readonly sealed?: SealedBefore
+    }
+  | {
+      readonly change: "updated"
+      readonly key: SecretKey
+      readonly content: Content
+      readonly row: Replaced
+      readonly sealed?: SealedBefore
+    }
   | { readonly change: "deleted"; readonly key: SecretKey; readonly row: Replaced }
   | { readonly change: "unchanged"; readonly key: SecretKey; readonly version: number }
+
+/** A plan that holds as long as its environment has the same revision. */
+export interface Draft {
+  readonly envId: EnvId
+  readonly revision: number
+  readonly steps: ReadonlyArray<Step>
+}
 
 const versionAfter = (step: Step): number => {
   switch (step.change) {
@@ -145,13 +172,41 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       place: Place<"secret.write">,
       totals: Totals,
       wanted: Wanted,
-      settled: ReadonlyArray<Step> = []
+      { draft = null, settled = [] }: { readonly settled?: ReadonlyArray<Step>; readonly draft?: Draft | null } = {}
     ) {
+      if (draft?.envId === place.env.id && draft.revision === totals.revision) return draft.steps
       // Pages of the whole environment take fewer statements than many keys.
       const keys = wanted.size > totals.secret_count / 20 ? undefined : [...wanted.keys()]
       const rows = new Map((yield* repo.select(place.env.id, keys)).map((row) => [row.key, row]))
       const steps = yield* forEachInSlices([...wanted], ([key, content]) => stepOf(place, rows.get(key), key, content))
       return [...settled, ...steps].sort(inByteOrder)
+    })
+
+    const sealedStep = Effect.fnUntraced(function* (place: Place<"secret.write">, step: Step) {
+      if (step.change !== "created" && step.change !== "updated") return step
+      const id = step.change === "created" ? SecretId.make(yield* uuidV7) : step.row.id
+      const columns = yield* versions.seal(place, { id, key: step.key, version: versionAfter(step), ...step.content })
+      return { ...step, sealed: { id, columns } } satisfies Step
+    })
+
+    /**
+     * Plans a large change outside of its transaction, and encrypts its values. Returns null for a small one. If the environment
+     * changes before the transaction, the transaction plans again.
+     */
+    const draft = Effect.fnUntraced(function* <E, R>(
+      entering: Effect.Effect<Place<"secret.write">, E, R>,
+      wanted: Wanted
+    ) {
+      if (wanted.size <= smallChange) return null
+      const place = yield* entering
+      const contents = yield* repo.contents(place.env.id, undefined)
+      if (contents === undefined) return null
+      const rows = new Map(contents.secrets.map((row) => [row.key, row]))
+      const steps = yield* forEachInSlices([...wanted], ([key, content]) =>
+        Effect.flatMap(stepOf(place, rows.get(key), key, content), (step) => sealedStep(place, step))
+      )
+      const { revision } = contents
+      return { envId: place.env.id, revision, steps: steps.sort(inByteOrder) } satisfies Draft
     })
 
     const removed = (place: Place<"secret.write">, at: WrittenAt) => (step: Step) =>
@@ -176,8 +231,9 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
           if (step.change === "unchanged") continue
           const { key } = step
           const version = versionAfter(step)
-          const id = step.change === "created" ? SecretId.make(yield* uuidV7) : step.row.id
-          if (step.change !== "deleted") written.push({ id, key, version, ...step.content })
+          const sealed = step.change === "deleted" ? undefined : step.sealed
+          const id = sealed?.id ?? (step.change === "created" ? SecretId.make(yield* uuidV7) : step.row.id)
+          if (step.change !== "deleted") written.push({ id, key, version, sealed: sealed?.columns, ...step.content })
           const { action, metadata } =
             step.change === "deleted"
               ? ({ action: "secret.delete", metadata: { key, version } } as const)
@@ -261,7 +317,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return bundleWritten(revision, steps, warnings)
     })
 
-    return { claim, plan, measure: measureSteps, measureRestored: measureRestoredSteps, apply } as const
+    return { claim, draft, plan, measure: measureSteps, measureRestored: measureRestoredSteps, apply } as const
   }),
   dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default, WriteChecks.Default]
 }) {}

@@ -124,7 +124,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
       ])
       const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
-      const steps = yield* changes.plan(place, totals, wanted, unchanged)
+      const steps = yield* changes.plan(place, totals, wanted, { settled: unchanged })
       yield* widening.check(place, movesOf(steps, moved))
       return { steps, arriving: arrivalsOf(steps, moved) }
     })

@@ -8,7 +8,7 @@ import { byteLength, type SecretValue } from "@coffer/domain/SecretValues"
 import { parseReference, targetsOf } from "@coffer/domain/Reference"
 import { Effect, Either, Redacted } from "effect"
 import type { EnvPlace, Place } from "../../access/Access.js"
-import { type Binding, open as openSealed, seal } from "../../keys/Envelope.js"
+import { type Binding, open as openSealed, seal as sealValue, type Sealed } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
 import type { Admitted } from "../references/References.js"
@@ -34,7 +34,10 @@ export interface VersionOf {
 }
 
 /** A version of a secret to write. */
-export interface NewValue extends VersionOf, Content {}
+export interface NewValue extends VersionOf, Content {
+  /** Its encrypted columns, if `seal` made them before the transaction. */
+  readonly sealed?: Sealed | undefined
+}
 
 /** The revision and the time of a change. */
 export interface WrittenAt {
@@ -70,6 +73,10 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const references = yield* ReferencesRepo
     const reportFailure = yield* makeFailureReports
 
+    /** Encrypts a version. Fails with LimitExceeded if the key-encryption key has reached its limit. */
+    const seal = (place: Place<"secret.write">, { id, key, kind, value, version }: NewValue) =>
+      Either.map(wraps.check(), () => sealValue(keyring, bindingOf(place, { id, key, version }), value, kind))
+
     /**
      * Encrypts values as versions of secrets and makes them current; a version 1 creates its secret. The references among
      * them were admitted. Fails with LimitExceeded if the key-encryption key has reached its limit.
@@ -80,9 +87,10 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
       written: WrittenAt,
       _admitted: Admitted
     ) {
-      const rows = yield* Effect.forEach(versions, ({ id, key, kind, value, version }) =>
-        Effect.map(wraps.check(), () => ({
-          ...seal(keyring, bindingOf(place, { id, key, version }), value, kind),
+      const rows = yield* Effect.forEach(versions, (one) => {
+        const { id, key, sealed, value, version } = one
+        return Effect.map(sealed === undefined ? seal(place, one) : Either.right(sealed), (columns) => ({
+          ...columns,
           env_id: place.env.id,
           key,
           secret_id: id,
@@ -92,7 +100,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
           created_by: actorName(place.actor),
           created_at: written.at
         }))
-      )
+      })
       yield* changes.insertVersions(rows)
       yield* references.insert(versions.flatMap(rowsOf(place)))
     })
@@ -135,7 +143,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
       of: VersionOf & { readonly newest: 0 | 1 }
     ): Effect.Effect<void, DecryptionFailed> => (of.newest === 1 ? Effect.void : failed(place, of))
 
-    return { write, open, checkNewest } as const
+    return { seal, write, open, checkNewest } as const
   }),
   dependencies: [ChangesRepo.Default, ReferencesRepo.Default]
 }) {}
