@@ -34,7 +34,7 @@ const repeat = async (isOver, request, pauseMillis = 0) => {
 const bulkOf = (round) =>
   JSON.stringify({
     set: Object.fromEntries(
-      Array.from({ length: keys }, (_, index) => [`KEY_${index}`, `${round} of ${index} `.padEnd(1024, "x")])
+      Array.from({ length: keys }, (_, index) => [`KEY_${index}`, `${round} of ${index} `.padEnd(128, "x")])
     )
   })
 

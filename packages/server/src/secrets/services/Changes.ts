@@ -209,18 +209,16 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return { envId: place.env.id, revision, steps: steps.sort(inByteOrder) } satisfies Draft
     })
 
-    const removed = (place: Place<"secret.write">, at: WrittenAt) => (step: Step) =>
-      step.change === "deleted"
-        ? remove({
-            env_id: place.env.id,
-            revision: at.revision,
-            key: step.key,
-            secret_id: step.row.id,
-            version: step.row.version,
-            created_by: actorName(place.actor),
-            created_at: at.at
-          })
-        : Effect.void
+    const removed = (place: Place<"secret.write">, at: WrittenAt, { key, row }: Extract<Step, { change: "deleted" }>) =>
+      remove({
+        env_id: place.env.id,
+        revision: at.revision,
+        key,
+        secret_id: row.id,
+        version: row.version,
+        created_by: actorName(place.actor),
+        created_at: at.at
+      })
 
     /** Applies the steps in as few statements as possible. Returns their audit entries, in the steps' order. */
     const applySome = (place: Place<"secret.write">, at: WrittenAt, eventOfSet: EventOfSet, admitted: Admitted) =>
@@ -241,7 +239,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
           events.push({ action, resource_type: "secret", resource_id: id, metadata: { ...metadata } })
         }
         yield* versions.write(place, written, at, admitted)
-        yield* Effect.forEach(steps, removed(place, at), { discard: true })
+        for (const step of steps) if (step.change === "deleted") yield* removed(place, at, step)
         return events
       })
 
