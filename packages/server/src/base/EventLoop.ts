@@ -38,6 +38,19 @@ const schedule = (): void => {
   })
 }
 
+const add = (queue: typeof ordinary, tenant: string, wake: () => void): (() => void) => {
+  queue.add(tenant, wake)
+  schedule()
+  return () => {
+    queue.remove(tenant, wake)
+  }
+}
+
+/** Calls back in a later event-loop tick, as `nextTick` resumes a fiber. */
+export const onNextTick = (tenant: string, callback: () => void): void => {
+  add(ordinary, tenant, callback)
+}
+
 /**
  * Waits for a later event-loop tick, so that sockets and timers run in between: `Effect.yieldNow` resumes before them.
  * Each tick resumes one waiter, of the tenants in turn. If it resumed all of them, many long jobs together would block the event
@@ -46,16 +59,13 @@ const schedule = (): void => {
 export const nextTick: Effect.Effect<void> = Effect.withFiberRuntime((fiber) => {
   const tenant = tenantOf(fiber)
   const queue = Context.get(fiber.currentContext, HoldsLock) ? urgent : ordinary
-  return Effect.async((resume) => {
-    const wake = (): void => {
-      resume(Effect.void)
-    }
-    queue.add(tenant, wake)
-    schedule()
-    return Effect.sync(() => {
-      queue.remove(tenant, wake)
-    })
-  })
+  return Effect.async((resume) =>
+    Effect.sync(
+      add(queue, tenant, () => {
+        resume(Effect.void)
+      })
+    )
+  )
 })
 
 /** Waits by the system's timer instead of Effect's `Clock`: what another process does takes real time. */

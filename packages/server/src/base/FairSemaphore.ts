@@ -37,10 +37,11 @@ export const makeFairSemaphore = ({ each = Infinity, permits }: Bounds) => {
     if (free === 0) return
     const next = waiting.take(mayHave)
     if (next !== undefined) return grant(next)
-    const [one] = last
-    if (one === undefined) return
-    last.delete(one)
-    grant(one)
+    for (const waiter of last) {
+      if (!mayHave(waiter.tenant)) continue
+      last.delete(waiter)
+      return grant(waiter)
+    }
   }
 
   /** Gives a permit of a tenant back. */

@@ -1,6 +1,7 @@
 import { Cookies, type Headers, type HttpServerResponse } from "@effect/platform"
 import { Effect, Stream } from "effect"
 import type { ServerResponse } from "node:http"
+import { nextTick } from "../base/EventLoop.js"
 import { hasBody, linger } from "./Body.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
@@ -32,10 +33,18 @@ const headersOf = (headers: Headers.Headers, cookies: Cookies.Cookies, id: strin
 /** Node writes a string together with the headers, but bytes separately. Bodies up to this size are sent as strings. */
 const shortBody = 16 * 1024
 
+/** Larger bodies are written in a tick of their own: copying many of them to sockets would block the event loop. */
+const largeBody = 64 * 1024
+
 const sendBytes = (response: ServerResponse, bytes: Uint8Array): void => {
   if (bytes.length > shortBody) response.end(bytes)
   else response.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"), "latin1")
 }
+
+const sent = (response: ServerResponse, bytes: Uint8Array) =>
+  Effect.sync(() => {
+    sendBytes(response, bytes)
+  })
 
 export const writeResponse = (
   { info, method, source }: NodeRequest,
@@ -51,8 +60,7 @@ export const writeResponse = (
   }
   switch (body._tag) {
     case "Uint8Array":
-      sendBytes(response, body.body)
-      return Effect.void
+      return body.body.length > largeBody ? Effect.zipRight(nextTick, sent(response, body.body)) : sent(response, body.body)
     case "Stream":
       return Stream.runForEach(body.stream, (piece) => send(response, piece)).pipe(
         Effect.interruptible,

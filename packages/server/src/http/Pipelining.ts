@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import { onNextTick } from "../base/EventLoop.js"
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -14,8 +15,9 @@ interface Pipeline {
 }
 
 /**
- * Serves the requests of a connection one at a time. The next request starts once the previous response was sent, and the socket
- * is paused meanwhile. Otherwise a client that pipelines requests and reads no responses could fill the memory with them.
+ * Serves the requests of a connection one at a time. The next request starts once the previous response was sent, in a tick of
+ * its own, and the socket is paused meanwhile. Otherwise a client that pipelines requests could fill the memory with responses
+ * that it does not read, and many such clients would block the event loop.
  */
 export const withoutOverlap = (serve: Listener): Listener => {
   const pipelines = new WeakMap<Socket, Pipeline>()
@@ -23,15 +25,26 @@ export const withoutOverlap = (serve: Listener): Listener => {
   const begin = (pipeline: Pipeline, request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request
     response.once("close", () => {
-      const next = pipeline.waiting.shift()
-      if (next !== undefined && !socket.destroyed) {
-        begin(pipeline, ...next)
+      if (pipeline.waiting.length > 0 && !socket.destroyed) {
+        onNextTick(socket.remoteAddress ?? "", () => {
+          proceed(pipeline, socket)
+        })
         return
       }
-      pipelines.delete(socket)
-      if (socket.isPaused()) socket.resume()
+      end(socket)
     })
     serve(request, response)
+  }
+
+  const proceed = (pipeline: Pipeline, socket: Socket): void => {
+    const next = pipeline.waiting.shift()
+    if (next !== undefined && !socket.destroyed) begin(pipeline, ...next)
+    else end(socket)
+  }
+
+  const end = (socket: Socket): void => {
+    pipelines.delete(socket)
+    if (socket.isPaused()) socket.resume()
   }
 
   return (request, response) => {

@@ -1,4 +1,5 @@
-import { forEachInSlices, pacing, nextTick } from "@coffer/server/base/EventLoop"
+import { forEachInSlices, holdingLock, nextTick, pacing } from "@coffer/server/base/EventLoop"
+import { Tenant } from "@coffer/server/base/Tenant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 
@@ -39,6 +40,38 @@ describe("long work", () => {
         went,
         Array.from({ length: 50 }, (_, index) => index % 5)
       )
+    })
+  )
+
+  it.effect("of one tenant goes on in turn with that of another, however much of it there is", () =>
+    Effect.gen(function* () {
+      const went: Array<string> = []
+      const worker = (name: string) =>
+        Effect.provideService(
+          Effect.map(nextTick, () => void went.push(name)),
+          Tenant,
+          { name }
+        )
+      const all = [...Array.from({ length: 20 }, () => "bulk"), "other", "other"]
+      yield* Effect.forEach(all, worker, { concurrency: "unbounded" })
+      assert.deepStrictEqual(went.slice(0, 5), ["bulk", "other", "bulk", "other", "bulk"])
+    })
+  )
+
+  it.effect("goes on first when it holds a lock, and leaves others a part of the ticks", () =>
+    Effect.gen(function* () {
+      const went: Array<string> = []
+      const worker = (name: string) =>
+        Effect.repeatN(
+          Effect.map(nextTick, () => void went.push(name)),
+          29
+        )
+      const readers = Effect.forEach(["reader", "reader"], worker, { concurrency: "unbounded" })
+      yield* Effect.all([readers, holdingLock(worker("writer"))], { concurrency: "unbounded" })
+      const duringWrite = went.slice(0, went.lastIndexOf("writer"))
+      const read = duringWrite.filter((name) => name === "reader").length
+      assert.isAtLeast(read, 2)
+      assert.isAtMost(read, 4)
     })
   )
 

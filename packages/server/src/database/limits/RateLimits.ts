@@ -1,8 +1,9 @@
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { Database } from "../Database.js"
 import { query } from "../Query.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7At } from "../../base/Uuid.js"
+import { makeRefusals, makeTurns } from "./Attempts.js"
 
 /** At most `max` events of a kind for each subject in `window` milliseconds. */
 export interface RateLimit {
@@ -37,14 +38,36 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
     const insert = write`
       INSERT INTO rate_events (id, kind, subject, created_at) VALUES (${"id"}, ${"kind"}, ${"subject"}, ${"now"})`
 
+    const refusals = makeRefusals()
+    const inTurn = makeTurns()
+    const nameOf = ({ kind }: RateLimit, subject: string): string => `${kind} ${subject}`
+
     return {
+      /** Runs a transaction of a subject after those of the subject that came before, without a connection meanwhile. */
+      inTurn,
+
+      /**
+       * Runs a transaction that asks `wait`, in the subject's turn. Fails with what `refused` returns, without a connection, if
+       * the subject was over the limit within the last second.
+       */
+      limited:
+        <E2>(limit: RateLimit, subject: string, refused: (seconds: number) => E2) =>
+        <A, E, R>(transaction: Effect.Effect<A, E, R>): Effect.Effect<A, E | E2, R> => {
+          const name = nameOf(limit, subject)
+          const check = Effect.flatMap(refusals.secondsOf(name), (seconds) =>
+            seconds === 0 ? Effect.void : Effect.fail(refused(seconds))
+          )
+          // Those before may have been refused meanwhile.
+          return Effect.zipRight(check, inTurn(name)(Effect.zipRight(check, transaction)))
+        },
+
       /**
        * Seconds that the subject has to wait; 0 if it is below the limit. Events from a clock that was ahead do not count.
        * The transaction keeps others of the subject waiting, so that they count its event. The time is read after the wait:
        * by an earlier one, the events of those before would be in the future.
        */
       wait: Effect.fnUntraced(function* (limit: RateLimit, subject: string) {
-        yield* lock(`rate limit ${limit.kind} ${subject}`)
+        yield* lock(`rate limit ${nameOf(limit, subject)}`)
         const millis = yield* clock
         const moments = yield* momentsBetween({
           kind: limit.kind,
@@ -52,7 +75,10 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
           since: timestamp(millis - limit.window),
           now: timestamp(millis)
         })
-        return moments.length < limit.max ? 0 : secondsLeft(moments, limit, millis)
+        if (moments.length < limit.max) return 0
+        const seconds = secondsLeft(moments, limit, millis)
+        refusals.remember(nameOf(limit, subject), seconds, yield* Clock.currentTimeMillis)
+        return seconds
       }),
 
       /** Counts an event. Call it in the transaction of the event. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
+import { type FairSemaphore, makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { rankOf, type Scope, scopeKey } from "../Scopes.js"
 import { DatabaseBusy } from "../Unavailable.js"
 
@@ -20,13 +21,13 @@ const maxWaiting = 200
 const maxWaitMillis = 4_000
 
 interface Line {
-  readonly turn: Effect.Semaphore
+  readonly turn: FairSemaphore
   /** The changes that wait, and the one that runs. */
   size: number
 }
 
 /**
- * One line of changes for each scope, first come, first served. A change waits in its lines before it takes a connection, so
+ * One line of changes for each scope, with the tenants in turn. A change waits in its lines before it takes a connection, so
  * that the changes of one scope cannot use up the pool. Dies with DatabaseBusy if too many wait, or one waited too long.
  */
 export const makeScopeLines = () => {
@@ -35,12 +36,12 @@ export const makeScopeLines = () => {
   const inLine = <A, E, R>(scope: Scope, inner: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       const key = scopeKey(scope)
-      const line = lines.get(key) ?? { turn: Effect.unsafeMakeSemaphore(1), size: 0 }
+      const line = lines.get(key) ?? { turn: makeFairSemaphore({ permits: 1 }), size: 0 }
       if (line.size > maxWaiting) return Effect.die(new DatabaseBusy())
       lines.set(key, line)
       line.size++
       return Effect.ensuring(
-        line.turn.withPermits(1)(inner),
+        line.turn.inside(inner),
         Effect.sync(() => {
           if (--line.size === 0) lines.delete(key)
         })

@@ -146,10 +146,15 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         const [org = "", name = ""] = reference.split("/")
         const network = clientNetwork((yield* RequestInfo).ip)
         const refuse = (refusal: Refusal) =>
-          Effect.zipRight(Metric.increment(exchangeFailures), transaction(record(refusal, reference, network))).pipe(
-            Effect.flip
-          )
-        const wait = yield* transaction(waitOf(reference, network))
+          Effect.zipRight(
+            Metric.increment(exchangeFailures),
+            limits.inTurn(network)(transaction(record(refusal, reference, network)))
+          ).pipe(Effect.flip)
+        const wait = yield* transaction(waitOf(reference, network)).pipe(
+          limits.limited(failures, `${reference} ${network}`, limited),
+          limits.limited(allFailures, network, limited),
+          Effect.tapError(() => Metric.increment(exchangeRefusals))
+        )
         if (wait > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limited(wait))
 
         const account = yield* repo.accountByName({ org, name })

@@ -146,17 +146,19 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
       ).pipe(Effect.flatten)
     }
 
+    const limited = (seconds: number) =>
+      new RateLimited({
+        message: `too many refused logins from this address: try again in ${seconds} seconds`,
+        retryAfter: seconds
+      })
+
     /** Fails with RateLimited after 30 refused logins from a client's network in 15 minutes: each asks the provider. */
-    const checkLimit = Effect.flatMap(RequestInfo, ({ ip }) =>
-      Effect.flatMap(transaction(limits.wait(failures, clientNetwork(ip))), (wait) =>
-        wait === 0
-          ? Effect.void
-          : new RateLimited({
-              message: `too many refused logins from this address: try again in ${wait} seconds`,
-              retryAfter: wait
-            })
-      )
-    )
+    const checkLimit = Effect.flatMap(RequestInfo, ({ ip }) => {
+      const network = clientNetwork(ip)
+      return Effect.flatMap(transaction(limits.wait(failures, network)), (wait) =>
+        wait === 0 ? Effect.void : limited(wait)
+      ).pipe(limits.limited(failures, network, limited))
+    })
 
     /** Records that the provider's answer was refused, before anything is known of the person. */
     const refuse = (reason: string) => transaction(refused(name, null, reason))

@@ -89,9 +89,9 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
         const secret = yield* mintClientSecret
         const code = yield* mintUserCode
         const { start, whole } = macUserCode(keyring, code)
+        const network = clientNetwork(ip)
         yield* transaction(
           Effect.gen(function* () {
-            const network = clientNetwork(ip)
             const wait = yield* limits.wait(beginnings, network)
             if (wait > 0) return yield* limited(wait)
             const millis = yield* clock
@@ -109,7 +109,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
               expiresAt: timestamp(millis + deviceMillis)
             })
           })
-        ).pipe(countRefusals)
+        ).pipe(limits.limited(beginnings, network, limited), countRefusals)
         yield* ages.note(id, deviceMillis)
         const shown = showUserCode(code)
         return {
@@ -145,6 +145,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
             return undefined
           })
         ).pipe(
+          limits.limited(wrongCodes, network, limited),
           countRefusals,
           Effect.tap((found) => (found === undefined ? Metric.increment(loginFailures) : Effect.void))
         )

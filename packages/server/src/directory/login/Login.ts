@@ -115,7 +115,10 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             }
             return may
           })
-        ).pipe(Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals)))
+        ).pipe(
+          limits.limited(requestsOfClient, network, (wait) => limited("from this address", wait)),
+          Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals))
+        )
         yield* ages.note(id, codeMillis)
         if (allowed) yield* mailer.sendLoginCode(email, code)
       })

@@ -1,7 +1,7 @@
 import type { EnvId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Array, Effect, Schema } from "effect"
-import { query } from "../../database/Query.js"
+import { joined, query, sql } from "../../database/Query.js"
 import { dueMoves } from "./DueMoves.js"
 import type { Sealed } from "../../keys/Envelope.js"
 import { missingEnvironment } from "./Repo.js"
@@ -31,6 +31,9 @@ interface NewChange {
 export interface NewVersion extends Sealed, NewChange {
   readonly value_bytes: number
 }
+
+/** The parameters of a statement for several secrets. */
+const idNames = Array.makeBy(16, (index) => `id_${index}` as const)
 
 /** The statements that change the secrets of an environment. */
 export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
@@ -75,6 +78,26 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
     const setVersion = write`
       UPDATE secrets SET version = ${"version"}, updated_at = ${"created_at"} WHERE id = ${"secret_id"}`
 
+    const advanceSome = write`
+      UPDATE secrets SET version = version + 1, updated_at = ${"created_at"} WHERE id IN (${joined(
+        idNames.map((name) => sql`${name}`),
+        sql`, `
+      )})`
+
+    /** Makes new versions current, each the next one of its secret. */
+    const advance = (rows: ReadonlyArray<NewVersion>) =>
+      Effect.forEach(
+        Array.chunksOf(rows, idNames.length),
+        (some) => {
+          const [first] = some
+          if (some.length === 1) return setVersion({ ...first })
+          // A repeated id serves any number of rows with one text.
+          const ids = idNames.map((name, index) => [name, (some[index] ?? first).secret_id] as const)
+          return advanceSome({ created_at: first.created_at, ...Object.fromEntries(ids) })
+        },
+        { discard: true }
+      )
+
     const remove = write`
       UPDATE secrets SET removed_at = ${"created_at"}, removed_revision = ${"revision"} WHERE id = ${"secret_id"}`
 
@@ -104,7 +127,7 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
           yield* insertSecrets(
             first.map(({ created_at, secret_id: id, ...row }) => ({ ...row, id, created_at, updated_at: created_at }))
           )
-          yield* Effect.forEach(later, (row) => setVersion({ ...row }), { discard: true })
+          yield* advance(later)
           yield* insertVersions(rows.map((row) => ({ ...row })))
           yield* recordChanges(rows.map((row) => ({ ...row, change: row.version === 1 ? "created" : "updated" })))
         }),
