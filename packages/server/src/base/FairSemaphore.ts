@@ -70,22 +70,22 @@ export const makeFairSemaphore = ({ each = Infinity, permits }: Bounds) => {
   const wait = (tenant: string, restore: Restore, isLast: boolean): Effect.Effect<void> =>
     Effect.suspend(() => {
       let isMine = false
-      const granted = Effect.async<void>((resume) =>
-        Effect.sync(
-          request(
-            tenant,
-            () => {
-              isMine = true
-              resume(Effect.void)
-            },
-            isLast
-          )
+      let stopWaiting = (): void => undefined
+      const granted = Effect.async<void>((resume) => {
+        stopWaiting = request(
+          tenant,
+          () => {
+            isMine = true
+            resume(Effect.void)
+          },
+          isLast
         )
-      )
-      // A fiber may be interrupted after it was granted a permit and before its next step.
+      })
+      // Not the canceller of `async`, which is lost if the fiber is interrupted before its next step; nor is a permit then.
       return Effect.onInterrupt(restore(granted), () =>
         Effect.sync(() => {
           if (isMine) release(tenant)
+          else stopWaiting()
         })
       )
     })

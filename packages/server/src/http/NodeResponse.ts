@@ -60,7 +60,9 @@ export const writeResponse = (
   }
   switch (body._tag) {
     case "Uint8Array":
-      return body.body.length > largeBody ? Effect.zipRight(nextTick, sent(response, body.body)) : sent(response, body.body)
+      return body.body.length > largeBody
+        ? Effect.zipRight(nextTick, sent(response, body.body))
+        : sent(response, body.body)
     case "Stream":
       return Stream.runForEach(body.stream, (piece) => send(response, piece)).pipe(
         Effect.interruptible,

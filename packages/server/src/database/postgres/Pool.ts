@@ -177,17 +177,22 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
     const acquire = (restore: Restore) =>
       Effect.withFiberRuntime<Taken>((fiber) => {
         let mine: Taken | null = null
+        let leave = (): void => undefined
         const start = performance.now()
         const taken = Effect.async<Taken>((resume) => {
-          const leave = take(tenantOf(fiber), (refusal, client, release) => {
+          leave = take(tenantOf(fiber), (refusal, client, release) => {
             if (client === undefined) return resume(Effect.die(refusal))
             mine = { client, release, waitedMillis: performance.now() - start, isClosed: () => closed.has(client) }
             resume(Effect.succeed(mine))
           })
-          return Effect.sync(leave)
         })
-        // A fiber may be interrupted after it was given a connection and before it runs on.
-        return Effect.onInterrupt(restore(taken), () => Effect.sync(() => mine?.release(true)))
+        // Not the canceller of `async`, which is lost if the fiber is interrupted before its next step.
+        return Effect.onInterrupt(restore(taken), () =>
+          Effect.sync(() => {
+            if (mine === null) leave()
+            else mine.release(true)
+          })
+        )
       })
 
     /**

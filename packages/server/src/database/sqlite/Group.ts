@@ -15,11 +15,10 @@ const sizeOf = (parameters: ReadonlyArray<unknown>): number => {
   return size
 }
 
-/** Makes a group of changes that are committed together. `done` completes once the group is on disk. */
-export const makeGroup = () => {
+/** Makes a group of changes that are committed together, opened at a time in milliseconds. `done` completes once the group is on disk. */
+export const makeGroup = (opened: number) => {
   let statements = 0
   let bytes = 0
-  const opened = performance.now()
   return {
     done: Deferred.unsafeMake<void>(FiberId.none),
     /** Counts a statement and the size of its parameters. */
@@ -28,7 +27,8 @@ export const makeGroup = () => {
       bytes += sizeOf(parameters)
     },
     isFull: (): boolean => statements >= maxStatements || bytes >= maxBytes,
-    isOld: (): boolean => performance.now() - opened >= maxMillis,
+    /** Whether the group must be committed, although others could join it. */
+    isOld: (now: number): boolean => now - opened >= maxMillis,
     /** Whether the commit takes long enough to need an event-loop tick of its own. */
     isLarge: (): boolean => bytes >= largeBytes
   } as const

@@ -1,5 +1,5 @@
 import { SqlClient, type SqlConnection, type SqlError } from "@effect/sql"
-import { Cause, Deferred, Effect, Exit, FiberSet, Option } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Option } from "effect"
 import { holdingLock, nextTick } from "../../base/EventLoop.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { type Open, Transaction } from "../Database.js"
@@ -116,9 +116,10 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
      */
     const openGroup = Effect.suspend(() => (isStuck ? rollback : Effect.void)).pipe(
       Effect.zipRight(patiently(run("BEGIN IMMEDIATE"))),
-      Effect.map(() => {
+      Effect.zipRight(Clock.currentTimeMillis),
+      Effect.map((millis) => {
         granted()
-        group = makeGroup()
+        group = makeGroup(millis)
         setImmediate(() => fork(writer.inside(Effect.uninterruptible(commitGroup), true)))
         return group
       })
@@ -164,7 +165,9 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
     const leave = Effect.suspend(() => {
       const current = group
       if (inside === null || current === null) return leaveWriter
-      const ended = isBroken ? abandon(current, failure ?? rolledBack) : current.isOld() ? commitGroup : Effect.void
+      const ended = isBroken
+        ? abandon(current, failure ?? rolledBack)
+        : Effect.flatMap(Clock.currentTimeMillis, (millis) => (current.isOld(millis) ? commitGroup : Effect.void))
       inside = null
       failure = null
       return ended.pipe(
