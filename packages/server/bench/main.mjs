@@ -2,17 +2,19 @@
  * Coffer's benchmarks, each with a reference and a target. Every figure is a ratio of two alternating measurements in one
  * run, because absolute times differ between machines.
  *
- *     npm run bench -- [--quick] [--only ROW]... [--json FILE] [--openbao PATH] [--scale PART]
+ *     npm run bench -- [--quick] [--only ROW]... [--json FILE] [--record] [--openbao PATH] [--scale PART]
  *
  * --quick takes under two minutes, skips rows with large data, and fails (exit code 1) only if a ratio is worse than half
- * of its target. Without it, the run fails if a target is missed. --openbao names a built OpenBao, to compare with it. --scale is the
+ * of its target, or if a request takes 25 % more processor time than `last.json` records, both as ratios to the hand-written
+ * server. A whole run writes that file; --record writes its rows that were measured. Without --quick, the run fails if a target is missed. --openbao names a built OpenBao, to compare with it. --scale is the
  * part of 10 million secrets and 100 million audit entries that the row `postgres-scale` loads: a tenth by default.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { describe, keepToLoadCore } from "./support/machine.mjs"
+import { findRegressions, processorTimes } from "./support/regressions.mjs"
 import { print } from "./support/table.mjs"
 import { rows as audit } from "./rows/audit.mjs"
 import { rows as backup } from "./rows/backup.mjs"
@@ -35,6 +37,7 @@ const { values: options } = parseArgs({
     quick: { type: "boolean", default: false },
     only: { type: "string", multiple: true },
     json: { type: "string", default: "bench.json" },
+    record: { type: "boolean", default: false },
     openbao: { type: "string" },
     scale: { type: "string", default: "0.1" },
     rounds: { type: "string" },
@@ -96,8 +99,13 @@ const isMissed = ({ atLeast, ratio, target, watched = true }) =>
   target !== undefined && (watched || !options.quick) && !(atLeast ? ratio >= target / slack : ratio <= target * slack)
 const better = (one, other) => (one.ratio > other.ratio === Boolean(one.atLeast) ? one : other)
 
+/** The ratios of processor times of the last recorded run. */
+const lastFile = new URL("last.json", import.meta.url)
+const recorded = JSON.parse(readFileSync(lastFile, "utf8"))
+
 keepToLoadCore()
 const results = []
+const slower = []
 const machine = describe()
 try {
   for (const row of chosen) {
@@ -106,6 +114,10 @@ try {
     // Measure once more: with few short rounds, noise may cause a failure.
     const again = options.quick && first.some(isMissed) ? await row.run(context) : first
     const found = first.map((result, index) => better(result, again[index]))
+    if (options.quick) {
+      const measure = async (attempt) => processorTimes(attempt === 0 ? found : await row.run(context))
+      slower.push(...(await findRegressions(recorded, measure)))
+    }
     process.stderr.write(`${row.name}: ${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
     results.push(...found)
   }
@@ -122,8 +134,17 @@ try {
 print(results, machine)
 writeFileSync(options.json, `${JSON.stringify({ machine, quick: options.quick, results }, null, 2)}\n`)
 
+if (options.record || (!options.quick && options.only === undefined)) {
+  writeFileSync(lastFile, `${JSON.stringify({ ...recorded, ...processorTimes(results) }, null, 2)}\n`)
+}
+
+for (const { before, processor, row } of slower) {
+  process.stderr.write(
+    `${row}: ${processor.toFixed(2)} times the processor time of the hand-written server, recorded was ${before.toFixed(2)}\n`
+  )
+}
 const missed = results.filter(isMissed)
 for (const { against, ratio, row, target } of missed) {
   process.stderr.write(`${row} against ${against}: ${ratio.toFixed(2)}, where the target is ${target}\n`)
 }
-if (missed.length > 0) process.exitCode = 1
+if (missed.length + slower.length > 0) process.exitCode = 1

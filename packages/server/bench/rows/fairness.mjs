@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { ask, logIn, settleOrg, startCoffer } from "../support/coffer.mjs"
+import { logIn, settleOrg, startCoffer } from "../support/coffer.mjs"
 import { percentile } from "../support/load.mjs"
 import { shared } from "./postgres.mjs"
 

@@ -5,7 +5,7 @@ import { onServerCore } from "../support/machine.mjs"
 import { start } from "../support/process.mjs"
 import { ask, masterKey, settle, startCoffer } from "../support/coffer.mjs"
 import { interleave, ratioOf } from "../support/load.mjs"
-import { compared, readsOf, writesOf } from "../support/requests.mjs"
+import { compared, handWritten, readsOf, writesOf } from "../support/requests.mjs"
 
 const programOf = (name) => fileURLToPath(new URL(`../ceiling/${name}.mjs`, import.meta.url))
 
@@ -55,7 +55,7 @@ const readRow = {
       context.pace
     )
     return [
-      compared("secret read, 16 connections", "hand-written server", ours, hand, 0.5),
+      compared("secret read, 16 connections", handWritten, ours, hand, 0.5),
       {
         row: "secret read, 99th percentile",
         against: "hand-written server",
@@ -120,7 +120,7 @@ const bundleRow = {
       atLeast: true
     })
     return [
-      compared("bundle of 100", "hand-written server", ours, hand, 1.2),
+      compared("bundle of 100", handWritten, ours, hand, 1.2),
       faster("bundle of 100, 16 connections", "100 single reads", ours, many, secrets, 5),
       // Not measured with --quick: the first ratio falls as reads get faster, so a miss is no regression.
       ...(context.quick
@@ -154,7 +154,7 @@ const writeRow = {
       ],
       context.pace
     )
-    return [compared("secret write, 16 connections", "hand-written server", ours, hand, 0.9)]
+    return [compared("secret write, 16 connections", handWritten, ours, hand, 0.9)]
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Overloaded } from "@coffer/domain/Errors"
 import { type Forbidden, NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import { HttpApi, type HttpApiGroup, HttpApiMiddleware, HttpRouter, HttpServerRequest } from "@effect/platform"
-import { Context, Effect, Option, Predicate, SchemaAST, Scope } from "effect"
+import { Context, Effect, Option, Predicate, SchemaAST, type Scope } from "effect"
 import { Access } from "./Access.js"
 import { entry } from "./Entry.js"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"

@@ -98,23 +98,20 @@ describe("a semaphore", () => {
           const held: Array<string> = []
           const waiting: Array<{ readonly tenant: string; readonly stop: () => void }> = []
           const heldBy = (tenant: string) => held.filter((one) => one === tenant).length
-          for (const [index, each_] of steps.entries()) {
-            if (each_.do === "ask") {
-              const { tenant } = each_
-              let entry: (typeof waiting)[number] | undefined
-              let isGranted = false
-              const stop = request(
+          for (const [index, one] of steps.entries()) {
+            if (one.do === "ask") {
+              const { tenant } = one
+              const entry = { tenant, stop: (): void => undefined }
+              waiting.push(entry)
+              entry.stop = request(
                 tenant,
                 () => {
-                  isGranted = true
                   held.push(tenant)
-                  if (entry !== undefined) waiting.splice(waiting.indexOf(entry), 1)
+                  waiting.splice(waiting.indexOf(entry), 1)
                 },
-                each_.last
+                one.last
               )
-              entry = { tenant, stop }
-              if (!isGranted) waiting.push(entry)
-            } else if (each_.do === "leave") {
+            } else if (one.do === "leave") {
               const [tenant] = held.splice((seed + index) % Math.max(1, held.length), 1)
               if (tenant !== undefined) release(tenant)
             } else {

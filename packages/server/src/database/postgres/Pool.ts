@@ -147,30 +147,30 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
      * is given back at once.
      */
     const take = (tenant: string, taken: OnTaken): (() => void) => {
-      let timer: NodeJS.Timeout | undefined
-      let stop: (() => void) | null = null
+      const asked: { timer?: NodeJS.Timeout; stop: (() => void) | null } = { stop: null }
+      const endWait = () => {
+        if (asked.timer !== undefined) waiting--
+        clearTimeout(asked.timer)
+      }
       const stopWaiting = slots.request(tenant, () => {
-        if (timer !== undefined) waiting--
-        clearTimeout(timer)
-        stop = connect(() => {
+        endWait()
+        asked.stop = connect(() => {
           slots.release(tenant)
         }, taken)
       })
-      const giveUp = () => {
-        clearTimeout(timer)
-        waiting--
-        stopWaiting()
-      }
-      if (stop === null) {
+      if (asked.stop === null) {
         waiting++
-        stop = giveUp
-        timer = setTimeout(() => {
-          giveUp()
-          stop = null
+        asked.stop = () => {
+          endWait()
+          stopWaiting()
+        }
+        asked.timer = setTimeout(() => {
+          asked.stop?.()
+          asked.stop = null
           taken(notTaken(new Error("no connection was free in time"), true), undefined, () => undefined)
         }, connectMillis)
       }
-      return () => stop?.()
+      return () => asked.stop?.()
     }
 
     /** Takes a connection. The caller must be uninterruptible and release it once; only the wait is restored. */
