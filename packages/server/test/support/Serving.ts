@@ -15,7 +15,8 @@ import { freshPath, servicesAt } from "./Services.js"
 export const servingContract = (
   contract: Layer.Layer<HttpApi.Api, never, Admission>,
   admission: Layer.Layer<Admission, never, Layer.Layer.Success<ReturnType<typeof servicesAt>>>,
-  timeouts?: Timeouts
+  timeouts?: Timeouts,
+  log: () => void = () => undefined
 ) =>
   Effect.gen(function* () {
     const server: Server = yield* Effect.acquireRelease(
@@ -41,7 +42,7 @@ export const servingContract = (
         Layer.provide(contract),
         Layer.provide(admission),
         Layer.provide(Layer.succeed(RequestObserver, null)),
-        Layer.provide(Layer.succeed(AccessLog, () => undefined)),
+        Layer.provide(Layer.succeed(AccessLog, log)),
         Layer.provide(servicesAt(yield* freshPath))
       )
     )

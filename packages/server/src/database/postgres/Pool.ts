@@ -42,8 +42,8 @@ type OnTaken = (
   release: Release
 ) => void
 
-/** How many connections one tenant may use at once: a part is kept for the short statements of others. */
-const connectionsEach = (connections: number): number => connections - Math.ceil(connections / 5)
+/** How much of a number one tenant may have at once: the rest is kept for others. */
+const partOf = (all: number): number => Math.max(1, all - Math.ceil(all / 5))
 
 const noteLost = (): void => {
   lostConnections.unsafeUpdate(1, [])
@@ -74,7 +74,7 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
     const closed = new WeakSet<ClientBase>()
 
     /** The pool itself serves its waiters in the order of arrival, so only as many ask it as there are connections. */
-    const slots = makeFairSemaphore({ permits: connections, each: connectionsEach(connections) })
+    const slots = makeFairSemaphore({ permits: connections, each: partOf(connections) })
     let waiting = 0
 
     /** When the database last answered, and when it first did not answer since then. */
@@ -223,8 +223,9 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
       waiting
     })
 
-    /** Bounds the snapshots, which use their connections for long. */
-    const snapshots = makeFairSemaphore({ permits: Math.ceil(connections / 2) })
+    /** Snapshots use their connections for long, so the other half serves short statements. */
+    const maxSnapshots = Math.ceil(connections / 2)
+    const snapshots = makeFairSemaphore({ permits: maxSnapshots, each: partOf(maxSnapshots) })
 
     return { acquire, reading, snapshots, silentMillis, unanswered, state } as const
   })
