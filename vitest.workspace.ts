@@ -35,6 +35,7 @@ const onBoth = [
   "projects/Projects",
   "references/References",
   "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
+  "stall/Tenants",
   "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",
   "users/Users",
