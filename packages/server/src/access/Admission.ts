@@ -15,6 +15,7 @@ import { HttpApi, type HttpApiGroup, HttpApiMiddleware, HttpRouter, HttpServerRe
 import { Context, Effect, Option, Predicate, SchemaAST, type Scope } from "effect"
 import { Access } from "./Access.js"
 import { entry } from "./Entry.js"
+import { nextTick } from "../base/EventLoop.js"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { isAnything, readBody } from "../http/Body.js"
 import { makeMemoryBudget, tooManyResponses } from "../http/MemoryBudget.js"
@@ -159,7 +160,8 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         const body = readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined)
         request.body =
           actor === null
-            ? body
+            ? // Hundreds of strangers' calls at once would run in one tick otherwise.
+              Effect.zipRight(nextTick, body)
             : Effect.zipRight(
                 Effect.provideService(check(params), CurrentActor, actor),
                 Effect.filterOrFail(

@@ -110,6 +110,9 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       )
     })
 
+    /** Changes that wait for each other run in one tick otherwise, however many they are. */
+    const commitAndPause = Effect.zipRight(commitGroup, holdingLock(nextTick))
+
     /**
      * Opens a group. Its commit is queued on the next tick, behind all changes that wait. Requests of one tick arrive one after
      * another, and each would otherwise be committed alone.
@@ -167,7 +170,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       if (inside === null || current === null) return leaveWriter
       const ended = isBroken
         ? abandon(current, failure ?? rolledBack)
-        : Effect.flatMap(Clock.currentTimeMillis, (millis) => (current.isOld(millis) ? commitGroup : Effect.void))
+        : Effect.flatMap(Clock.currentTimeMillis, (millis) => (current.isOld(millis) ? commitAndPause : Effect.void))
       inside = null
       failure = null
       return ended.pipe(
