@@ -1,6 +1,7 @@
 import type { UseRuleId } from "@coffer/domain/Ids"
 import type { UseTerms } from "@coffer/domain/UseRule"
 import { Access } from "@coffer/server/access/Access"
+import { Tenant } from "@coffer/server/base/Tenant"
 import { makeSlots } from "@coffer/server/secrets/use/Slots"
 import { UseRules } from "@coffer/server/secrets/use-rules/UseRules"
 import { assert, describe, it } from "@effect/vitest"
@@ -105,25 +106,35 @@ describe("a request with a secret", () => {
     }).pipe(withUpstream())
   )
 
-  it.effect("finds a slot: 4 of an account and 16 of the server", () =>
-    Effect.gen(function* () {
-      const inSlot = yield* makeSlots
-      const end = yield* Deferred.make<void>()
-      const run = (account: string) => inSlot(account, Deferred.await(end))
-      const waiting = yield* Effect.forEach(["a", "b", "c", "d"], (account) =>
-        Effect.forEach([1, 2, 3, 4], () => Effect.fork(run(account)))
-      )
-      yield* Effect.yieldNow()
-      assert.match((yield* Effect.flip(run("e"))).message, /^16 requests are on their way/)
-      yield* Effect.forEach(waiting[3] ?? [], (fiber) => fiber.interruptAsFork(fiber.id()))
-      yield* Effect.yieldNow()
-      const again = yield* Effect.fork(run("e"))
-      const fifth = yield* Effect.flip(run("a"))
-      assert.match(fifth.message, /^4 of your requests are on their way already: try again in 1 second/)
-      assert.strictEqual(fifth.retryAfter, 1)
-      yield* Deferred.succeed(end, undefined)
-      yield* again.await
-      assert.isTrue(Either.isRight(yield* Effect.either(inSlot("a", Effect.void))))
-    })
+  it.effect(
+    "finds a slot: 4 of an account, 8 of an organization and 16 of the server, in turns of the organizations",
+    () =>
+      Effect.gen(function* () {
+        const inSlot = yield* makeSlots
+        const end = yield* Deferred.make<void>()
+        const run = (organization: string, account: string) =>
+          Effect.provideService(inSlot(`${organization} ${account}`, Deferred.await(end)), Tenant, {
+            name: organization
+          })
+        const start = (organization: string, account: string) =>
+          Effect.forEach([1, 2, 3, 4], () => Effect.fork(run(organization, account)))
+        for (const account of ["a", "b"]) yield* start("one", account)
+        yield* Effect.yieldNow()
+        const fifth = yield* Effect.flip(run("one", "a"))
+        assert.match(fifth.message, /^4 of your requests are in flight: try again in 1 second/)
+        assert.deepInclude(fifth, { retryAfter: 1, _tag: "UseBudget" })
+
+        // Two more accounts of the organization do not take what is left of the server's slots.
+        const third = yield* Effect.fork(Effect.flip(run("one", "c")))
+        yield* Effect.yieldNow()
+        const other = yield* Effect.fork(run("two", "a"))
+        yield* TestClock.adjust("4 seconds")
+        const refused = yield* Effect.fromFiber(third)
+        assert.match(refused.message, /^all slots for requests with secrets are in use/)
+        assert.isNull(other.unsafePoll(), "it has a slot, and no limit ends it")
+        yield* Deferred.succeed(end, undefined)
+        assert.strictEqual((yield* other.await)._tag, "Success")
+        assert.isTrue(Either.isRight(yield* Effect.either(inSlot("one a", Effect.void))))
+      })
   )
 })
