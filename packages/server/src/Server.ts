@@ -82,7 +82,7 @@ const announce = Layer.effectDiscard(
     yield* HttpServer.addressWith((address) =>
       Effect.logInfo(
         address._tag === "TcpAddress"
-          ? `listening on http://${address.hostname}:${address.port}`
+          ? `listening on http://${address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname}:${address.port}`
           : `listening on ${address.path}`
       )
     )

@@ -288,6 +288,15 @@ describe("the superadmins", () => {
   )
 })
 
+describe("the address to listen at", () => {
+  it.effect("may be of IPv6, with or without the brackets of a URL", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* load({ ...least, SERVICE_HOST: "::1" })).host, "::1")
+      assert.strictEqual((yield* load({ ...least, SERVICE_HOST: "[::1]" })).host, "::1")
+    })
+  )
+})
+
 describe("mail", () => {
   const tls = (environment: Environment) =>
     Effect.map(load({ ...smtp, ...environment }), ({ mail }) =>

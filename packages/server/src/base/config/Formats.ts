@@ -60,6 +60,12 @@ export const host = matching(
     (value.length <= 253 && /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/i.test(value))
 )
 
+/** An address to listen at: an IPv6 address may have the brackets that URLs need. */
+export const listeningHost: Format<string> = {
+  ...host,
+  read: (text) => host.read(/^\[[0-9a-f:.]+\]$/i.test(text) ? text.slice(1, -1) : text)
+}
+
 export const file = matching("must be the path of a file", (value) => value !== ":memory:" && !value.endsWith("/"))
 
 export const directory = pattern("must be the path of a directory", /^\P{Cc}+$/u)
