@@ -15,7 +15,7 @@ const entries = async () => {
   const files = await readdir(source, { recursive: true })
   return [
     "main",
-    "keys/Rotation",
+    "operations/rotation/Rotation",
     ...files.filter((file) => file.endsWith("Worker.ts")).map((file) => file.slice(0, -3))
   ]
 }

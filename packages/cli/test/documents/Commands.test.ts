@@ -152,7 +152,7 @@ const checkTools = async (stage: Stage) => {
     .split("\n")
     .map((line) => JSON.parse(line))
   const answer = (wanted: number) => answers.find(({ id }) => id === wanted)?.result
-  assert.lengthOf(answer(1)?.tools ?? [], 9, stderr)
+  assert.lengthOf(answer(1)?.tools ?? [], 15, stderr)
   assert.deepStrictEqual(answer(2)?.structuredContent, { data: [], total: 0, next_cursor: null }, stdout)
 }
 
