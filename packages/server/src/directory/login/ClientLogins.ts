@@ -5,7 +5,7 @@ import {
   showUserCode,
   type UserCode
 } from "@coffer/domain/ClientLogin"
-import { RateLimited } from "@coffer/domain/Errors"
+import { Forbidden, RateLimited } from "@coffer/domain/Errors"
 import { Effect, Metric, Redacted } from "effect"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -26,7 +26,6 @@ import { ClientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLogins
 import { CodeAges } from "./CodeAges.js"
 import type { LoggedIn } from "./Completed.js"
 import { loginFailures, loginRefusals } from "./Login.js"
-import { logInAgain } from "./Sessions.js"
 
 const minute = 60_000
 const deviceMillis = 10 * minute
@@ -38,6 +37,10 @@ const beginnings: RateLimit = { kind: "device", max: 30, window: 15 * minute }
 const wrongCodes: RateLimit = { kind: "user_code", max: 10, window: 15 * minute }
 /** How many device logins may be pending, over all networks: their rows are made without a credential. */
 const maxPending = 10_000
+
+const logInAgain = new Forbidden({
+  message: "your logins were ended after you logged in here: run coffer login again"
+})
 
 /** A login that waits for a person, as the page shows it. */
 export interface PendingLogin {

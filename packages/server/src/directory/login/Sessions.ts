@@ -18,7 +18,7 @@ import type { LoggedIn } from "./Completed.js"
 /** How many sessions are deleted between two event-loop ticks. */
 const batchSize = 100
 
-export const logInAgain = new Forbidden({
+const logInAgain = new Forbidden({
   message: "your logins were ended after you logged in here: log in again"
 })
 

@@ -169,7 +169,11 @@ export const makeInstruments = Effect.gen(function* () {
     "Login codes, invitations and reminders that the mail server did not accept"
   )
   const queued = gaugeOf(registry, "coffer_audit_queue_depth", "Audit entries of reads in the queue")
-  const unwritten = counterOf(registry, "coffer_audit_write_failures_total", "Audit entries that could not be written")
+  const unwritten = counterOf(
+    registry,
+    "coffer_audit_write_failures_total",
+    "Audit entries that were lost: the database refused them, or the server ended first"
+  )
   const unstreamed = counterOf(
     registry,
     "coffer_audit_stream_failures_total",
