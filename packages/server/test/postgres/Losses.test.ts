@@ -48,7 +48,7 @@ const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, m
 
 /** Waits until so many statements wait for a scope, or `ended` says that a request has ended instead. */
 const waiting = async (count: number, ended: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 400 && !ended(); tries++) {
+  for (let tries = 0; tries < 4_000 && !ended(); tries++) {
     const { rows } = await locks.query<{ waiting: number }>(
       `SELECT count(*)::int AS waiting FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`
@@ -119,7 +119,9 @@ const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
 }
 
 describe("a call on one server changes nothing once its caller has lost the right to it on another:", () => {
-  it.each(changing.map((endpoint) => [endpoint.call, endpoint] as const))("%s", async (_call, endpoint) => {
+  // Each call of backups reads the whole database before its change waits.
+  const short = changing.filter(({ path }) => process.env["COFFER_LONG"] === "1" || !path.includes("/backups"))
+  it.each(short.map((endpoint) => [endpoint.call, endpoint] as const))("%s", async (_call, endpoint) => {
     const kinds = restsOn(endpoint).account ? (["user", "account"] as const) : (["user"] as const)
     for (const kind of kinds) {
       for (const [name, loss] of Object.entries(lossesOn(first))) {
