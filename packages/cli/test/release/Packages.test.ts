@@ -56,6 +56,7 @@ const listen = async (variables: Record<string, string>) => {
 }
 
 const stop = async (child: ChildProcess) => {
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, "close")
   child.kill()
   await ended

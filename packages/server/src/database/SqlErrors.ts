@@ -18,8 +18,8 @@ const uniqueViolations: ReadonlyArray<unknown> = ["SQLITE_CONSTRAINT_UNIQUE", "2
 export const isUniqueViolation = (error: unknown): error is SqlError.SqlError =>
   isSqlError(error) && Predicate.hasProperty(error.cause, "code") && uniqueViolations.includes(error.cause.code)
 
-/** The codes with which a database refuses the values of a statement: a constraint, or a value that does not fit. */
-const refusals = /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG)|2[23])/
+/** The codes with which a database refuses the values of a statement: a constraint, a trigger, or a value that does not fit. */
+const refusals = /^(SQLITE_(CONSTRAINT|MISMATCH|TOOBIG)|2[23]|P0001)/
 
 /**
  * Whether a transaction failed because of the database, such as a full disk, a cancelled statement or a lost connection: it may

@@ -105,12 +105,12 @@ describe("coffer-server broker", () => {
 
   it("counts the budget exactly under 50 at once on two brokers", async () => {
     const before = upstream.arrived.length
-    /** Repeats what was refused because of others: 4 requests of an account are on their way at most. */
+    /** Repeats what was refused because of others: 4 requests of an account are in flight at most. */
     const insist = async (program: Program): Promise<number> => {
       const { body, status, text } = await use(program, "/few")
       if (status === 200) return status
       if (status === 429 && /allows 20 requests a day/.test(body.error.message)) return status
-      assert.match(text, /on their way|nothing was changed/)
+      assert.match(text, /in flight|all slots|nothing was changed/)
       await new Promise((resolve) => setTimeout(resolve, 300))
       return insist(program)
     }

@@ -46,6 +46,7 @@ import { breaking } from "./postgres/Faults.js"
 import { emptyDatabase } from "./postgres/Reused.js"
 import { PostgresStatements } from "./postgres/Statements.js"
 import { RawStatements } from "./RawStatements.js"
+import { migratedAt } from "./Template.js"
 
 export { masterKey }
 
@@ -223,11 +224,13 @@ export interface Place {
 /** The database of the test. */
 export class DatabasePlace extends Context.Tag("test/DatabasePlace")<DatabasePlace, Place>() {}
 
-/** A database of its own for a test, which goes with the scope. */
-export const freshPlace = Effect.map(
-  Effect.all([freshPath, isOnPostgres() ? emptyDatabase : Effect.succeed({ name: null })]),
-  ([path, { name }]): Place => ({ path, name })
-)
+/** A migrated database of its own for a test, which goes with the scope. */
+export const freshPlace = Effect.gen(function* () {
+  const path = yield* freshPath
+  if (isOnPostgres()) return { path, name: (yield* emptyDatabase).name } satisfies Place
+  yield* migratedAt(path)
+  return { path, name: null } satisfies Place
+})
 
 /** Makes services of the layers for a file and for a database on the server. */
 export const layerIn =
