@@ -21,6 +21,7 @@ const onBoth = [
   "api/{Client,Connections}",
   "audit/{AuditLog,Breaks,Flush,Reach}",
   "auth/{ClientLogins,LastUse}",
+  "database/Port",
   "declared/Declared",
   "dues/Dues",
   "environments/Environments",

@@ -108,7 +108,10 @@ export class Database extends Context.Tag("@coffer/server/Database")<
      * exist yet. An engine that runs one transaction at a time does nothing.
      */
     readonly lock: (name: string) => Effect.Effect<void, never, Transaction>
-    /** Runs reads that all see the same snapshot of the database. */
+    /**
+     * Runs reads that all see the same snapshot of the database. Within a transaction it is the transaction: it sees its own
+     * writes, and others cannot write meanwhile what its scopes cover.
+     */
     readonly snapshot: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Why the server cannot serve, or null if it can. */
     readonly unready: Effect.Effect<string | null>

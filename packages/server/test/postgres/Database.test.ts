@@ -1,116 +1,10 @@
-import { afterCommit, afterwards, Database, settled } from "@coffer/server/database/Database"
+import { Database, settled } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
-import { isUniqueViolation } from "@coffer/server/database/SqlErrors"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Option, Schema } from "effect"
-import { Name, add, defectOf, names, statements, transaction, withDatabase } from "./Support.js"
+import { Deferred, Effect, Fiber, Option, Schema } from "effect"
+import { Name, add, names, statements, transaction, withDatabase } from "./Support.js"
 
 describe("a transaction on PostgreSQL", () => {
-  it.live("is kept when it succeeds, and leaves nothing when it fails or is interrupted", () =>
-    Effect.gen(function* () {
-      yield* transaction(add("kept"))
-      assert.deepStrictEqual(
-        yield* Effect.exit(transaction(Effect.zipRight(add("a"), Effect.fail("no")))),
-        Exit.fail("no")
-      )
-      const begun = yield* Deferred.make<void>()
-      const fiber = yield* Effect.fork(
-        transaction(add("b").pipe(Effect.zipRight(Deferred.succeed(begun, undefined)), Effect.zipRight(Effect.never)))
-      )
-      yield* Deferred.await(begun)
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(yield* names, ["kept"])
-    }).pipe(withDatabase())
-  )
-
-  it.live("nests: an inner one that fails leaves nothing, before and after others that stay", () =>
-    Effect.gen(function* () {
-      const failing = (id: string) => transaction(Effect.zipRight(add(id), Effect.fail("no"))).pipe(Effect.ignore)
-      yield* transaction(
-        Effect.gen(function* () {
-          yield* failing("a")
-          yield* transaction(
-            Effect.gen(function* () {
-              yield* add("b")
-              yield* failing("c")
-              yield* transaction(add("d"))
-              yield* failing("e")
-            })
-          )
-          yield* failing("f")
-          yield* add("g")
-        })
-      )
-      assert.deepStrictEqual(yield* names, ["b", "d", "g"])
-    }).pipe(withDatabase())
-  )
-
-  it.live("goes on after a refused statement only behind the savepoint before it", () =>
-    Effect.gen(function* () {
-      const refused = Effect.sandbox(transaction(Effect.zipRight(add("b"), add("a")))).pipe(Effect.flip)
-      const cause = yield* transaction(add("a").pipe(Effect.zipRight(refused), Effect.zipLeft(add("c"))))
-      assert.isTrue(isUniqueViolation(Option.getOrUndefined(Cause.dieOption(cause))))
-      assert.deepStrictEqual(yield* names, ["a", "c"])
-      // Without one, PostgreSQL answers COMMIT with ROLLBACK: the caller must not take that for a success.
-      const swallowed = yield* Effect.exit(transaction(Effect.zipRight(add("d"), Effect.exit(add("a")))))
-      assert.isTrue(isUniqueViolation(defectOf(swallowed)))
-      assert.deepStrictEqual(yield* names, ["a", "c"])
-    }).pipe(withDatabase())
-  )
-
-  it.live("appends what was queued last, without what was rolled back", () =>
-    Effect.gen(function* () {
-      const { beforeCommit } = yield* Database
-      const batches: Array<ReadonlyArray<string>> = []
-      const queue = beforeCommit<string>((items) =>
-        Effect.zipRight(
-          Effect.sync(() => batches.push(items)),
-          Effect.orDie(Effect.provide(Effect.forEach(items, add, { discard: true }), context))
-        )
-      )
-      const context = yield* Effect.context<Database>()
-      yield* transaction(
-        Effect.gen(function* () {
-          yield* queue("first")
-          yield* Effect.ignore(transaction(Effect.zipRight(queue("dropped"), Effect.fail("no"))))
-          yield* transaction(queue("second"))
-          assert.deepStrictEqual(yield* names, [])
-        })
-      )
-      yield* Effect.exit(transaction(Effect.zipRight(queue("lost"), Effect.fail("no"))))
-      assert.deepStrictEqual(batches, [["first", "second"]])
-      assert.deepStrictEqual(yield* names, ["first", "second"])
-    }).pipe(withDatabase())
-  )
-
-  it.live("runs its hooks when it has ended and its connection is free, those after a commit only then", () =>
-    Effect.gen(function* () {
-      const seen: Array<string> = []
-      const context = yield* Effect.context<Database>()
-      const note = (name: string) =>
-        Effect.flatMap(names, (found) => Effect.sync(() => seen.push(`${name}: ${found.join(" ")}`))).pipe(
-          Effect.provide(context),
-          Effect.asVoid
-        )
-      yield* transaction(
-        Effect.gen(function* () {
-          yield* add("a")
-          yield* afterCommit(note("commit"))
-          yield* afterwards(note("end"))
-          yield* Effect.ignore(
-            transaction(
-              Effect.all([afterCommit(note("no")), afterwards(note("part")), Effect.fail("no")], { discard: true })
-            )
-          )
-        })
-      )
-      yield* Effect.exit(
-        transaction(Effect.all([afterCommit(note("no")), afterwards(note("rolled back")), Effect.fail("no")]))
-      )
-      assert.deepStrictEqual(seen, ["commit: a", "end: a", "part: a", "rolled back: a"])
-    }).pipe(withDatabase({ connections: 1 }))
-  )
-
   it.live("is run again after a deadlock: both of two that wait for each other are kept", () =>
     Effect.gen(function* () {
       const { rename } = yield* statements
@@ -162,26 +56,6 @@ describe("a transaction on PostgreSQL", () => {
 })
 
 describe("reads on PostgreSQL", () => {
-  it.live("see a change when it is committed, and a snapshot sees none that came later", () =>
-    Effect.gen(function* () {
-      const { snapshot } = yield* Database
-      const [written, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const writer = yield* Effect.fork(
-        transaction(Effect.all([add("a"), Deferred.succeed(written, undefined), Deferred.await(go)], { discard: true }))
-      )
-      yield* Deferred.await(written)
-      const found = yield* snapshot(
-        Effect.gen(function* () {
-          const before = yield* names
-          yield* Deferred.succeed(go, undefined)
-          yield* Fiber.join(writer)
-          return [before, yield* names]
-        })
-      )
-      assert.deepStrictEqual([...found, yield* names], [[], [], ["a"]])
-    }).pipe(withDatabase())
-  )
-
   it.live("return numbers, text and bytes as on SQLite, prepared or not", () =>
     Effect.gen(function* () {
       const Row = Schema.Struct({

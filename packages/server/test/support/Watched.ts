@@ -12,6 +12,7 @@ import { type Context, Effect, Exit, Layer, Option, Scope } from "effect"
 import { assert } from "vitest"
 import { freePort } from "./Port.js"
 import { freshFolder, type Json } from "./Program.js"
+import { ScopesChecked } from "./Scoped.js"
 import { configAt } from "./Services.js"
 
 /** What happens while a request is on its way: before each of its steps, the first being 1, and before its body is sent. */
@@ -67,9 +68,9 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
   const path = `${freshFolder()}/service.db`
   const settings = { SERVICE_PORT: String(port), SERVICE_AUDIT_REQUIRED: "1", SERVICE_LOG_LEVEL: "error" }
   const scope = Effect.runSync(Scope.make())
-  const Live = serverOn(Layer.provideMerge(Layer.merge(ErasuresLive, SqliteSnapshotsLive), Watched)).pipe(
-    Layer.provide(configAt(path, { ...settings, ...environment }))
-  )
+  const Live = serverOn(
+    Layer.provideMerge(Layer.merge(ErasuresLive, SqliteSnapshotsLive), Layer.provideMerge(ScopesChecked, Watched))
+  ).pipe(Layer.provide(configAt(path, { ...settings, ...environment })))
   await Effect.runPromise(Layer.buildWithScope(Live, scope))
   const raw = new Sqlite(path, { readonly: true })
   const touched = new Set(["last_used_at", "last_seen_at"])

@@ -1,12 +1,14 @@
 import { loadConfig, ServerConfig } from "@coffer/server/base/Config"
 import type { Database } from "@coffer/server/database/Database"
 import { postgresDatabase } from "@coffer/server/database/postgres/PostgresDatabase"
-import { ServerLive } from "@coffer/server/Server"
+import { EngineLive } from "@coffer/server/operations/Engine"
+import { serverOn } from "@coffer/server/Server"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { assert } from "vitest"
 import { freePort } from "../Port.js"
 import type { Json } from "../Program.js"
 import { masterKey } from "../Services.js"
+import { ScopesChecked } from "../Scoped.js"
 import { freshDatabase, settingsOf } from "./Databases.js"
 
 export interface Sent {
@@ -28,7 +30,10 @@ export const startServers = async (count: number, environment: Readonly<Record<s
       ...{ SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log", SERVICE_LOG_LEVEL: "error" },
       ...{ SERVICE_PORT: String(port), SERVICE_DATABASE_URL: url, ...environment }
     })
-    const live = Layer.provide(ServerLive, Layer.effect(ServerConfig, config))
+    const live = Layer.provide(
+      serverOn(Layer.provideMerge(ScopesChecked, EngineLive)),
+      Layer.effect(ServerConfig, config)
+    )
     await Effect.runPromise(Layer.buildWithScope(live, scope))
     const send = async ({
       body,

@@ -1,0 +1,133 @@
+import { heldIn } from "@coffer/server/database/Changing"
+import { Database, Transaction } from "@coffer/server/database/Database"
+import type { ScopeKind } from "@coffer/server/database/Scopes"
+import { Context, Effect, Layer, Option } from "effect"
+
+/** What a write of a table must hold. */
+interface Rule {
+  /** A scope of one of these kinds. */
+  readonly scopes: ReadonlyArray<ScopeKind>
+  /** The statements that need none: they rely on no other row, and no rule relies on what they write. */
+  readonly alone?: RegExp
+}
+
+const ofOrganization: Rule = { scopes: ["org"] }
+const none: Rule = { scopes: [], alone: /./ }
+
+/** Rows that end by themselves are deleted, some at a time. */
+const expired = (table: string) => `DELETE FROM ${table} WHERE id IN`
+
+/** What each table's writes must hold. A table without a row here is refused. */
+export const rules: Readonly<Record<string, Rule>> = {
+  acl_rules: ofOrganization,
+  api_keys: ofOrganization,
+  approvals: { scopes: ["org"], alone: RegExp(expired("approvals")) },
+  client_logins: { scopes: ["server", "address", "user"], alone: RegExp(expired("client_logins")) },
+  declared_keys: ofOrganization,
+  due_mails: none,
+  environments: ofOrganization,
+  federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },
+  federations: ofOrganization,
+  identities: { scopes: ["address", "user"] },
+  key_sessions: { scopes: ["org"], alone: RegExp(expired("key_sessions")) },
+  login_codes: { scopes: ["address", "user"], alone: RegExp(expired("login_codes")) },
+  // The founder's scope: nobody else knows the new organization.
+  members: { scopes: ["org", "user"] },
+  organizations: { scopes: ["org", "user"] },
+  projects: ofOrganization,
+  secret_changes: ofOrganization,
+  secret_changes_since: ofOrganization,
+  secret_dues: ofOrganization,
+  secret_references: ofOrganization,
+  secret_versions: ofOrganization,
+  secrets: ofOrganization,
+  service_accounts: { scopes: ["org"], alone: /SET last_used_at = / },
+  sessions: { scopes: ["server", "user"], alone: RegExp(`${expired("sessions")}|SET last_used_at = `) },
+  use_rules: ofOrganization,
+  // An invitation makes a user; its index keeps one of each address.
+  users: { scopes: ["server", "address", "user", "org"], alone: /SET last_seen_at = / },
+  // The job of deliveries holds its lease, and compares what it read.
+  webhook_deliveries: { scopes: ["org"], alone: /./ },
+  webhooks: { scopes: ["org"], alone: /SET (seq = .* AND seq = |key_number = key_number)/ },
+
+  // The log's head keeps them in order.
+  audit_actors: none,
+  audit_counters: none,
+  audit_entries: none,
+  audit_heads: none,
+  audit_place_counters: none,
+  audit_place_keys: none,
+  audit_places: none,
+  audit_postings: none,
+  audit_times: none,
+  audit_totals: none,
+  // One statement counts and writes.
+  login_failures: none,
+  rate_events: none,
+  stream_places: none,
+  wrap_counts: none,
+  // Of the server itself, with leases or by its operator.
+  drills: none,
+  erasures: none,
+  instance: none,
+  instances: none,
+  jobs: none,
+  restores: none,
+  wrapped_keys: none
+}
+
+const written = /\b(?:INSERT INTO|(?<!DO )UPDATE|DELETE FROM)\s+([a-z_]+)/gi
+
+/** Why a statement may not be written under scopes; undefined if it may. */
+export const refusalOf = (text: string, held: ReadonlyArray<ScopeKind>): string | undefined => {
+  for (const [, table = ""] of text.matchAll(written)) {
+    const rule = rules[table]
+    if (rule === undefined) return `the table ${table} has no row in the table of scopes`
+    const isHeld = rule.scopes.some((kind) => held.includes(kind))
+    if (!isHeld && rule.alone?.test(text.replaceAll(/\s+/g, " ")) !== true) {
+      return `${table} is written without a scope of ${rule.scopes.join(" or ")}, under [${held.join(", ")}]: ${text}`
+    }
+  }
+  return undefined
+}
+
+const checked = <A, E, R>(text: string, statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.contextWithEffect((context: Context.Context<never>) => {
+    const refusal = refusalOf(
+      text,
+      heldIn(context).map(({ kind }) => kind)
+    )
+    return refusal === undefined ? statement : Effect.dieMessage(refusal)
+  })
+
+const isChecked = new WeakSet<object>()
+
+/** Checks the statements of the transaction that an effect runs in. */
+const checking = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.contextWithEffect((context: Context.Context<never>) => {
+    const [open] = Option.getOrElse(Context.getOption(context, Transaction), () => [null] as const)
+    if (open === null || isChecked.has(open)) return effect
+    isChecked.add(open)
+    const { connection, send } = open
+    Object.assign(open, {
+      send: (text: string, values: ReadonlyArray<unknown>) => checked(text, send(text, values)),
+      connection: {
+        ...connection,
+        execute: (...[text, values, transform]: Parameters<typeof connection.execute>) =>
+          checked(text, connection.execute(text, values, transform))
+      }
+    })
+    return effect
+  })
+
+/** A database on which a write dies unless the change holds the scope of the statement's table. */
+export const ScopesChecked = Layer.effect(
+  Database,
+  Effect.map(Database, (database) =>
+    Database.of({
+      ...database,
+      change: (scopes, effect) => database.change(scopes, checking(effect)),
+      transaction: (effect) => database.transaction(checking(effect))
+    })
+  )
+)
