@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { chownSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it, onTestFinished } from "vitest"
+import { anotherUser, asAnotherUser } from "../support/AnotherUser.js"
 import { cleanUp, freshFolder, masterKey } from "../support/Program.js"
 import { freshSettings, keysBelow } from "./Endpoint.js"
 
@@ -11,15 +12,13 @@ afterAll(() => {
   cleanUp()
 })
 
-/** No entry of the passwd file has it, as in a container that runs under any number. */
-const uid = 54_321
+const [program = "", ...args] = asAnotherUser("dac_override") ?? []
 
-// Only root can start a process as somebody else.
-describe.runIf(process.getuid?.() === 0)("a server of a user without a home directory and a passwd entry", () => {
+describe.runIf(program !== "")("a server of a user without a home directory and a passwd entry", () => {
   it("makes backups", async () => {
     const settings = freshSettings()
     const folder = freshFolder()
-    chownSync(folder, uid, uid)
+    chownSync(folder, anotherUser, anotherUser)
     const env = {
       PATH: process.env["PATH"],
       SERVICE_MASTER_KEY: masterKey,
@@ -28,11 +27,9 @@ describe.runIf(process.getuid?.() === 0)("a server of a user without a home dire
       BACKUP_SCHEDULE_HOURS: "1",
       ...settings
     }
-    const child = spawn(process.execPath, [bin], {
+    const child = spawn(program, [...args, process.execPath, bin], {
       cwd: folder,
       env,
-      uid,
-      gid: uid,
       stdio: ["ignore", "ignore", "pipe"]
     })
     let log = ""

@@ -84,8 +84,9 @@ export class Cluster {
     const folder = mkdtempSync(join(tmpdir(), "coffer-postgres-"))
     try {
       mkdirSync(join(folder, "data"))
+      const bin = programs(folder)
       own(folder)
-      const cluster = new Cluster(folder, programs(folder), await freePort(), settings)
+      const cluster = new Cluster(folder, bin, await freePort(), settings)
       execFileSync(
         join(cluster.bin, "initdb"),
         ["-D", join(folder, "data"), "-U", "coffer", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  statSync,
   symlinkSync
 } from "node:fs"
 import { createRequire } from "node:module"
@@ -13,10 +14,15 @@ import { delimiter, dirname, join } from "node:path"
 
 const names = ["initdb", "postgres"]
 
+/** Whether every user may reach a file and execute it. */
+const isForAll = (path: string): boolean =>
+  (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isForAll(dirname(path)))
+
+/** Whether the tests can execute a file: as root they start it as another user, who has no access to root's home. */
 const isProgram = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK)
-    return true
+    return process.getuid?.() !== 0 || isForAll(realpathSync(path))
   } catch {
     return false
   }
