@@ -22,14 +22,18 @@ export const isLockTimeout = (error: unknown): boolean =>
     ? error.code === "55P03"
     : Predicate.hasProperty(error, "cause") && isLockTimeout(error.cause)
 
-/** The reason of a failed file operation or statement, in words for an operator. */
-export const reasonOf = (error: unknown): string =>
-  isDiskFull(error)
-    ? "the disk is full"
-    : error instanceof Error
-      ? // The error of a connection to a host with several addresses has only a code.
-        error.message || String(Reflect.get(error, "code"))
-      : "unknown reason"
+const codeOf = (error: unknown): string | undefined =>
+  Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : undefined
+
+/**
+ * The reason of a failed file operation or statement, in words for an operator. The error of a connection to a host with several
+ * addresses has only a code, and so has SQLite's error from a thread.
+ */
+export const reasonOf = (error: unknown): string => {
+  if (isDiskFull(error)) return "the disk is full"
+  if (typeof error === "string") return error
+  return (error instanceof Error && error.message) || (codeOf(error) ?? "unknown reason")
+}
 
 /** The reason of the innermost cause. */
 export const rootReason = (error: unknown): string =>

@@ -96,6 +96,8 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
       assert.deepStrictEqual(hidden(), [], "nothing half-made is left")
     }
     assert.match(program.log, /the disk with the database is full/)
+    assert.match(program.log, /the backup failed: the disk is full/)
+    assert.notInclude(program.log, "[object Object]")
     assert.notMatch(program.log, /^\s+at /m)
 
     free()

@@ -1,5 +1,5 @@
 import { Data } from "effect"
-import { isDiskFull } from "../Reason.js"
+import { isDiskFull, reasonOf } from "../Reason.js"
 
 /** A failure on this machine, such as a full disk or a damaged copy. The reason is for the log only. */
 export class LocalFailure extends Data.TaggedError("LocalFailure")<{
@@ -9,7 +9,4 @@ export class LocalFailure extends Data.TaggedError("LocalFailure")<{
 }> {}
 
 export const localFailure = (error: unknown): LocalFailure =>
-  new LocalFailure({
-    reason: error instanceof Error ? error.message : String(error),
-    full: isDiskFull(error)
-  })
+  new LocalFailure({ reason: reasonOf(error), full: isDiskFull(error) })
