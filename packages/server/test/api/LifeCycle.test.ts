@@ -106,10 +106,14 @@ describe.concurrent("a server and its files", () => {
     ["", 0o640],
     ["", 0o602],
     ["-wal", 0o644]
-  ])("are refused when service.db%s has the mode %o", async (suffix, mode) => {
-    const { folder } = copied()
-    chmodSync(join(folder, `service.db${suffix}`), mode)
-    assertSentence(await Program.refused({}, folder), /can be read or written by others .*run chmod 600/)
+  ])("are taken from others when service.db%s has the mode %o", async (suffix, mode) => {
+    const { folder, token } = copied()
+    const file = join(folder, `service.db${suffix}`)
+    chmodSync(file, mode)
+    const program = await start({}, folder)
+    assert.strictEqual((await program.call("GET", secret, { token })).status, 200)
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    assert.match(program.log, /others could read or write \S*service\.db\S* \(mode 6\d\d\): its mode is 600 now/)
   })
 
   it("are refused when a newer program has written them", async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseLive, pragmas } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { migrations } from "@coffer/server/database/sqlite/Migrations"
@@ -102,7 +102,7 @@ describe("the database", () => {
     })
   )
 
-  it.scoped("does not start over a link, a folder, a file that others can read, or what is no database", () =>
+  it.scoped("does not start over a link, a folder, or what is no database", () =>
     Effect.gen(function* () {
       const path = yield* freshPath
       yield* Effect.provide(Effect.void, servicesAt(path))
@@ -111,20 +111,45 @@ describe("the database", () => {
       symlinkSync(path, join(folder, "link.db"))
       assert.match(yield* refusal(join(folder, "link.db")), /not a regular file/)
       assert.match(yield* refusal(folder), /not a regular file/)
-      assert.match(yield* refusal(join(folder, "nowhere", "service.db")), /cannot be/)
+      assert.match(yield* refusal(join(folder, "nowhere", "service.db")), /nowhere of the database does not exist/)
 
       writeFileSync(join(folder, "text.db"), "this is text and no database\n".repeat(200), { mode: 0o600 })
       assert.match(yield* refusal(join(folder, "text.db")), /not a usable database|cannot be opened|not a database/)
       assert.include(readFileSync(join(folder, "text.db"), "utf8"), "this is text")
 
-      for (const file of [path, `${path}.lock`]) {
+      yield* Effect.provide(Effect.void, servicesAt(path))
+    })
+  )
+
+  it.scoped("takes the rights of others from its own files, which a volume with fsGroup gives at each start", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* Effect.provide(Effect.void, servicesAt(path))
+      writeFileSync(`${path}.before-0002`, "")
+      for (const file of [path, `${path}.lock`, `${path}.before-0002`]) {
         for (const mode of [0o640, 0o604, 0o660]) {
           chmodSync(file, mode)
-          assert.match(yield* refusal(path), new RegExp(`mode ${mode.toString(8)}.*chmod 600`))
+          yield* Effect.provide(Effect.void, servicesAt(path))
+          assert.strictEqual(statSync(file).mode & 0o777, 0o600, file)
         }
-        chmodSync(file, 0o600)
       }
+    })
+  )
+
+  // Only root can give a file to somebody else.
+  it.scoped.runIf(process.getuid?.() === 0)("does not start over a file of another user that others can read", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
       yield* Effect.provide(Effect.void, servicesAt(path))
+      for (const file of [path, `${path}.lock`]) {
+        chmodSync(file, 0o660)
+        chownSync(file, 54_321, 54_321)
+        assert.match(
+          yield* refusal(path),
+          /\(mode 660\), and belongs to user 54321: make the server's user its owner, and run chmod 600/
+        )
+        chownSync(file, 0, 0)
+      }
     })
   )
 

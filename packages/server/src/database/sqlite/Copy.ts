@@ -1,9 +1,10 @@
 import { SqlClient, type SqlError } from "@effect/sql"
 import { Effect } from "effect"
-import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { StartupError } from "../../base/StartupError.js"
 import { reasonOf } from "../../base/Reason.js"
+import { earlierCopies, earlierCopy } from "./EarlierCopies.js"
 
 const notKept = (reason: string) =>
   new StartupError({
@@ -25,8 +26,8 @@ export const keepCopy = (path: string, migration: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const folder = dirname(path)
-    const name = `${basename(path)}.before-${String(migration).padStart(4, "0")}`
-    const temporary = join(folder, `.${name}.part`)
+    const copy = earlierCopy(path, migration)
+    const temporary = join(folder, `.${basename(copy)}.part`)
     const remove = Effect.sync(() => {
       rmSync(temporary, { force: true })
     })
@@ -39,16 +40,14 @@ export const keepCopy = (path: string, migration: number) =>
           try: () => {
             chmodSync(temporary, 0o600)
             flush(temporary)
-            renameSync(temporary, join(folder, name))
+            renameSync(temporary, copy)
             flush(folder)
-            for (const other of readdirSync(folder)) {
-              if (other.startsWith(`${basename(path)}.before-`) && other !== name) rmSync(join(folder, other))
-            }
+            for (const other of earlierCopies(path)) if (other !== copy) rmSync(other)
           },
           catch: (cause) => notKept(reasonOf(cause))
         })
       ),
       Effect.onError(() => remove)
     )
-    yield* Effect.logInfo(`kept a copy of the database before migration ${migration}: ${join(folder, name)}`)
+    yield* Effect.logInfo(`kept a copy of the database before migration ${migration}: ${copy}`)
   })

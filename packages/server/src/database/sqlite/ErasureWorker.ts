@@ -1,8 +1,9 @@
 import Sqlite from "better-sqlite3"
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { parentPort } from "node:worker_threads"
+import { earlierCopies } from "./EarlierCopies.js"
 import { holdsAny } from "./Remnants.js"
 
 /** A request to the erasure thread. */
@@ -99,11 +100,6 @@ const eraseInCopy = (path: string, copy: string): boolean => {
   return true
 }
 
-const copiesOf = (path: string): ReadonlyArray<string> =>
-  readdirSync(dirname(path))
-    .filter((name) => name.startsWith(`${basename(path)}.before-`))
-    .map((name) => join(dirname(path), name))
-
 const erase = ({ file, needles, path }: ErasureRequest): ErasureReport => {
   const database = new Sqlite(path, { fileMustExist: true })
   database.pragma("synchronous = FULL")
@@ -117,7 +113,7 @@ const erase = ({ file, needles, path }: ErasureRequest): ErasureReport => {
   if (rewritten) rewrite(database)
   const done = rewritten ? emptyLog(database) && !holdsAny(file, needles ?? []) : emptied
   database.close()
-  const copies = done ? copiesOf(path).filter((copy) => eraseInCopy(path, copy)) : []
+  const copies = done ? earlierCopies(path).filter((copy) => eraseInCopy(path, copy)) : []
   return { done, rewritten, copies }
 }
 

@@ -1,36 +1,86 @@
-import { Context, Effect } from "effect"
-import { closeSync, lstatSync, openSync } from "node:fs"
+import { Context, Effect, Either } from "effect"
+import { chmodSync, closeSync, lstatSync, openSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+import { isOwn, modeOf, usableDirectory, usableFile } from "../../base/files/Permission.js"
 import { StartupError } from "../../base/StartupError.js"
 import { reasonOf } from "../../base/Reason.js"
+import { earlierCopies } from "./EarlierCopies.js"
+
+const refused = (message: string) => new StartupError({ message })
+
+/** The file of a database, SQLite's files beside it, and the lock. */
+const filesOf = (path: string): ReadonlyArray<string> => [path, `${path}-wal`, `${path}-shm`, `${path}.lock`]
+
+/** Whether a server that starts sets the mode of this file to 600. */
+export const isGuarded = (path: string, file: string): boolean =>
+  [...filesOf(path), ...earlierCopies(path)].some((guarded) => resolve(guarded) === resolve(file))
+
+const restrict = (file: string, mode: string) =>
+  Effect.zipRight(
+    Effect.try({
+      try: () => {
+        chmodSync(file, 0o600)
+      },
+      catch: (cause) => refused(`the mode of ${file} cannot be changed: ${reasonOf(cause)}`)
+    }),
+    Effect.logWarning(`others could read or write ${file} (mode ${mode}): its mode is 600 now`)
+  )
+
+const inspect = (file: string) =>
+  Effect.try({
+    try: () => lstatSync(file, { throwIfNoEntry: false }),
+    catch: (cause) => refused(`${file} cannot be inspected: ${reasonOf(cause)}`)
+  })
+
+const isExposed = ({ mode }: { readonly mode: number }): boolean => (mode & 0o077) !== 0
+
+const guardFile = (file: string) =>
+  Effect.gen(function* () {
+    const stats = yield* inspect(file)
+    if (stats === undefined) return
+    if (!stats.isFile()) {
+      return yield* refused(
+        `${file} is not a regular file (a link is refused too): name the file itself in SERVICE_DB_PATH`
+      )
+    }
+    if (isExposed(stats)) {
+      const mode = modeOf(stats)
+      if (!isOwn(stats)) {
+        return yield* refused(
+          `${file} can be read or written by others (mode ${mode}), and belongs to user ${stats.uid}: make the server's user its owner, and run chmod 600 ${file}`
+        )
+      }
+      yield* restrict(file, mode)
+    }
+    yield* Either.mapLeft(usableFile(file), (reason) => refused(`${file} ${reason}`))
+  })
+
+/** The server opens these copies only to erase from them, so those of another user do not prevent a start. */
+const guardCopy = (file: string) =>
+  Effect.flatMap(inspect(file), (stats) =>
+    stats !== undefined && stats.isFile() && isOwn(stats) && isExposed(stats)
+      ? restrict(file, modeOf(stats))
+      : Effect.void
+  )
 
 /**
- * Creates the database file with mode 0600 if it does not exist. Fails if the file, or one beside
- * it, is not a regular file or grants rights to group or others.
+ * Creates the database file with mode 0600 if it does not exist. Sets this mode on its other files too: a volume with `fsGroup`
+ * opens them to the group at each start of a pod. Fails if a file is not regular, cannot be written, or is open to others and
+ * belongs to another user.
  */
 export const guardDatabaseFile = (path: string): Effect.Effect<void, StartupError> =>
   Effect.gen(function* () {
-    for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}.lock`]) {
-      const stats = yield* Effect.try({
-        try: () => lstatSync(file, { throwIfNoEntry: false }),
-        catch: (cause) => new StartupError({ message: `${file} cannot be inspected: ${reasonOf(cause)}` })
-      })
-      if (stats === undefined) continue
-      if (!stats.isFile()) {
-        return yield* new StartupError({
-          message: `${file} is not a regular file (a link is refused too): name the file itself in SERVICE_DB_PATH`
-        })
-      }
-      if ((stats.mode & 0o077) !== 0) {
-        return yield* new StartupError({
-          message: `${file} can be read or written by others (mode ${(stats.mode & 0o777).toString(8)}): run chmod 600 ${file}`
-        })
-      }
-    }
+    const folder = dirname(resolve(path))
+    yield* Either.mapLeft(usableDirectory(folder), (reason) =>
+      refused(`the directory ${folder} of the database ${reason} (SQLite creates files in it)`)
+    )
+    yield* Effect.forEach(filesOf(path), guardFile, { discard: true })
+    yield* Effect.forEach(earlierCopies(path), guardCopy, { discard: true })
     yield* Effect.try({
       try: () => {
         closeSync(openSync(path, "a", 0o600))
       },
-      catch: (cause) => new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(cause)}` })
+      catch: (cause) => refused(`the database ${path} cannot be opened: ${reasonOf(cause)}`)
     })
   })
 

@@ -1,8 +1,9 @@
 import { constants } from "node:fs"
-import { access, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises"
+import { chmod, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import { Array, Effect, Option, Predicate, Stream } from "effect"
+import { Array, Effect, Either, Option, Predicate, Stream } from "effect"
 import type { DirectorySettings } from "../../base/config/BackupSettings.js"
+import { isOwn, modeOf, usableDirectory } from "../../base/files/Permission.js"
 import { StartupError } from "../../base/StartupError.js"
 import { type ObjectStore, StoreFailure, type StoredObject } from "./ObjectStore.js"
 
@@ -56,13 +57,17 @@ const checkDirectory = (path: string) =>
     if (stats.isSymbolicLink()) return yield* refused(path, "is a symbolic link: name the directory itself")
     if (!stats.isDirectory()) return yield* refused(path, "is not a directory")
     if ((stats.mode & 0o022) !== 0) {
-      const mode = (stats.mode & 0o777).toString(8)
-      return yield* refused(path, `can be written by others (mode ${mode}): run chmod 700 ${path}`)
+      const mode = modeOf(stats)
+      if (!isOwn(stats)) return yield* refused(path, `can be written by others (mode ${mode}): run chmod 700 ${path}`)
+      // A volume with `fsGroup` gives rights to the group at each start of a pod.
+      yield* Effect.tryPromise({
+        try: () => chmod(path, 0o700),
+        catch: (error) =>
+          refused(path, `can be written by others (mode ${mode}), and its mode cannot be changed (${codeOf(error)})`)
+      })
+      yield* Effect.logWarning(`BACKUP_DIR: others could write to ${path} (mode ${mode}): its mode is 700 now`)
     }
-    yield* Effect.tryPromise({
-      try: () => access(path, constants.R_OK | constants.W_OK | constants.X_OK),
-      catch: (error) => refused(path, `cannot be written by the server's user (${codeOf(error)})`)
-    })
+    yield* Either.mapLeft(usableDirectory(path), (reason) => refused(path, reason))
   })
 
 /** The name of an instance's directory. Others, such as `lost+found`, are ignored. */

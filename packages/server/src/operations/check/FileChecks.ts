@@ -1,15 +1,18 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs"
+import { existsSync, readdirSync, statfsSync, statSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { Either } from "effect"
 import type { Settings } from "../../base/Config.js"
 import { exposedSecrets } from "../../base/config/Exposed.js"
 import type { Environment } from "../../base/config/Variables.js"
+import { isOwn, usableDirectory } from "../../base/files/Permission.js"
 import { reasonOf } from "../../base/Reason.js"
+import { isGuarded } from "../../database/sqlite/Files.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 
 const mebibyte = 1024 * 1024
 const forOthers = 0o077
 const writableByOthers = 0o022
+const writableByAll = 0o002
 
 const isOfDatabase = (dbPath: string) => (name: string) =>
   name === basename(dbPath) || name.startsWith(`${basename(dbPath)}-`) || name.startsWith(`${basename(dbPath)}.`)
@@ -23,36 +26,44 @@ const exposedFiles = (environment: Environment): ReadonlyArray<Finding> =>
     )
   )
 
-const modes = (dbPath: string, environment: Environment): ReadonlyArray<Finding> => {
+/** Files that others can read or write. A server that starts mends the modes of its own. */
+const exposedOf = (dbPath: string): ReadonlyArray<Finding> => {
   const folder = dirname(dbPath)
   const exposed = readdirSync(folder)
     .filter(isOfDatabase(dbPath))
     .map((name) => join(folder, name))
     .filter((path) => (statSync(path).mode & forOthers) !== 0)
-  const findings = [
-    ...(exposed.length === 0
-      ? []
-      : [failed("files", `${exposed.join(", ")} can be read or written by others`, `chmod 600 ${exposed.join(" ")}`)]),
-    ...((statSync(folder).mode & writableByOthers) === 0
-      ? []
-      : [failed("files", `${folder} can be written by others`, `chmod go-w ${folder}`)]),
-    ...exposedFiles(environment)
-  ]
+  if (exposed.length === 0) return []
+  const found = exposed.every((path) => isGuarded(dbPath, path) && isOwn(statSync(path))) ? warning : failed
+  return [found("files", `${exposed.join(", ")} can be read or written by others`, `chmod 600 ${exposed.join(" ")}`)]
+}
+
+/** The directory of a pod's volume with `fsGroup` belongs to root, and is writable by that group. */
+const folderModes = (folder: string): ReadonlyArray<Finding> => {
+  const { gid, mode, uid } = statSync(folder)
+  if ((mode & writableByOthers) === 0) return []
+  const isOfGroup = (mode & writableByAll) === 0 && uid === 0 && (process.getgroups?.() ?? []).includes(gid)
+  return isOfGroup
+    ? [
+        warning(
+          "files",
+          `every member of the group ${gid} can write ${folder}`,
+          `chmod g-w ${folder}, unless it is a pod's volume with an fsGroup that no other pod has`
+        )
+      ]
+    : [failed("files", `${folder} can be written by others`, `chmod go-w ${folder}`)]
+}
+
+const modes = (dbPath: string, environment: Environment): ReadonlyArray<Finding> => {
+  const findings = [...exposedOf(dbPath), ...folderModes(dirname(dbPath)), ...exposedFiles(environment)]
   return findings.length > 0 ? findings : [ok("files", "no other user can access the database or the files of secrets")]
 }
 
 const access = (folder: string): ReadonlyArray<Finding> =>
-  Either.match(
-    Either.try(() => {
-      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-    }),
-    {
-      onLeft: () => [
-        failed("files", `${folder} cannot be written by this user`, "run the check and the server as its owner")
-      ],
-      onRight: () => []
-    }
-  )
+  Either.match(usableDirectory(folder), {
+    onLeft: (reason) => [failed("files", `${folder} ${reason}`, "run the check and the server as its owner")],
+    onRight: () => []
+  })
 
 /** A backup, a rotation and a migration each need room for a copy of the database. */
 const space = (dbPath: string): Finding => {
