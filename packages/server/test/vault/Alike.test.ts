@@ -1,13 +1,9 @@
 import { Access } from "@coffer/server/access/Access"
 import { assert, describe, it } from "@effect/vitest"
-import { EnvName, ProjectName } from "@coffer/domain/Names"
-import { orgOf } from "@coffer/server/edges/vault/Places"
+import { envOf } from "@coffer/server/edges/vault/Places"
 import { Effect } from "effect"
 import { countingStatements } from "../support/FailingDriver.js"
 import { account, asActor, grant, onDatabase, organization, outcome, person } from "../support/Services.js"
-
-const project_name = ProjectName.make("webshop")
-const env_name = EnvName.make("prod")
 
 describe("a namespace that is another tenant's", () => {
   it.effect("takes the same statements as one that is not there", () =>
@@ -19,8 +15,9 @@ describe("a namespace that is another tenant's", () => {
       yield* grant(bot, "read")
       const access = yield* Access
       const read = (namespace: string) =>
-        Effect.flatMap(orgOf({ "x-vault-namespace": namespace }), (org_name) =>
-          access.env({ org_name, project_name, env_name }, "secret.read")
+        Effect.flatMap(
+          envOf({ "x-vault-namespace": namespace }, { project_name: "webshop", env_name: "prod" }),
+          (names) => access.env(names, "secret.read")
         ).pipe(asActor(bot))
       assert.strictEqual(yield* outcome(read("acme")), "success")
       // The first statements of a connection are prepared.

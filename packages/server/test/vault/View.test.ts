@@ -148,6 +148,35 @@ describe("a token", () => {
     assert.strictEqual((await vault.get(deploy.key, "webshop/data/prod")).status, 200)
   })
 
+  it("is also taken as a bearer token, behind X-Vault-Token", async () => {
+    const call = (method: string, path: string, headers: Readonly<Record<string, string>>) =>
+      service.program.call(method, `/v1/${path}`, { headers })
+    const token = await vault.token(deploy)
+    for (const authorization of [`Bearer ${token}`, `bearer  ${token}`, `Bearer ${deploy.key}`]) {
+      assert.strictEqual((await call("GET", "webshop/data/prod", { authorization })).status, 200, authorization)
+      for (const sent of ["", token]) {
+        const headers = { authorization, ...tokens(sent) }
+        assert.strictEqual((await call("GET", "webshop/metadata?list=true", headers)).status, 200)
+      }
+      refused(await call("GET", "webshop/data/prod", { authorization, ...tokens("x") }), 403, /^permission denied/)
+    }
+    const authorization = `Bearer ${token}`
+    assert.strictEqual((await call("GET", "auth/token/lookup-self", { authorization })).body.data.id, token)
+    assert.strictEqual((await call("PUT", "auth/token/renew-self", { authorization })).body.auth.client_token, token)
+    for (const authorization of [
+      "Bearer",
+      "Bearer ",
+      `Basic ${token}`,
+      token,
+      `Bearer ${token} x`,
+      `Bearer ${ada.token}`
+    ]) {
+      refused(await call("GET", "webshop/data/prod", { authorization }), 403, /^permission denied: no credential/)
+    }
+    assert.strictEqual((await call("PUT", "auth/token/revoke-self", { authorization })).status, 204)
+    refused(await call("GET", "webshop/data/prod", { authorization }), 403, /^permission denied/)
+  })
+
   it("is no person's, and counts nowhere but here", async () => {
     refused(await vault.get(ada.token, "webshop/data/prod"), 403, /^permission denied/)
     refused(await service.program.call("GET", "/v1/webshop/data/prod", { headers: deploy.headers }), 403, /^permission/)
@@ -385,6 +414,34 @@ describe("what is not served", () => {
       /^environment nope is not there, or not yours to see$/
     )
     refused(await vault.get(deploy.key, "nope/data/prod"), 404, /^project nope is not there, or not yours to see$/)
+  })
+
+  it("is 404 in the same words for names that cannot exist, which are not repeated", async () => {
+    const impossible = ["Webshop", "x", "web_shop", "web.shop", "-web", "%00", "%F0%9F%94%91", "x".repeat(51)]
+    for (const name of impossible) {
+      for (const path of [
+        `${name}/data/prod`,
+        `${name}/metadata/prod`,
+        `${name}/metadata?list=true`,
+        `sys/internal/ui/mounts/${name}`,
+        `sys/internal/ui/mounts/${name}/prod`
+      ]) {
+        refused(await vault.get(deploy.key, path), 404, /^the project is not there, or not yours to see$/)
+        refused(await vault.get("nonsense", path), 403, /^permission denied: no credential/)
+      }
+      for (const path of [`webshop/data/${name}`, `webshop/metadata/${name}`]) {
+        refused(await vault.get(deploy.key, path), 404, /^the environment is not there, or not yours to see$/)
+        refused(await vault.get("nonsense", path), 403, /^permission denied: no credential/)
+      }
+    }
+    for (const namespace of ["Acme", "a/b", "x".repeat(51)]) {
+      const other = new Client(service, namespace)
+      refused(
+        await other.get(deploy.key, "webshop/data/prod"),
+        404,
+        /^the namespace is not there, or not yours to see$/
+      )
+    }
   })
 })
 

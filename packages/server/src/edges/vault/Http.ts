@@ -1,6 +1,5 @@
 import { CurrentActor } from "@coffer/domain/Actor"
 import { MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
-import type { ProjectName } from "@coffer/domain/Names"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer, Redacted } from "effect"
 import { Access } from "../../access/Access.js"
@@ -15,7 +14,7 @@ import { Revisions } from "../../secrets/services/Revisions.js"
 import { type Namespace, VaultApi, VaultAuthentication } from "../../http/vault/Contract.js"
 import { accountOf, KeySessions } from "./KeySessions.js"
 import { Logins } from "./Logins.js"
-import { namespaceOf, orgOf } from "./Places.js"
+import { envOf, namespaceOf, projectOf } from "./Places.js"
 import {
   descriptionOf,
   metadataOf,
@@ -38,7 +37,11 @@ const LoginHttp = HttpApiBuilder.group(VaultApi, "vaultLogin", (handlers) =>
 ).pipe(Layer.provide(Logins.Default))
 
 const account = Effect.flatMap(CurrentActor, accountOf)
-const sentToken = Effect.map(NodeRequest.current, ({ headers }) => Redacted.make(headers["x-vault-token"] ?? ""))
+
+/** The token of a request. As in Vault, `X-Vault-Token` takes precedence over a bearer token. */
+const sentToken = Effect.map(NodeRequest.current, ({ headers }) =>
+  Redacted.make(headers["x-vault-token"] || (/^Bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? ""))
+)
 
 const TokenHttp = HttpApiBuilder.group(VaultApi, "vaultToken", (handlers) =>
   Effect.gen(function* () {
@@ -77,18 +80,17 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
     const environments = yield* Environments
     const revisions = yield* Revisions
 
-    const inProject = (project_name: ProjectName, headers: Namespace) =>
-      Effect.flatMap(orgOf(headers), (org_name) => access.project({ org_name, project_name }, "env.list"))
+    const inProject = (headers: Namespace, path: { readonly project_name: string }) =>
+      Effect.flatMap(projectOf(headers, path), (names) => access.project(names, "env.list"))
 
-    const mount = (project_name: ProjectName, headers: Namespace) =>
-      Effect.flatMap(inProject(project_name, headers), ({ project }) => withData(Status.mountOf(project.name)))
+    const mount = (headers: Namespace, path: { readonly project_name: string }) =>
+      Effect.flatMap(inProject(headers, path), ({ project }) => withData(Status.mountOf(project.name)))
 
     return handlers
       .handle("read", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           if (urlParams.version !== undefined) return yield* oneVersion
-          const org_name = yield* orgOf(headers)
-          const place = yield* access.env({ org_name, ...path }, "secret.read")
+          const place = yield* access.env(yield* envOf(headers, path), "secret.read")
           const { bundle } = yield* bundles.read(place, { format: "object" })
           if (bundle === undefined) return yield* Effect.dieMessage("a bundle was read without an ETag")
           const { data, revision } = bundle
@@ -107,20 +109,19 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
       .handle("list", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           if (urlParams.list !== "true") return yield* listAlone
-          const place = yield* inProject(path.project_name, headers)
+          const place = yield* inProject(headers, path)
           return yield* withData({ keys: (yield* environments.list(place)).map(({ name }) => name) })
         })
       )
       .handle("describe", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           if (urlParams.list !== undefined) return yield* noFolder
-          const org_name = yield* orgOf(headers)
-          const place = yield* access.env({ org_name, ...path }, "secret.list")
+          const place = yield* access.env(yield* envOf(headers, path), "secret.list")
           return yield* withData(descriptionOf(yield* revisions.current(place)))
         })
       )
-      .handle("mount", ({ headers, path }) => mount(path.project_name, headers))
-      .handle("mountOf", ({ headers, path }) => mount(path.project_name, headers))
+      .handle("mount", ({ headers, path }) => mount(headers, path))
+      .handle("mountOf", ({ headers, path }) => mount(headers, path))
   })
 ).pipe(Layer.provide([Bundles.Default, Environments.Default, Revisions.Default]))
 
@@ -134,7 +135,9 @@ const StatusHttp = HttpApiBuilder.group(VaultApi, "vaultStatus", (handlers) =>
 const AuthenticationLive = Layer.effect(
   VaultAuthentication,
   Effect.map(Authenticator, ({ identifyAccount }) =>
-    VaultAuthentication.of({ token: (token) => identifyAccount(Redacted.value(token)) })
+    VaultAuthentication.of({
+      token: () => Effect.flatMap(sentToken, (token) => identifyAccount(Redacted.value(token)))
+    })
   )
 ).pipe(Layer.provide(Authenticator.Default))
 

@@ -1,11 +1,10 @@
 import { CurrentActor } from "@coffer/domain/Actor"
-import { OrgName } from "@coffer/domain/Names"
-import { Effect, Option, Schema } from "effect"
+import type { NotFound } from "@coffer/domain/Errors"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { Effect, Schema } from "effect"
 import { notVisible } from "../../access/NotFound.js"
 import type { Namespace } from "../../http/vault/Contract.js"
 import { accountOf } from "./KeySessions.js"
-
-const decodeOrg = Schema.decodeOption(OrgName)
 
 /** The namespace of a request, or null. Vault's clients may end it with a slash; the root namespace is empty. */
 export const namespaceOf = (headers: Namespace): string | null => {
@@ -13,14 +12,32 @@ export const namespaceOf = (headers: Namespace): string | null => {
   return namespace === undefined || namespace === "" ? null : namespace
 }
 
+/** Returns a name, or fails as for one that does not exist. The message does not repeat it: it can hold anything. */
+const nameAs =
+  <Name>(schema: Schema.Schema<Name, string>, what: string) =>
+  (text: string): Effect.Effect<Name, NotFound> =>
+    Effect.mapError(Schema.decode(schema)(text), () => notVisible(what))
+
+const orgNamed = nameAs(OrgName, "the namespace")
+const projectNamed = nameAs(ProjectName, "the project")
+const envNamed = nameAs(EnvName, "the environment")
+
 /** The organization that a request names, or else that of its account. Whether it exists is not looked at. */
-export const orgOf = (headers: Namespace) =>
+const orgOf = (headers: Namespace) =>
   Effect.gen(function* () {
     const account = yield* Effect.flatMap(CurrentActor, accountOf)
     const namespace = namespaceOf(headers)
-    if (namespace === null) return account.orgName
-    return yield* Option.match(decodeOrg(namespace), {
-      onNone: () => notVisible("the namespace"),
-      onSome: Effect.succeed
-    })
+    return namespace === null ? account.orgName : yield* orgNamed(namespace)
+  })
+
+/** The names of a project and its organization. Whether they exist is not looked at. */
+export const projectOf = (headers: Namespace, path: { readonly project_name: string }) =>
+  Effect.all({ org_name: orgOf(headers), project_name: projectNamed(path.project_name) })
+
+/** The names of an environment, its project and its organization. Whether they exist is not looked at. */
+export const envOf = (headers: Namespace, path: { readonly project_name: string; readonly env_name: string }) =>
+  Effect.all({
+    org_name: orgOf(headers),
+    project_name: projectNamed(path.project_name),
+    env_name: envNamed(path.env_name)
   })

@@ -17,12 +17,12 @@ import {
   ReferenceRefused,
   Unauthorized
 } from "@coffer/domain/Errors"
-import { EnvName, ProjectName } from "@coffer/domain/Names"
+import { EnvName } from "@coffer/domain/Names"
 import { optional } from "@coffer/domain/Schemas"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "@effect/platform"
 import { Schema } from "effect"
 
-/** Authenticates a service account by its key or by the token of one of its sessions. */
+/** Authenticates a service account by its key or by the token of one of its sessions, also if it is sent as a bearer token. */
 export class VaultAuthentication extends HttpApiMiddleware.Tag<VaultAuthentication>()(
   "@coffer/server/VaultAuthentication",
   {
@@ -38,8 +38,9 @@ const smallBody = 8 * 1024
 const Namespace = Schema.Struct({ "x-vault-namespace": optional(Schema.String) })
 export type Namespace = typeof Namespace.Type
 
-const ProjectPath = Schema.Struct({ project_name: ProjectName })
-const EnvPath = Schema.Struct({ project_name: ProjectName, env_name: EnvName })
+/** Any text: Vault returns 404 for a name that cannot exist, as for one that does not. */
+const ProjectPath = Schema.Struct({ project_name: Schema.String })
+const EnvPath = Schema.Struct({ project_name: Schema.String, env_name: Schema.String })
 
 const AuthBlock = Schema.Struct({
   client_token: Schema.Redacted(Schema.String),
