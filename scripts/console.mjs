@@ -4,9 +4,8 @@
  */
 import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
-import { brotliCompress, constants, gzip } from "node:zlib"
 import { build } from "vite"
+import { writeCompressed } from "./compress.mjs"
 import { filesOf } from "./release/staging.mjs"
 
 const root = new URL("../", import.meta.url)
@@ -15,14 +14,8 @@ const source = path("packages/console")
 const target = path("packages/server/dist/web")
 const next = `${target}.next`
 
-/** Smaller files fit into one packet as they are. */
-const worthCompressing = 1_000
-
 const compress = async (file, content) => {
-  if (!/\.(css|html|js|json|svg|txt)$/.test(file) || content.length < worthCompressing) return
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length }
-  await writeFile(`${file}.br`, await promisify(brotliCompress)(content, { params }))
-  await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: 9 }))
+  if (/\.(css|html|js|json|svg|txt)$/.test(file)) await writeCompressed(file, content, 11)
 }
 
 const { output } = await build({ root: source, logLevel: "warn" })

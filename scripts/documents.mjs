@@ -1,14 +1,15 @@
 /**
  * Builds the documents that the server serves, in packages/server/dist/documents: the contract as OpenAPI and as a page,
- * and `llms.txt` and `llms-full.txt` from the pages of `docs/`. Runs after `tsc -b`. The server streams these files and
- * keeps none in memory.
+ * and `llms.txt` and `llms-full.txt` from the pages of `docs/`, each with compressed copies. Runs after `tsc -b`.
  */
 import { createHash } from "node:crypto"
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
 import { HttpApi, HttpApiBuilder, HttpApiSwagger, HttpApp, HttpRouter, OpenApi } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
 import { Api } from "../packages/domain/dist/Api.js"
 import { apiDocument } from "../packages/server/dist/edges/system/ApiDocument.js"
+import { writeCompressed } from "./compress.mjs"
 
 const root = new URL("../", import.meta.url)
 const target = new URL("packages/server/dist/documents/", root)
@@ -139,5 +140,9 @@ await Promise.all(
     "docs.csp": policy(html),
     "llms.txt": index(pages),
     "llms-full.txt": full(pages)
-  }).map(([name, text]) => writeFile(new URL(name, target), text))
+  }).map(async ([name, text]) => {
+    const path = fileURLToPath(new URL(name, target))
+    await writeFile(path, text)
+    await writeCompressed(path, Buffer.from(text), 9)
+  })
 )

@@ -42,6 +42,17 @@ const withReservation = (
     : form(tooManyResponses)
 }
 
+/** Keeps the `Vary` of a response, which the CORS handler replaces. */
+const withVaryOf = (
+  { headers: { vary } }: HttpServerResponse.HttpServerResponse,
+  handled: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse => {
+  const added = handled.headers["vary"]
+  return vary === undefined || added === undefined || added === vary
+    ? handled
+    : HttpServerResponse.setHeader(handled, "vary", `${vary}, ${added}`)
+}
+
 /** Runs the handlers that were registered for the response, such as the one that sets an ETag. */
 const withPreResponseHandlers = (
   request: NodeRequest,
@@ -53,7 +64,10 @@ const withPreResponseHandlers = (
   )
   return Option.isNone(handlers)
     ? Effect.succeed(response)
-    : Effect.catchAllCause(handlers.value(request, response), (cause) => errorResponse(cause, request.info.id, form))
+    : Effect.catchAllCause(
+        Effect.map(handlers.value(request, response), (handled) => withVaryOf(response, handled)),
+        (cause) => errorResponse(cause, request.info.id, form)
+      )
 }
 
 /** The outermost middleware: turns every failure into the error envelope and writes the access log. */

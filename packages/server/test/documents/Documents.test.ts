@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { apiDocument } from "../../src/edges/system/ApiDocument.js"
 import { cleanUp, type Json, Program } from "../support/Program.js"
@@ -18,7 +19,7 @@ const hasChromium =
 
 describe("what the server hands out about itself", () => {
   let server: Program
-  const get = (path: string, method = "GET") => fetch(`${server.url}${path}`, { method })
+  const get = (path: string, method = "GET", headers = {}) => fetch(`${server.url}${path}`, { method, headers })
 
   beforeAll(async () => {
     server = await Program.start()
@@ -112,15 +113,67 @@ describe("what the server hands out about itself", () => {
 
   it("asks for no credential, answers HEAD without a body, and keeps the server's own headers", async () => {
     for (const path of ["/openapi.json", "/docs", "/llms.txt", "/llms-full.txt"]) {
-      const body = Buffer.from(await (await get(path)).arrayBuffer())
-      const answer = await get(path, "HEAD")
+      const uncoded = { "accept-encoding": "identity" }
+      const body = Buffer.from(await (await get(path, "GET", uncoded)).arrayBuffer())
+      const answer = await get(path, "HEAD", uncoded)
       assert.strictEqual(answer.status, 200)
       assert.strictEqual(answer.headers.get("content-length"), String(body.length), path)
       assert.strictEqual((await answer.arrayBuffer()).byteLength, 0)
-      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.strictEqual(answer.headers.get("cache-control"), "no-cache")
       assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
       assert.isNotNull(answer.headers.get("x-request-id"))
     }
+  })
+
+  it("is served in the coding that the client takes, as the build compressed it: no request compresses anything", async () => {
+    const fails = `import zlib from "node:zlib"; import { syncBuiltinESMExports } from "node:module";
+      const fail = () => { throw new Error("something was compressed") };
+      for (const name of ["brotliCompress", "deflate", "gzip"]) zlib[name] = zlib[name + "Sync"] = fail;
+      for (const name of ["BrotliCompress", "Deflate", "Gzip"]) zlib[name].prototype._transform = fail;
+      syncBuiltinESMExports()`
+    const program = await Program.start({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fails)}`,
+      CORS_ALLOWED_ORIGINS: "https://app.example.com"
+    })
+    const raw = async (path: string, ...fields: ReadonlyArray<string>) => {
+      const { headers, status, text } = await program.exchange(
+        [`GET ${path} HTTP/1.1`, "Host: localhost", "Connection: close", ...fields, "", ""].join("\r\n")
+      )
+      const field = (name: string) => headers.get(name)?.trim()
+      return { status, bytes: Buffer.from(text, "latin1"), field }
+    }
+    for (const [path, file] of [
+      ["/openapi.json", "openapi.json"],
+      ["/docs", "docs.html"],
+      ["/llms.txt", "llms.txt"],
+      ["/llms-full.txt", "llms-full.txt"]
+    ] as const) {
+      const built = (extension: string) =>
+        readFileSync(new URL(`../../dist/documents/${file}${extension}`, import.meta.url))
+      const etags = new Set<string>()
+      for (const [taken, coding, extension, decompress] of [
+        ["br, gzip", "br", ".br", brotliDecompressSync],
+        ["gzip, deflate", "gzip", ".gz", gunzipSync],
+        ["identity", undefined, "", (bytes: Buffer) => bytes]
+      ] as const) {
+        const { bytes, field, status } = await raw(path, `Accept-Encoding: ${taken}`)
+        assert.deepStrictEqual([status, field("content-encoding")], [200, coding], `${path} ${taken}`)
+        assert.isTrue(bytes.equals(built(extension)), `${path} ${taken}`)
+        assert.isTrue(decompress(bytes).equals(built("")), `${path} ${taken}: ${stale}`)
+        assert.strictEqual(field("vary"), "accept-encoding")
+        const etag = field("etag") ?? ""
+        assert.match(etag, /^"[\w-]{27}"$/)
+        etags.add(etag)
+        const again = await raw(path, `Accept-Encoding: ${taken}`, `If-None-Match: ${etag}`)
+        assert.deepStrictEqual([again.status, again.bytes.length, again.field("etag")], [304, 0, etag])
+        assert.strictEqual(again.field("vary"), "accept-encoding")
+      }
+      assert.strictEqual(etags.size, 3, "a tag differs by coding")
+      const other = await raw(path, "Origin: https://app.example.com")
+      assert.deepStrictEqual([other.status, other.field("vary")], [200, "accept-encoding, Origin"])
+    }
+    assert.notInclude(program.log, "something was compressed")
+    await program.remove()
   })
 
   it("leaves no file open behind readers that hang up", async () => {

@@ -1,34 +1,19 @@
-import { Headers, HttpApiBuilder, HttpServerError, HttpServerResponse } from "@effect/platform"
+import { HttpApiBuilder, HttpServerError } from "@effect/platform"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer } from "effect"
 import { ServerConfig } from "../../base/Config.js"
-import { namesETag } from "../../http/ETag.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
+import { staticResponse } from "../../http/StaticFile.js"
 import { homePage } from "../pages/LoginPages.js"
 import { assets, fileOf, isAddress } from "./Addresses.js"
-import { type ConsoleFile, consoleFolder, readConsole } from "./Files.js"
+import { consoleFolder, readConsole } from "./Files.js"
 import { ofAsset, ofFile, ofPage } from "./Headers.js"
-import { variantFor, wantsPage } from "./Negotiation.js"
+import { wantsPage } from "./Negotiation.js"
 
 /** The route of the console in logs and metrics: paths would name tenants and keys. */
 const route = "/*"
 
 const page = "index.html"
-
-/** Responds with a file, or with 304 if the client has it. */
-const respond = ({ contentType, variants }: ConsoleFile, requested: Headers.Headers, headers: Headers.Input) => {
-  const variant = variantFor(variants, requested["accept-encoding"])
-  if (variant === undefined) return HttpServerResponse.empty({ status: 406 })
-  const { bytes, coding, etag } = variant
-  const all = Headers.setAll(Headers.fromInput(headers), {
-    etag,
-    ...(coding !== null && { "content-encoding": coding })
-  })
-  const known = requested["if-none-match"]
-  return known !== undefined && namesETag(known, etag)
-    ? HttpServerResponse.empty({ status: 304, headers: all })
-    : HttpServerResponse.uint8Array(bytes, { contentType, headers: all })
-}
 
 /** The files of the console, and its one page for all of its addresses. What is neither is not found, as elsewhere. */
 const makeConsole = Effect.gen(function* () {
@@ -37,7 +22,7 @@ const makeConsole = Effect.gen(function* () {
   const notFound = (request: NodeRequest) => new HttpServerError.RouteNotFound({ request })
   return {
     root: Effect.map(NodeRequest.current, ({ headers }) =>
-      index === undefined ? homePage() : respond(index, headers, ofPage)
+      index === undefined ? homePage() : staticResponse(index, headers, ofPage)
     ),
     rest: Effect.flatMap(NodeRequest.current, (request) => {
       const { headers, info, url } = request
@@ -45,11 +30,11 @@ const makeConsole = Effect.gen(function* () {
       const file = name === page ? undefined : files.get(name)
       if (file !== undefined) {
         info.route = route
-        return Effect.succeed(respond(file, headers, name.startsWith(assets) ? ofAsset : ofFile))
+        return Effect.succeed(staticResponse(file, headers, name.startsWith(assets) ? ofAsset : ofFile))
       }
       if (index === undefined || !isAddress(url) || !wantsPage(headers["accept"])) return notFound(request)
       info.route = route
-      return Effect.succeed(respond(index, headers, ofPage))
+      return Effect.succeed(staticResponse(index, headers, ofPage))
     })
   } as const
 })
