@@ -97,7 +97,7 @@ describe("a value", () => {
 
 describe("records", () => {
   it("are lists of lines, or the API's own", async () => {
-    assert.match(await prints("env", "list"), /^dev\t\S+\nprod\t\S+\nstaging\t\S+\n$/)
+    assert.match(await prints("env", "list"), /^dev\t\S+\nstaging\t\S+\nprod\t\S+\n$/)
     const { data } = JSON.parse(await prints("environment", "list", "--json"))
     assert.deepStrictEqual(Object.keys(data[0]), ["id", "name", "created_at", "updated_at"])
     const { type, email } = JSON.parse(await prints("whoami", "--json"))

@@ -92,7 +92,7 @@ describe("coffer declare and coffer check", () => {
       (
         JSON.parse(all.stdout) as { data: ReadonlyArray<{ environment: string; missing: ReadonlyArray<string> }> }
       ).data.map(({ environment, missing }) => [environment, ...missing]),
-      [["dev"], ["prod", "DATABASE_URL", "PORT"], ["staging", "PORT"]]
+      [["dev"], ["staging", "PORT"], ["prod", "DATABASE_URL", "PORT"]]
     )
     assert.notInclude(checked.stderr + all.stdout, "canary")
   })

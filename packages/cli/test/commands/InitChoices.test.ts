@@ -26,7 +26,7 @@ const init = (args: ReadonlyArray<string>, answers?: ReadonlyArray<string>, env 
 describe("init at a terminal", () => {
   it.live("offers what is there, by number or name", () =>
     Effect.gen(function* () {
-      const { code, stderr } = yield* init([], ["1", "webshop", " 3 "])
+      const { code, stderr } = yield* init([], ["1", "webshop", " 2 "])
       assert.strictEqual(code, 0, stderr)
       assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "staging"'])
       assert.strictEqual(
@@ -38,8 +38,8 @@ describe("init at a terminal", () => {
           "  1  webshop",
           "project (number or name, empty to leave it out): Environments in acme/webshop:",
           "  1  dev",
-          "  2  prod",
-          "  3  staging",
+          "  2  staging",
+          "  3  prod",
           "env (number or name, empty to leave it out): "
         ].join("\n")
       )
@@ -75,7 +75,7 @@ describe("init at a terminal", () => {
       const list = yield* Effect.promise(() => place.prints("env", "list", "--org", "globex", "--project", "shop"))
       assert.deepStrictEqual(
         list.split("\n").map((line) => line.split("\t")[0]),
-        ["dev", "prod", "qa", "staging", ""]
+        ["dev", "qa", "staging", "prod", ""]
       )
     })
   )

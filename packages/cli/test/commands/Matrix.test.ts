@@ -20,15 +20,15 @@ describe("secret list --all-envs", () => {
     assert.deepStrictEqual(stdout.split("\n"), [
       "ALIKE\tA\tA\tA\tsame",
       "ALL_DIFFER\tA\tB\tC\tdifferent",
-      "ONE_DIFFERS\tA\tB\tA\tdifferent",
-      "ONLY_PROD\tmissing\tA\tmissing\tmissing in dev, staging",
+      "ONE_DIFFERS\tA\tA\tB\tdifferent",
+      "ONLY_PROD\tmissing\tmissing\tA\tmissing in dev, staging",
       ""
     ])
-    assert.strictEqual(stderr, "coffer: dev, prod, staging: equal letters in a row are equal values\n")
+    assert.strictEqual(stderr, "coffer: dev, staging, prod: equal letters in a row are equal values\n")
     const json = await prints("secret", "list", "--all-envs", "--json")
     assert.notInclude(json, "hunter")
     const { data, environments, left_out } = JSON.parse(json)
-    assert.deepStrictEqual([environments, left_out], [["dev", "prod", "staging"], []])
+    assert.deepStrictEqual([environments, left_out], [["dev", "staging", "prod"], []])
     assert.deepStrictEqual(data[3].environments.dev, null)
     assert.deepStrictEqual(data[2].environments.prod.version, 1)
     assert.strictEqual(data[2].environments.staging.value, data[2].environments.dev.value)

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals"
 import { Effect } from "effect"
 import { useId } from "preact/hooks"
 import { call } from "../client/Calls.js"
+import { environmentNames } from "../client/Environments.js"
 import { useLoad } from "./Load.js"
 import { Reading } from "./Reading.js"
 
@@ -66,12 +67,7 @@ const Answer = ({ env, org, project, subject }: AnswerProps) => {
 const Environments = ({ org, project, subject }: SubjectProps & { readonly project: ProjectName }) => {
   const chosen = useSignal<EnvName | null>(null)
   const id = useId()
-  const found = useLoad(`${org} ${project}`, () =>
-    Effect.map(
-      call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
-      ({ data }) => data.map(({ name }) => name)
-    )
-  )
+  const found = useLoad(`${org} ${project}`, () => environmentNames(org, project))
   return (
     <Reading of={found}>
       {(names) => {

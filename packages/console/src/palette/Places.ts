@@ -1,3 +1,4 @@
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { call } from "../client/Calls.js"
@@ -40,11 +41,16 @@ const keysOf = (org: OrgName, project: ProjectName) =>
     call("environments", (api) =>
       api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
     ),
-    (answer) =>
-      (answer?.data ?? []).flatMap(({ cells, key }) => {
-        const env = answer?.environments[cells.findIndex((cell) => cell !== null)]
-        return env === undefined ? [] : [to(key, `key of ${project}`, secretAddress(org, project, env.name, key))]
+    (answer) => {
+      const environments = answer?.environments ?? []
+      const ordered = inStageOrder(environments).map((env) => ({ env, index: environments.indexOf(env) }))
+      return (answer?.data ?? []).flatMap(({ cells, key }) => {
+        const first = ordered.find(({ index }) => (cells[index] ?? null) !== null)
+        return first === undefined
+          ? []
+          : [to(key, `key of ${project}`, secretAddress(org, project, first.env.name, key))]
       })
+    }
   )
 
 /** What a call has to find: the projects of all organizations, and the keys of the open project. */

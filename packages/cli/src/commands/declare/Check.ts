@@ -1,5 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { KeyCheck } from "@coffer/domain/DeclaredKey"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { CannotDo } from "../../Failures.js"
@@ -27,7 +28,7 @@ const check = (call: Call, path: EnvPath) =>
 const checkAll = Effect.fnUntraced(function* (call: Call, path: Omit<EnvPath, "env_name">) {
   const { data } = yield* call("environments", (api) => api.list({ path }))
   const hidden: Array<EnvName> = []
-  const checked = yield* Effect.forEach(data, ({ name }) =>
+  const checked = yield* Effect.forEach(inStageOrder(data), ({ name }) =>
     Effect.catchTag(check(call, { ...path, env_name: name }), "Forbidden", () => {
       hidden.push(name)
       return Effect.succeed(null)

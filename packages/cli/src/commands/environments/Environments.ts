@@ -1,4 +1,5 @@
 import type { Environment } from "@coffer/domain/Environment"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { atProject, group, yes } from "../../grammar/Command.js"
@@ -20,7 +21,12 @@ const list = atProject("list", {
   run: ({ call, path }) =>
     Effect.map(
       call("environments", (api) => api.list({ path })),
-      (answer) => listView(answer, columns, "there are no environments; make one with: coffer env create NAME")
+      (answer) =>
+        listView(
+          { ...answer, data: inStageOrder(answer.data) },
+          columns,
+          "there are no environments; make one with: coffer env create NAME"
+        )
     )
 })
 

@@ -1,16 +1,18 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
 import type { MatrixCell } from "@coffer/domain/Matrix"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import type { Call } from "../../grammar/Command.js"
 import { note, printTable } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
 
-/** A letter for a number: equal letters in a row are equal values. */
-const letterOf = (same: number | null): string => {
+/** A letter for a value: equal letters in a row are equal values, in the order of the columns. */
+const letterOf = (present: ReadonlyArray<MatrixCell>, { same }: MatrixCell): string => {
   if (same === null) return "damaged"
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-  const index = same - 1
+  const distinct = new Set(present.flatMap((cell) => cell.same ?? []))
+  const index = [...distinct].indexOf(same)
   return (letters[index % 26] ?? "") + (index < 26 ? "" : String(Math.floor(index / 26)))
 }
 
@@ -27,21 +29,24 @@ export const matrix = Effect.fnUntraced(function* (call: Call, path: ProjectPath
   const answer = yield* call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} }))
   // Without If-None-Match there is always a matrix.
   const { data, environments, others } = answer ?? { data: [], environments: [], others: [] }
-  const columns = environments.flatMap(({ allowed, name }, index) => (allowed.length > 0 ? [{ env: name, index }] : []))
-  const hidden = environments.flatMap(({ allowed, name }) => (allowed.length > 0 ? [] : [name]))
+  const ordered = inStageOrder(environments)
+  const columns = ordered.flatMap((one) =>
+    one.allowed.length > 0 ? [{ env: one.name, index: environments.indexOf(one) }] : []
+  )
+  const hidden = ordered.flatMap(({ allowed, name }) => (allowed.length > 0 ? [] : [name]))
   const rows = data.map(({ cells, key }) => {
     const found = columns.map(({ env, index }) => ({ env, cell: cells[index] ?? null }))
     const missing = found.flatMap(({ cell, env }) => (cell === null ? [env] : []))
     const present = found.flatMap(({ cell }) => cell ?? [])
-    return { key, found, status: statusOf(present, missing) }
+    return {
+      key,
+      found: found.map(({ cell, env }) => ({ env, cell, letter: cell === null ? null : letterOf(present, cell) })),
+      status: statusOf(present, missing)
+    }
   })
   const table = printTable(
     ["key", ...columns.map(({ env }) => env), "status"],
-    rows.map(({ found, key, status }) => [
-      key,
-      ...found.map(({ cell }) => (cell === null ? "missing" : letterOf(cell.same))),
-      status
-    ])
+    rows.map(({ found, key, status }) => [key, ...found.map(({ letter }) => letter ?? "missing"), status])
   )
   const legend = note(`${columns.map(({ env }) => env).join(", ")}: equal letters in a row are equal values`)
   const left = hidden.length === 0 ? Effect.void : note(`left out, because you may not list them: ${hidden.join(", ")}`)
@@ -58,9 +63,9 @@ export const matrix = Effect.fnUntraced(function* (call: Call, path: ProjectPath
         key,
         status,
         environments: Object.fromEntries(
-          found.map(({ cell, env }) => [
+          found.map(({ cell, env, letter }) => [
             env,
-            cell === null ? null : { version: cell.version, updated_at: cell.updated_at, value: letterOf(cell.same) }
+            cell === null ? null : { version: cell.version, updated_at: cell.updated_at, value: letter }
           ])
         )
       }))

@@ -1,4 +1,5 @@
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Data, Effect, type Scope } from "effect"
 import type { Failure } from "../../Failures.js"
@@ -78,7 +79,11 @@ export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
           where: ` in ${org}/${project}`,
           list: `coffer env list --org ${org} --project ${project}`
         },
-        (call) => call("environments", (api) => api.list({ path })),
+        (call) =>
+          Effect.map(
+            call("environments", (api) => api.list({ path })),
+            ({ data }) => ({ data: inStageOrder(data) })
+          ),
         (call, name) => call("environments", (api) => api.create({ path, payload: { name } }))
       )
     }

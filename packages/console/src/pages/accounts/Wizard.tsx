@@ -5,6 +5,7 @@ import { Pattern } from "@coffer/domain/Pattern"
 import { useSignal } from "@preact/signals"
 import { Effect, Option, Schema } from "effect"
 import { call } from "../../client/Calls.js"
+import { environmentNames } from "../../client/Environments.js"
 import { useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
 import { Dialog } from "../../kit/Dialog.js"
@@ -24,11 +25,7 @@ const readPlaces = (org: OrgName) =>
     Effect.flatMap(({ data }) =>
       Effect.forEach(
         data.slice(0, 100),
-        ({ name: project }) =>
-          Effect.map(
-            call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
-            ({ data: envs }): Place => ({ project, envs: envs.map(({ name }) => name) })
-          ),
+        ({ name: project }) => Effect.map(environmentNames(org, project), (envs): Place => ({ project, envs })),
         { concurrency: 4 }
       )
     )
@@ -134,7 +131,7 @@ const Form = ({ done, org, places }: FormProps) => {
         words={lifetimeWords}
         choose={(word) => (lifetime.value = word)}
       />
-      <label class="accounts-check">
+      <label class="check">
         <input
           type="checkbox"
           checked={reveals.value}

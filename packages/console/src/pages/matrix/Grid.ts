@@ -1,8 +1,8 @@
 import { isRequired, type RequiredIn } from "@coffer/domain/DeclaredKey"
 import { dueStateAt } from "@coffer/domain/Due"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import { byStage } from "../../kit/Stages.js"
 import { wallMillis } from "../../kit/When.js"
 import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
 
@@ -85,13 +85,11 @@ export const rowOf = (
 
 /** The grid of a matrix with what is staged: keys by environments, the stages in their usual order. */
 export const gridOf = (matrix: Matrix, staged: Staged, declared: Requirements = nothingDeclared): Grid => {
-  const columns = matrix.environments
-    .map((one): Column => ({
-      ...one,
-      canRead: one.allowed.includes("read"),
-      canWrite: one.allowed.includes("write") && one.etag !== null
-    }))
-    .sort(byStage)
+  const columns = inStageOrder(matrix.environments).map((one): Column => ({
+    ...one,
+    canRead: one.allowed.includes("read"),
+    canWrite: one.allowed.includes("write") && one.etag !== null
+  }))
   const positions = columns.map(({ name }) => matrix.environments.findIndex((one) => one.name === name))
   const known = new Set<string>(matrix.data.map(({ key }) => key))
   const rows = matrix.data.map(({ cells, key }) =>

@@ -1,7 +1,7 @@
 import { envNameForm, projectNameForm } from "@coffer/domain/NameForms"
 import type { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
+import { environmentNames } from "../../client/Environments.js"
 import { CreateForm } from "../../kit/CreateForm.js"
 import { Delete } from "../../kit/Delete.js"
 import { useLoad } from "../../kit/Load.js"
@@ -17,12 +17,7 @@ import { Strict } from "./Strict.js"
 
 const Environments = ({ place: { org, project } }: { readonly place: PlaceAt<"project"> }) => {
   const path = { org_name: org, project_name: project }
-  const found = useLoad(`${org}/${project}`, () =>
-    Effect.map(
-      call("environments", (api) => api.list({ path })),
-      ({ data }) => data
-    )
-  )
+  const found = useLoad(`${org}/${project}`, () => environmentNames(org, project))
   const whyNot = missingInOrg(org, "env.create")
   const remove = (env: EnvName) =>
     call("environments", (api) => api.delete({ path: { ...path, env_name: env }, urlParams: {} }))
@@ -31,7 +26,7 @@ const Environments = ({ place: { org, project } }: { readonly place: PlaceAt<"pr
       <Reading of={found}>
         {(envs) => (
           <Table label="Environments" heads={["Environment", ""]}>
-            {envs.map(({ name }) => (
+            {envs.map((name) => (
               <tr key={name}>
                 <th scope="row">
                   <Link to={envAddress(org, project, name)}>{name}</Link>

@@ -3,6 +3,7 @@ import type { Pattern } from "@coffer/domain/Pattern"
 import { matcherOf } from "@coffer/domain/PatternMatch"
 import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
+import { environmentNames } from "../../client/Environments.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 
@@ -16,15 +17,9 @@ interface Patterns {
 }
 
 const readEnvironments = (org: OrgName, projects: ReadonlyArray<ProjectName>) =>
-  Effect.forEach(
-    projects,
-    (project) =>
-      Effect.map(
-        call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
-        ({ data }) => ({ project, envs: data.map(({ name }) => name) })
-      ),
-    { concurrency: 4 }
-  )
+  Effect.forEach(projects, (project) => Effect.map(environmentNames(org, project), (envs) => ({ project, envs })), {
+    concurrency: 4
+  })
 
 const Place = ({
   envs,

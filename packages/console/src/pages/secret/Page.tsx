@@ -1,10 +1,10 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
-import { byStage } from "../../kit/Stages.js"
 import { Link } from "../../routing/Link.js"
 import { envOf, projectAddress, secretAddress } from "../../routing/Places.js"
 import { query } from "../../routing/Router.js"
@@ -25,10 +25,9 @@ const readEverywhere = ({ key, org, project }: PlaceAt<"secret">) =>
       api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
     ),
     (answer) => {
+      const environments = answer?.environments ?? []
       const cells = answer?.data.find((row) => row.key === key)?.cells ?? []
-      return (answer?.environments ?? [])
-        .map((env, index) => ({ env, cell: cells[index] ?? null }))
-        .sort((a, b) => byStage(a.env, b.env))
+      return inStageOrder(environments).map((env) => ({ env, cell: cells[environments.indexOf(env)] ?? null }))
     }
   )
 
