@@ -1,13 +1,7 @@
 import type { Action } from "@coffer/domain/Permissions"
 import type { ComponentType } from "preact"
 import type { Place } from "../routing/Places.js"
-
-export type PlaceAt<At extends Place["at"]> = Extract<Place, { readonly at: At }>
-
-/** The properties of a page: its place. */
-export interface PageProps<At extends Place["at"]> {
-  readonly place: PlaceAt<At>
-}
+import type { PageProps } from "./PageProps.js"
 
 export interface PageRow<At extends Place["at"]> {
   /** The last part of its address. The first page of a place has none. */

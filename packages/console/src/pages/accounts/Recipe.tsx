@@ -1,10 +1,17 @@
-import type { OrgName } from "@coffer/domain/Names"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import { useSignal } from "@preact/signals"
 import { Choose } from "../../kit/Choose.js"
 import { CopyText } from "../../kit/CopyText.js"
 import { piecesFor, type Target, targets } from "./Lines.js"
 import { NewKey } from "./NewKey.js"
-import type { Made } from "./Wizard.js"
+
+/** A new account, and the environment that it reads. */
+export interface Made {
+  readonly account: ServiceAccountWithKey
+  readonly project: ProjectName
+  readonly env: EnvName
+}
 
 /** The key, and the lines for where the account runs. */
 export const Recipe = ({ made, org }: { readonly org: OrgName; readonly made: Made }) => {

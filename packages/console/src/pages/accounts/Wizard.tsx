@@ -1,4 +1,4 @@
-import { Days, type ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
+import { Days } from "@coffer/domain/ServiceAccount"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { accountNameForm } from "@coffer/domain/NameForms"
 import { Pattern } from "@coffer/domain/Pattern"
@@ -13,7 +13,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
-import { Recipe } from "./Recipe.js"
+import { type Made, Recipe } from "./Recipe.js"
 
 interface Place {
   readonly project: ProjectName
@@ -34,12 +34,6 @@ const readPlaces = (org: OrgName) =>
 const lifetimes = { "30 days": 30, "90 days": 90, "1 year": 365, never: null } as const
 type Lifetime = keyof typeof lifetimes
 const lifetimeWords: ReadonlyArray<Lifetime> = ["30 days", "90 days", "1 year", "never"]
-
-export interface Made {
-  readonly account: ServiceAccountWithKey
-  readonly project: ProjectName
-  readonly env: EnvName
-}
 
 const decodePattern = Schema.decodeUnknownOption(Pattern)
 const decodeDays = Schema.decodeUnknownOption(Days)

@@ -5,7 +5,7 @@ import { secretAddress } from "../../routing/Places.js"
 import type { Sent } from "../../staging/Sending.js"
 import { type Change, stage, unstage } from "../../staging/Staged.js"
 import { type Staging, stagingOf } from "../../staging/Staging.js"
-import type { PlaceAt } from "../Pages.js"
+import type { PlaceAt } from "../PageProps.js"
 import {
   type Column,
   type Filter,

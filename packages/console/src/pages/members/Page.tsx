@@ -14,7 +14,7 @@ import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import { me } from "../../state/Session.js"
-import type { PageProps } from "../Pages.js"
+import type { PageProps } from "../PageProps.js"
 import { Invite } from "./Invite.js"
 import { Table } from "../../kit/Table.js"
 

@@ -6,7 +6,7 @@ import { Rename } from "../../kit/Rename.js"
 import { orgAddress, serverAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg, readOrganizations } from "../../state/Organizations.js"
-import type { PageProps } from "../Pages.js"
+import type { PageProps } from "../PageProps.js"
 
 /** The name of an organization, and its end. */
 export const Page = ({ place: { org } }: PageProps<"org">) => (

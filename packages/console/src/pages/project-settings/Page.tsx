@@ -12,7 +12,7 @@ import { Link } from "../../routing/Link.js"
 import { envAddress, orgAddress, projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg } from "../../state/Organizations.js"
-import type { PageProps, PlaceAt } from "../Pages.js"
+import type { PageProps, PlaceAt } from "../PageProps.js"
 import { Strict } from "./Strict.js"
 
 const Environments = ({ place: { org, project } }: { readonly place: PlaceAt<"project"> }) => {

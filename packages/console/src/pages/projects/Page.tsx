@@ -9,7 +9,7 @@ import { Link } from "../../routing/Link.js"
 import { projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { mayInOrg } from "../../state/Organizations.js"
-import type { PageProps } from "../Pages.js"
+import type { PageProps } from "../PageProps.js"
 
 const read = (org: OrgName) =>
   Effect.map(

@@ -7,7 +7,7 @@ import { useAct } from "../../kit/Act.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
-import type { PlaceAt } from "../Pages.js"
+import type { PlaceAt } from "../PageProps.js"
 
 interface ChoiceProps {
   readonly place: PlaceAt<"project">

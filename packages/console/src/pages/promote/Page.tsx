@@ -5,7 +5,7 @@ import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { query, setQuery } from "../../routing/Router.js"
-import type { PageProps, PlaceAt } from "../Pages.js"
+import type { PageProps, PlaceAt } from "../PageProps.js"
 import { Choice } from "./Choice.js"
 import "./Page.css"
 

@@ -10,7 +10,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../state/Organizations.js"
-import type { PageProps } from "../Pages.js"
+import type { PageProps } from "../PageProps.js"
 import { Editor } from "./Editor.js"
 import { Table } from "../../kit/Table.js"
 
