@@ -3,7 +3,7 @@ import { useAct } from "../kit/Act.js"
 import { plainCall } from "../client/Client.js"
 import { Link } from "../routing/Link.js"
 import { serverAddress } from "../routing/Places.js"
-import { me } from "../state/Session.js"
+import { me, noteEnd } from "../state/Session.js"
 
 /** Who is logged in, and the way out. */
 export const AccountMenu = () => {
@@ -14,6 +14,7 @@ export const AccountMenu = () => {
     act.run(
       plainCall("auth", (api) => api.logout()),
       (answer: unknown) => {
+        noteEnd()
         // No content, unless the provider of single sign-on has a logout of its own.
         const next = Predicate.hasProperty(answer, "provider_logout_url") ? answer.provider_logout_url : undefined
         location.assign(typeof next === "string" ? next : "/login")

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals"
 import { Effect } from "effect"
 import { currentAddress } from "../routing/Router.js"
-import { me } from "./Session.js"
+import { me, noteEnd } from "./Session.js"
 
 /** Why the person has to log in: the session has ended, or its login is too old for a call. */
 export type LoginReason = "ended" | "recent"
@@ -31,6 +31,7 @@ export const loginAddress = (next: string): string => `/login?next=${encodeURICo
  * on it. A page that has not begun goes to the login instead.
  */
 export const askLogin = <E>(reason: LoginReason, failure: E): Effect.Effect<void, E> => {
+  if (reason === "ended") noteEnd()
   if (me.peek() === null) {
     location.assign(loginAddress(currentAddress()))
     return Effect.never

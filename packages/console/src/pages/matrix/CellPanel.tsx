@@ -44,6 +44,13 @@ const usePlacement = (model: Model, { env, key }: Cell) => {
 const Value = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) => {
   const act = useAct()
   const isCopied = useSignal(false)
+  const isOpen = useRef(true)
+  useEffect(
+    () => () => {
+      isOpen.current = false
+    },
+    []
+  )
   const { column, row } = spot
   const found = shown.value
   const isShown = found !== null && found.env === column.name && found.key === row.key
@@ -58,7 +65,8 @@ const Value = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) 
           onClick={() => {
             if (isShown) return hide()
             act.run(readValue(model.place, column.name, row.key), (value) => {
-              show({ env: column.name, key: row.key, value: Redacted.value(value) })
+              // The value may arrive after the panel was closed.
+              if (isOpen.current) show({ env: column.name, key: row.key, value: Redacted.value(value) })
             })
           }}
         >
