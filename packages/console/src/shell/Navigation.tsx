@@ -70,19 +70,37 @@ export const Tabs = ({ place }: { readonly place: Place }) => {
   }
 }
 
+/** Not part of a name. */
+const Separator = () => (
+  <span class="crumb-separator" aria-hidden="true">
+    /
+  </span>
+)
+
 /** Where the page is, outermost first. */
 export const Breadcrumb = ({ place }: { readonly place: Place | null }) => (
   <nav class="crumbs" aria-label="Place">
     {place !== null && place.at !== "server" && (
-      <Link to={orgAddress(place.org)} class="crumb">
-        {place.org}
-      </Link>
+      <>
+        <Separator />
+        <Link to={orgAddress(place.org)} class="crumb">
+          {place.org}
+        </Link>
+      </>
     )}
     {(place?.at === "project" || place?.at === "secret") && (
-      <Link to={projectAddress(place.org, place.project)} class="crumb">
-        {place.project}
-      </Link>
+      <>
+        <Separator />
+        <Link to={projectAddress(place.org, place.project)} class="crumb">
+          {place.project}
+        </Link>
+      </>
     )}
-    {place?.at === "secret" && <span class="crumb key">{place.key}</span>}
+    {place?.at === "secret" && (
+      <>
+        <Separator />
+        <span class="crumb key">{place.key}</span>
+      </>
+    )}
   </nav>
 )

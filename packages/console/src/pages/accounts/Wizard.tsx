@@ -7,6 +7,7 @@ import { Effect, Option, Schema } from "effect"
 import { call } from "../../client/Calls.js"
 import { environmentNames } from "../../client/Environments.js"
 import { useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
@@ -125,14 +126,9 @@ const Form = ({ done, org, places }: FormProps) => {
         words={lifetimeWords}
         choose={(word) => (lifetime.value = word)}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={reveals.value}
-          onChange={({ currentTarget }) => (reveals.value = currentTarget.checked)}
-        />{" "}
+      <Check isChecked={reveals.value} choose={(isChecked) => (reveals.value = isChecked)}>
         It may see values. Without, it only lists and compares keys, such as an agent.
-      </label>
+      </Check>
       <Problem failure={act.failure.value} />
       <footer>
         <button class="primary" disabled={act.isBusy.value || !accountNameForm.is(text)}>

@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals"
 import { Option, Schema } from "effect"
 import { useEffect } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
@@ -60,14 +61,9 @@ const Log = ({ org, typed }: LogProps) => {
                 {pagination.total}
                 {pagination.at_least === true ? " or more" : ""} {pagination.total === 1 ? "entry" : "entries"}
               </span>
-              <label>
-                <input
-                  type="checkbox"
-                  checked={isFollowed.value}
-                  onChange={({ currentTarget }) => (isFollowed.value = currentTarget.checked)}
-                />{" "}
+              <Check isChecked={isFollowed.value} choose={(isChecked) => (isFollowed.value = isChecked)}>
                 Follow
-              </label>
+              </Check>
             </p>
             <Entries entries={entries} />
             {next !== null && (

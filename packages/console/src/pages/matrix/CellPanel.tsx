@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals"
 import { Effect, Either, Redacted, Schema } from "effect"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
 import { Problem, sentence } from "../../kit/Problem.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
@@ -171,28 +172,24 @@ const Editor = ({ close, isGone, model, spot }: EditorProps) => {
           submit()
         }}
       />
-      <label class="matrix-refers">
-        <input
-          type="checkbox"
-          checked={refers.value}
-          onChange={(event) => {
-            refers.value = event.currentTarget.checked
-          }}
-        />{" "}
+      <Check
+        isChecked={refers.value}
+        choose={(isChecked) => {
+          refers.value = isChecked
+        }}
+      >
         Refers to other secrets: <code>{"${KEY}"}</code> or <code>{"${environment:KEY}"}</code>
-      </label>
+      </Check>
       {isEmpty.value && (
-        <label class="matrix-refers">
-          <input
-            type="checkbox"
-            checked={storesEmpty.value}
-            onChange={(event) => {
-              storesEmpty.value = event.currentTarget.checked
-              problem.value = null
-            }}
-          />{" "}
+        <Check
+          isChecked={storesEmpty.value}
+          choose={(isChecked) => {
+            storesEmpty.value = isChecked
+            problem.value = null
+          }}
+        >
           Store the empty text
-        </label>
+        </Check>
       )}
       {isGone && <p class="hint bad">{column.name} is gone: your text is kept here until you close this.</p>}
       {problem.value !== null && (

@@ -2,6 +2,7 @@ import type { ProjectPath } from "@coffer/domain/api/Paths"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
@@ -21,21 +22,19 @@ export const Strict = ({ path, why }: StrictProps) => {
     <Reading of={found}>
       {({ strict = false }) => (
         <>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={(act.failure.value === null ? chosen.value : null) ?? strict}
-              disabled={why !== null || act.isBusy.value}
-              onChange={({ currentTarget: { checked } }) => {
-                chosen.value = checked
-                act.run(
-                  call("projects", (api) => api.rename({ path, payload: { strict: checked } })),
-                  found.reload
-                )
-              }}
-            />{" "}
+          <Check
+            isChecked={(act.failure.value === null ? chosen.value : null) ?? strict}
+            isDisabled={why !== null || act.isBusy.value}
+            choose={(isChecked) => {
+              chosen.value = isChecked
+              act.run(
+                call("projects", (api) => api.rename({ path, payload: { strict: isChecked } })),
+                found.reload
+              )
+            }}
+          >
             Refuse values that break the declared pattern
-          </label>
+          </Check>
           <p class="hint">Otherwise such a value is written, with a warning. Values that are there already stay.</p>
           {why !== null && <p class="quiet">To change that, one {why}.</p>}
           <Problem failure={act.failure.value} />

@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals"
 import { Either } from "effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
 import { decodeForm, wordsOf } from "../../kit/Decode.js"
 import { Dialog } from "../../kit/Dialog.js"
@@ -73,18 +74,15 @@ export const AllowUse = ({ close, done, path }: AllowProps) => {
         <fieldset class="secret-methods">
           <legend>Methods</legend>
           {useMethods.map((method) => (
-            <label key={method}>
-              <input
-                type="checkbox"
-                checked={methods.value.includes(method)}
-                onChange={({ currentTarget }) => {
-                  methods.value = useMethods.filter((one) =>
-                    one === method ? currentTarget.checked : methods.value.includes(one)
-                  )
-                }}
-              />{" "}
+            <Check
+              key={method}
+              isChecked={methods.value.includes(method)}
+              choose={(isChecked) => {
+                methods.value = useMethods.filter((one) => (one === method ? isChecked : methods.value.includes(one)))
+              }}
+            >
               {method}
-            </label>
+            </Check>
           ))}
         </fieldset>
         <PlacementFields placement={placement} />
