@@ -2,8 +2,8 @@ import type { Conflict } from "@coffer/domain/Errors"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, Revision, SecretKind } from "@coffer/domain/Secret"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import { Effect } from "effect"
-import { call } from "../client/Calls.js"
+import { Effect, Either } from "effect"
+import { call, type Failure } from "../client/Calls.js"
 import type { Base, Staged, StagedEnv } from "./Staged.js"
 
 export interface ProjectPlace {
@@ -26,6 +26,13 @@ export interface Between {
   readonly mine: ReadonlyArray<SecretKey>
 }
 
+/** An environment that was not written, and why. */
+export interface Refused {
+  readonly type: "refused"
+  readonly env: EnvName
+  readonly failure: Failure
+}
+
 /** What a write did, or would do; or who was faster. */
 export type Answer =
   | { readonly type: "written"; readonly env: EnvName; readonly answer: BundleWritten; readonly etag: string }
@@ -36,6 +43,7 @@ export type Answer =
       /** The state that these revisions have led to. */
       readonly base: Base
     }
+  | Refused
 
 const payloadOf = ({ changes }: StagedEnv, isDryRun: boolean) => {
   const valuesOf = (kind: SecretKind) =>
@@ -52,13 +60,20 @@ const payloadOf = ({ changes }: StagedEnv, isDryRun: boolean) => {
   }
 }
 
-/** The revisions of an environment after the one that the changes were made for. */
-const readBetween = Effect.fnUntraced(function* (place: ProjectPlace, env: EnvName, { base, changes }: StagedEnv) {
+/**
+ * The revisions of an environment after the one that the changes were made for. There is no conflict if the environment
+ * has every change already, such as after a write whose response was lost.
+ */
+const readBetween = Effect.fnUntraced(function* (place: ProjectPlace, env: EnvName, staged: StagedEnv) {
+  const { base, changes } = staged
   const path = pathOf(place, env)
+  const tryOut = (payload: ReturnType<typeof payloadOf>) =>
+    call("environments", (api) => api.writeBundle({ path, headers: {}, payload, withResponse: true }))
   // First the state, then what has led to it: a revision after both must not go unseen.
-  const [{ revision }, response] = yield* call("environments", (api) =>
-    api.writeBundle({ path, headers: {}, payload: { dry_run: true }, withResponse: true })
-  )
+  const [answer, response] = yield* Effect.orElse(tryOut(payloadOf(staged, true)), () => tryOut({ dry_run: true }))
+  const { revision } = answer
+  const isInPlace = answer.data.length > 0 && answer.data.every(({ change }) => change === "unchanged")
+  if (isInPlace) return { type: "written", env, answer, etag: etagOf(response) } satisfies Answer
   const { data } = yield* call("environments", (api) => api.revisions({ path, urlParams: { limit: 100 } }))
   const between = data
     .filter((one) => one.revision > base.revision && one.revision <= revision)
@@ -82,9 +97,15 @@ const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun
     Effect.catchTag("Conflict", (conflict) =>
       Effect.flatMap(readBetween(place, env, staged), (answer): Effect.Effect<Answer, Conflict> =>
         // Nobody was faster: the change itself is refused, such as the removal of what others refer to.
-        answer.base.revision === staged.base.revision ? conflict : Effect.succeed(answer)
+        answer.type === "conflict" && answer.base.revision === staged.base.revision ? conflict : Effect.succeed(answer)
       )
     )
+  )
+
+/** Environments settle one by one: a failure of one is its own answer. */
+const settled = <A>(env: EnvName, attempt: Effect.Effect<A, Failure>): Effect.Effect<A | Refused> =>
+  Effect.map(Effect.either(attempt), (result) =>
+    Either.isRight(result) ? result.right : { type: "refused", env, failure: result.left }
   )
 
 /** What was asked, and what the server said to it. */
@@ -96,12 +117,13 @@ export interface Reviewed {
 /** Says what all staged changes would do. Writes nothing. */
 export const review = (place: ProjectPlace, staged: Staged) =>
   Effect.map(
-    Effect.forEach(staged, ([env, changes]) => writeEnv(place, env, changes, true), { concurrency: 3 }),
+    Effect.forEach(staged, ([env, changes]) => settled(env, writeEnv(place, env, changes, true)), { concurrency: 3 }),
     (answers): Reviewed => ({ staged, answers })
   )
 
 /** Writes the changes of an environment, all or nothing. */
-export const send = (place: ProjectPlace, env: EnvName, staged: StagedEnv) => writeEnv(place, env, staged, false)
+export const send = (place: ProjectPlace, env: EnvName, staged: StagedEnv) =>
+  settled(env, writeEnv(place, env, staged, false))
 
 /** A write that can be taken back. */
 export interface Sent {
@@ -110,8 +132,14 @@ export interface Sent {
   readonly etag: string
 }
 
-/** Takes a write back: one new revision with what was before it. Fails with Conflict if the environment has changed since. */
+/** Takes a write back: one new revision with what was before it. It is refused if the environment has changed since. */
 export const takeBack = (place: ProjectPlace, { env, etag, revision }: Sent) =>
-  call("environments", (api) =>
-    api.revert({ path: pathOf(place, env), headers: { "if-match": etag }, payload: { to: revision - 1 } })
+  settled(
+    env,
+    Effect.as(
+      call("environments", (api) =>
+        api.revert({ path: pathOf(place, env), headers: { "if-match": etag }, payload: { to: revision - 1 } })
+      ),
+      { type: "reverted" } as const
+    )
   )

@@ -5,7 +5,13 @@ import type { Redacted } from "effect"
 
 /** A change that is not sent yet. */
 export type Change =
-  | { readonly type: "set"; readonly value: Redacted.Redacted<SecretValue>; readonly kind: SecretKind }
+  | {
+      readonly type: "set"
+      readonly value: Redacted.Redacted<SecretValue>
+      readonly kind: SecretKind
+      /** The length of the value that it replaces, if the person began with that one. */
+      readonly replaced?: number
+    }
   | { readonly type: "delete" }
 
 /** The state of an environment that a change was made for. The server refuses it for any other. */

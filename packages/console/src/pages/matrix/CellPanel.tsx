@@ -1,14 +1,13 @@
-import { SecretValue } from "@coffer/domain/SecretValues"
 import { useSignal } from "@preact/signals"
-import { Effect, Either, Redacted, Schema } from "effect"
+import { Effect, Redacted } from "effect"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
-import { Check } from "../../kit/Check.js"
-import { Problem, sentence } from "../../kit/Problem.js"
+import { Problem } from "../../kit/Problem.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
-import { type Cell, type Model, type Spot, spotAt, stagedIn, stageIn, storedIn, toggleRemoval } from "./Model.js"
+import { Editor } from "./Editor.js"
+import { type Cell, type Model, type Spot, spotAt, stagedIn, storedIn, toggleRemoval } from "./Model.js"
 import { cellId } from "./Row.js"
 import { rowHeight } from "./Size.js"
 import { copyValue, hide, readValue, show, shown } from "./Values.js"
@@ -20,15 +19,13 @@ interface PanelProps {
   readonly close: () => void
 }
 
-const decodeValue = Schema.decodeEither(SecretValue)
-
 /** Where the panel begins: below its cell, within what is in view. It stays where it is while the cell is not shown. */
 const usePlacement = (model: Model, { env, key }: Cell) => {
   const panel = useRef<HTMLDivElement>(null)
   const row = model.shown.value.findIndex((one) => one.key === key)
-  const column = model.grid.value.columns.findIndex(({ name }) => name === env) + 1
+  const column = model.grid.value.columns.findIndex(({ name }) => name === env)
   useLayoutEffect(() => {
-    const cell = document.getElementById(cellId(row, column))
+    const cell = document.getElementById(cellId(key, env))
     const element = panel.current
     const scroller = element?.parentElement
     if (cell === null || element === null || !(scroller instanceof HTMLElement)) return
@@ -87,135 +84,6 @@ const Value = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) 
       </div>
       <Problem failure={act.failure.value} />
     </>
-  )
-}
-
-interface EditorProps {
-  readonly model: Model
-  readonly spot: Spot
-  /** Whether the environment is gone: the text stays, for the person to copy. */
-  readonly isGone: boolean
-  readonly close: () => void
-}
-
-const Editor = ({ close, isGone, model, spot }: EditorProps) => {
-  const { column, row } = spot
-  const [stored, staged] = [storedIn(spot), stagedIn(spot)]
-  const area = useRef<HTMLTextAreaElement>(null)
-  const problem = useSignal<string | null>(null)
-  const before = staged?.type === "set" ? staged.kind : stored?.kind
-  const refers = useSignal(before === "reference")
-  const isEmpty = useSignal(true)
-  const storesEmpty = useSignal(false)
-  /** The line ends of the text that the editor began with, which a text field replaces by LF. */
-  const lineEnd = useRef("\n")
-  const act = useAct()
-  const begin = (text: string) => {
-    const ends = new Set(text.match(/\r\n|\n|\r/g) ?? [])
-    const [end = "\n"] = ends
-    if (ends.size > 1 || end === "\r") {
-      problem.value = `the value has line ends that a browser's text field would change: use coffer secret edit ${row.key}`
-      return
-    }
-    lineEnd.current = end
-    if (area.current !== null) area.current.value = text
-    isEmpty.value = text === ""
-    area.current?.focus()
-  }
-  useEffect(() => {
-    if (staged?.type === "set") begin(Redacted.value(staged.value))
-    area.current?.focus()
-  }, [])
-  const submit = () => {
-    if (isGone) return
-    const typed = area.current?.value ?? ""
-    if (typed === "" && !storesEmpty.value) {
-      problem.value = "type the new value first, or choose to store the empty text"
-      return
-    }
-    Either.match(decodeValue(lineEnd.current === "\n" ? typed : typed.replaceAll("\n", lineEnd.current)), {
-      onLeft: () => {
-        problem.value = "the value is larger than 64 KB, or holds half of a surrogate pair"
-      },
-      onRight: (value) => {
-        stageIn(model, column, [
-          [row.key, { type: "set", kind: refers.value ? "reference" : "text", value: Redacted.make(value) }]
-        ])
-        close()
-      }
-    })
-  }
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        submit()
-      }}
-    >
-      <label class="hidden" for="matrix-editor">
-        New value of {row.key} in {column.name}
-      </label>
-      <textarea
-        id="matrix-editor"
-        ref={area}
-        rows={3}
-        spellcheck={false}
-        autocomplete="off"
-        placeholder="New value; Shift+Enter for another line"
-        onInput={({ currentTarget }) => {
-          isEmpty.value = currentTarget.value === ""
-          problem.value = null
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
-          event.preventDefault()
-          submit()
-        }}
-      />
-      <Check
-        isChecked={refers.value}
-        choose={(isChecked) => {
-          refers.value = isChecked
-        }}
-      >
-        Refers to other secrets: <code>{"${KEY}"}</code> or <code>{"${environment:KEY}"}</code>
-      </Check>
-      {isEmpty.value && (
-        <Check
-          isChecked={storesEmpty.value}
-          choose={(isChecked) => {
-            storesEmpty.value = isChecked
-            problem.value = null
-          }}
-        >
-          Store the empty text
-        </Check>
-      )}
-      {isGone && <p class="hint bad">{column.name} is gone: your text is kept here until you close this.</p>}
-      {problem.value !== null && (
-        <p class="hint bad" role="alert">
-          {sentence(problem.value)}
-        </p>
-      )}
-      <Problem failure={act.failure.value} />
-      <div class="row">
-        <button class="primary" disabled={isGone}>
-          Stage
-        </button>
-        {stored !== null && column.reveals && (
-          <button
-            type="button"
-            onClick={() => {
-              act.run(readValue(model.place, column.name, row.key, refers.value), (value) => {
-                begin(Redacted.value(value))
-              })
-            }}
-          >
-            Begin with the current value
-          </button>
-        )}
-      </div>
-    </form>
   )
 }
 

@@ -3,7 +3,7 @@ import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { secretAddress } from "../../routing/Places.js"
 import type { Sent } from "../../staging/Sending.js"
-import { type Change, stage, unstage } from "../../staging/Staged.js"
+import { type Base, type Change, stage, type Staged, unstage } from "../../staging/Staged.js"
 import { type Staging, stagingOf } from "../../staging/Staging.js"
 import type { PlaceAt } from "../PageProps.js"
 import {
@@ -125,15 +125,19 @@ export const spotAt = (model: Model, { env, key }: Cell): Spot | null => {
   return { row, column, index }
 }
 
-/** The cell of the keyboard; null on a key, and if the row or the column where it was is gone. */
+/** Whether the row or the column of the cursor is not shown any more. Keys must not act on what took its place. */
+export const isCursorGone = ({ cursor, grid, position, shown }: Model): boolean => {
+  const { env, key } = cursor.value
+  const { column, row } = position.value
+  return shown.value[row]?.key !== key || (env !== null && grid.value.columns[column - 1]?.name !== env)
+}
+
+/** The cell of the cursor; null on a key, and if the cursor is gone. */
 export const spotOf = (model: Model): Spot | null => {
-  const { env, key } = model.cursor.value
   const { column: at, row: line } = model.position.value
   const row = model.shown.value[line]
   const column = model.grid.value.columns[at - 1]
-  if (row === undefined || column === undefined) return null
-  const isGone = (key !== null && row.key !== key) || (env !== null && column.name !== env)
-  return isGone ? null : { row, column, index: at - 1 }
+  return row === undefined || column === undefined || isCursorGone(model) ? null : { row, column, index: at - 1 }
 }
 
 export const cellOf = ({ column, row }: Spot): Cell => ({ key: row.key, env: column.name })
@@ -148,16 +152,30 @@ export const storedIn = ({ index, row }: Spot): MatrixCell | null => row.cells[i
 
 export const stagedIn = ({ index, row }: Spot): Change | null => row.cells[index]?.staged ?? null
 
-/** Stages changes of an environment. */
+/** What is staged, in the order of the columns. Environments that are gone come last. */
+export const inOrder = ({ grid }: Model, staged: Staged): Staged => {
+  const names = grid.value.columns.map(({ name }) => name)
+  const found = names.flatMap((name) => {
+    const changes = staged.get(name)
+    return changes === undefined ? [] : [[name, changes] as const]
+  })
+  return new Map([...found, ...staged])
+}
+
+/** The state of an environment; null if the caller may not read it. */
+export const baseOf = ({ etag, revision }: Column): Base | null =>
+  etag === null || revision === null ? null : { etag, revision }
+
+/** Stages changes of an environment, made for the state that `base` names. */
 export const stageIn = (
   { sent, staging }: Model,
   column: Column,
-  changes: Iterable<readonly [SecretKey, Change]>
+  changes: Iterable<readonly [SecretKey, Change]>,
+  base = baseOf(column)
 ): void => {
-  const { etag, name, revision } = column
-  if (etag === null || revision === null || !column.canWrite) return
+  if (base === null || !column.canWrite) return
   batch(() => {
-    staging.change((staged) => stage(staged, name, { etag, revision }, changes))
+    staging.change((staged) => stage(staged, column.name, base, changes))
     sent.value = []
   })
 }

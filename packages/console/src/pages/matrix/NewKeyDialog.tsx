@@ -1,12 +1,10 @@
 import { secretKeyForm } from "@coffer/domain/NameForms"
-import { SecretValue } from "@coffer/domain/SecretValues"
 import { useSignal } from "@preact/signals"
-import { Either, Redacted, Schema } from "effect"
+import { Either, Redacted } from "effect"
 import { useEffect, useRef } from "preact/hooks"
 import { Dialog } from "../../kit/Dialog.js"
 import { type Model, stageIn } from "./Model.js"
-
-const decodeValue = Schema.decodeEither(SecretValue)
+import { badValue, decodeValue } from "./Paste.js"
 
 /** A new key with a value for each environment that it shall have one in. */
 export const NewKeyDialog = ({ close, first, model }: { model: Model; first: string; close: () => void }) => {
@@ -33,7 +31,7 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
     }
     for (const { column, value } of found) {
       if (Either.isLeft(value)) {
-        problem.value = `${column.name}: ${value.left.message}`
+        problem.value = `${column.name}: ${badValue}`
         return
       }
     }

@@ -5,6 +5,7 @@ import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { type Command, useCommands } from "../../palette/Commands.js"
+import { SentBar } from "../../staging/SentBar.js"
 import { countOf } from "../../staging/Staged.js"
 import type { PageProps, PlaceAt } from "../PageProps.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
@@ -165,7 +166,8 @@ export const Page = ({ place }: PageProps<"project">) => {
           <Table model={model} />
         </>
       )}
-      <StagedBar model={model} reload={reload} />
+      <SentBar place={place} sent={model.sent} reload={reload} />
+      <StagedBar model={model} />
       <Dialogs model={model} reload={reload} />
     </section>
   )

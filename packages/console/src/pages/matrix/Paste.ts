@@ -1,6 +1,13 @@
 import { type FormatName, formatOf, type Mistake } from "@coffer/domain/formats/Format"
 import { readSecrets, type SecretMap } from "@coffer/domain/formats/Reading"
-import { Effect, Redacted } from "effect"
+import { SecretValue } from "@coffer/domain/SecretValues"
+import { Effect, Redacted, Schema } from "effect"
+
+/** A typed text as a value that can be stored. */
+export const decodeValue = Schema.decodeEither(SecretValue)
+
+/** Why a text is no value. */
+export const badValue = "the value is larger than 64 KB, or holds half of a surrogate pair"
 
 /** What is read in a text. */
 export interface Pasted {

@@ -1,16 +1,17 @@
 import { useSignal } from "@preact/signals"
-import { Effect, Either, Redacted } from "effect"
-import type { Failure } from "../../client/Calls.js"
+import { Effect, Redacted } from "effect"
 import { useState } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
-import { type Answer, review, send } from "../../staging/Sending.js"
-import { changeOf, rebase, type Staged, withoutEnv } from "../../staging/Staged.js"
-import type { Model } from "./Model.js"
+import { ChangeTable } from "../../staging/ChangeTable.js"
+import { RefusedList } from "../../staging/RefusedList.js"
+import { type Answer, type Refused, review, send } from "../../staging/Sending.js"
+import { type Change, changeOf, rebase, type Staged, withoutEnv } from "../../staging/Staged.js"
+import { inOrder, type Model } from "./Model.js"
 
 interface ReviewProps {
   readonly model: Model
@@ -21,60 +22,29 @@ interface ReviewProps {
 type Written = Extract<Answer, { readonly type: "written" }>
 type Conflict = Extract<Answer, { readonly type: "conflict" }>
 
-const words: Readonly<Record<string, string>> = {
-  created: "create",
-  updated: "change",
-  deleted: "delete",
-  unchanged: "no change"
-}
+/** A value this much shorter than the one that it replaces may have been cut by a slip. */
+const shortened = 4
 
-const problems: Readonly<Record<string, string>> = {
-  breaks_pattern: "breaks its pattern",
-  required: "is required here"
+/** What is remarkable about a new value, without showing it. */
+const ValueNote = ({ change, isEqual }: { readonly change: Change | null; readonly isEqual: boolean }) => {
+  if (change?.type !== "set") return null
+  const { length } = Redacted.value(change.value)
+  const { replaced = 0 } = change
+  if (length === 0) return <span class="badge warn">empty text</span>
+  if (isEqual) return <span class="badge">equal to what is stored</span>
+  if (length * shortened <= replaced) {
+    return (
+      <span class="badge warn">
+        much shorter: {length.toLocaleString("en")} instead of {replaced.toLocaleString("en")} characters
+      </span>
+    )
+  }
+  return (
+    <span class="quiet change-length">
+      {length.toLocaleString("en")} {length === 1 ? "character" : "characters"}
+    </span>
+  )
 }
-
-const ChangeList = ({ answer, isShown, staged }: { answer: Written; isShown: boolean; staged: Staged }) => (
-  <table class="list review-list">
-    <caption class="hidden">Changes of {answer.env}</caption>
-    <thead class="hidden">
-      <tr>
-        <th scope="col">Change</th>
-        <th scope="col">Key</th>
-        <th scope="col">Version</th>
-      </tr>
-    </thead>
-    <tbody>
-      {answer.answer.data.map(({ change, key, version }) => {
-        const own = changeOf(staged, answer.env, key)
-        return (
-          <tr key={key}>
-            <td>
-              <span class={`badge review-${change}`}>{words[change] ?? change}</span>
-            </td>
-            <td>
-              <span class="key">{key}</span>
-              {own?.type === "set" && Redacted.value(own.value) === "" && <span class="badge warn">empty text</span>}
-              {own?.type === "set" && change === "unchanged" && <span class="badge">equal to what is stored</span>}
-              {(answer.answer.warnings ?? []).map(
-                (warning) =>
-                  warning.key === key && (
-                    <span key={warning.problem} class="badge warn">
-                      {problems[warning.problem] ?? warning.problem}
-                    </span>
-                  )
-              )}
-              {isShown && own?.type === "set" && <output class="matrix-value">{Redacted.value(own.value)}</output>}
-            </td>
-            <td class="quiet">
-              {change === "updated" && `v${version - 1} → v${version}`}
-              {change === "created" && `v${version}`}
-            </td>
-          </tr>
-        )
-      })}
-    </tbody>
-  </table>
-)
 
 interface ConflictProps {
   readonly answer: Conflict
@@ -124,54 +94,36 @@ const lossOf = (losing: ReadonlyArray<Written>): string => {
   return `${parts.join(" and ")} will be removed. ${isOne ? "It can" : "They can"} be restored on ${isOne ? "its page" : "their pages"}.`
 }
 
-/** What is staged, in the order of the columns. */
-const inOrder = ({ grid, staging }: Model): Staged => {
-  const staged = staging.staged.peek()
-  return new Map(
-    grid.peek().columns.flatMap(({ name }) => {
-      const changes = staged.get(name)
-      return changes === undefined ? [] : [[name, changes] as const]
-    })
-  )
-}
-
 /** All staged changes as one diff, as the server sees them; then writes them, environment by environment. */
 export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const { place, staging } = model
   const [round, setRound] = useState(0)
-  const answers = useLoad(`review ${round}`, () => review(place, inOrder(model)))
+  const answers = useLoad(`review ${round}`, () => review(place, inOrder(model, staging.staged.peek())))
   const isShown = useSignal(false)
   const typed = useSignal("")
-  const failures = useSignal<ReadonlyArray<{ readonly env: string; readonly failure: Failure }>>([])
+  const failures = useSignal<ReadonlyArray<Refused>>([])
   const act = useAct()
 
-  const settle = (answer: Answer) => {
-    if (answer.type !== "written") return
-    const { env, etag } = answer
-    staging.forget((staged) => withoutEnv(staged, env))
-    if (answer.answer.data.every(({ change }) => change === "unchanged")) return
-    model.sent.value = [...model.sent.peek(), { env, revision: answer.answer.revision, etag }]
-  }
+  const settle = (answer: Answer) =>
+    Effect.sync(() => {
+      if (answer.type !== "written") return
+      const { env, etag } = answer
+      staging.forget((staged) => withoutEnv(staged, env))
+      if (answer.answer.data.every(({ change }) => change === "unchanged")) return
+      const before = model.sent.peek().filter((sent) => sent.env !== env)
+      model.sent.value = [...before, { env, revision: answer.answer.revision, etag }]
+    })
 
   /** Writes what was reviewed, environment by environment. Each settles alone: what follows a failure stays staged. */
   const write = (found: ReadonlyArray<Written>, reviewed: Staged) => {
-    const one = ({ env }: Written) => {
+    const all = Effect.forEach(found, ({ env }) => {
       const changes = reviewed.get(env)
-      return changes === undefined
-        ? Effect.succeed(true)
-        : Effect.map(send(place, env, changes), (answer) => {
-            settle(answer)
-            return answer.type === "written"
-          })
-    }
-    model.sent.value = []
-    const all = Effect.forEach(found, (answer) => Effect.either(one(answer)))
+      return changes === undefined ? Effect.succeed(null) : Effect.tap(send(place, env, changes), settle)
+    })
     act.run(all, (done) => {
       reload()
-      failures.value = done.flatMap((result, index) =>
-        Either.isLeft(result) ? [{ env: found[index]?.env ?? "", failure: result.left }] : []
-      )
-      if (done.every((result) => Either.isRight(result) && result.right)) close()
+      failures.value = done.flatMap((answer) => (answer?.type === "refused" ? [answer] : []))
+      if (staging.staged.peek().size === 0) close()
       else setRound(round + 1)
     })
   }
@@ -182,6 +134,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
         {({ answers: found, staged: reviewed }) => {
           const ready = found.filter((answer) => answer.type === "written")
           const conflicts = found.filter((answer) => answer.type === "conflict")
+          const refused = found.filter((answer) => answer.type === "refused")
           const losing = ready.filter((answer) => deletedIn(answer) > 0)
           const name = losing.map(({ env }) => env).join(" ")
           const isConfirmed = name === "" || typed.value === name
@@ -204,7 +157,21 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
               {ready.map((answer) => (
                 <section key={answer.env}>
                   <h3>{answer.env}</h3>
-                  <ChangeList answer={answer} isShown={isShown.value} staged={reviewed} />
+                  <ChangeTable
+                    env={answer.env}
+                    answer={answer.answer}
+                    note={({ change, key }) => {
+                      const own = changeOf(reviewed, answer.env, key)
+                      return (
+                        <>
+                          <ValueNote change={own} isEqual={change === "unchanged"} />
+                          {isShown.value && own?.type === "set" && (
+                            <output class="matrix-value">{Redacted.value(own.value)}</output>
+                          )}
+                        </>
+                      )
+                    }}
+                  />
                 </section>
               ))}
               {name !== "" && (
@@ -223,26 +190,17 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   />
                 </p>
               )}
-              {failures.value.map(({ env, failure }) => (
-                <div key={env}>
-                  <p>
-                    <strong>{env}</strong> was not written, and its changes are kept:
-                  </p>
-                  <Problem failure={failure} />
-                </div>
-              ))}
-              <Problem failure={act.failure.value} />
+              <RefusedList refused={refused} what="cannot be written as it is staged" />
+              <RefusedList refused={failures.value} what="was not written, and its changes stay staged" />
               <footer>
-                <label class="check">
-                  <input
-                    type="checkbox"
-                    checked={isShown.value}
-                    onChange={({ currentTarget }) => {
-                      isShown.value = currentTarget.checked
-                    }}
-                  />{" "}
+                <Check
+                  isChecked={isShown.value}
+                  choose={(isChecked) => {
+                    isShown.value = isChecked
+                  }}
+                >
                   Show new values
-                </label>
+                </Check>
                 <span class="space" />
                 <button type="button" onClick={close}>
                   Back
@@ -255,7 +213,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                     write(ready, reviewed)
                   }}
                 >
-                  Write to {ready.map(({ env }) => env).join(", ")}
+                  {ready.length === 0 ? "Nothing to write" : `Write to ${ready.map(({ env }) => env).join(", ")}`}
                 </button>
               </footer>
             </>

@@ -1,11 +1,13 @@
 import { dueStateAt } from "@coffer/domain/Due"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Component } from "preact"
 import { wallMillis } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"
 import { rowHeight } from "./Size.js"
 
-export const cellId = (row: number, column: number): string => `cell-${row}-${column}`
+/** The id of a cell's element; that of the key's own cell without an environment. */
+export const cellId = (key: SecretKey, env: EnvName | null): string => `cell:${key}:${env ?? ""}`
 
 interface RowProps {
   readonly row: GridRow
@@ -72,11 +74,10 @@ export class Row extends Component<RowProps> {
       >
         <div
           role="rowheader"
-          id={cellId(index, 0)}
+          id={cellId(row.key, null)}
           class={active === 0 ? "matrix-key active" : "matrix-key"}
           aria-colindex={1}
-          data-row={index}
-          data-column={0}
+          data-key={row.key}
           title={row.key}
         >
           {address === null ? (
@@ -96,12 +97,12 @@ export class Row extends Component<RowProps> {
             <div
               key={column.name}
               role="gridcell"
-              id={cellId(index, position + 1)}
+              id={cellId(row.key, column.name)}
               class={isActive ? `${name} active` : name}
               aria-colindex={position + 2}
               aria-selected={isActive}
-              data-row={index}
-              data-column={position + 1}
+              data-key={row.key}
+              data-env={column.name}
             >
               <span class="hidden">
                 {`${row.key} in ${column.name}: ${describeCell(cell, column, leftOf(row, columns, position))}`}

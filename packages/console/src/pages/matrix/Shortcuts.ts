@@ -1,5 +1,5 @@
 import { navigate } from "../../routing/Router.js"
-import { addressOf, cellOf, type Model, spotOf, toggleRemoval } from "./Model.js"
+import { addressOf, cellOf, isCursorGone, type Model, spotOf, toggleRemoval } from "./Model.js"
 
 /** What keys do in the grid, beside moving. Returns whether the key did something. */
 export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
@@ -8,7 +8,7 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
     model.staging.undo()
     return true
   }
-  if (ctrlKey || metaKey) return false
+  if (ctrlKey || metaKey || isCursorGone(model)) return false
   const spot = spotOf(model)
   if (spot === null) {
     const row = model.shown.value[model.position.value.row]

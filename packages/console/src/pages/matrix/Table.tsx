@@ -2,17 +2,20 @@ import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { CellPanel } from "./CellPanel.js"
 import { ColumnHead } from "./ColumnHead.js"
-import { addressOf, cellOf, type Model, moveTo, spotOf } from "./Model.js"
+import { addressOf, cellOf, isCursorGone, type Model, moveTo, spotOf } from "./Model.js"
 import { move, type Position, rowsInView } from "./Movement.js"
 import { cellId, Row } from "./Row.js"
 import { pressInGrid } from "./Shortcuts.js"
 import { headHeight, rowHeight } from "./Size.js"
 
-const positionOf = (target: EventTarget | null): Position | null => {
-  const cell = target instanceof Element ? target.closest("[data-row]") : null
+/** The position of the cell that was clicked. The element names it: rows may have moved since it was drawn. */
+const positionOf = ({ grid, shown }: Model, target: EventTarget | null): Position | null => {
+  const cell = target instanceof Element ? target.closest("[data-key]") : null
   if (!(cell instanceof HTMLElement)) return null
-  const { column, row } = cell.dataset
-  return row === undefined || column === undefined ? null : { row: Number(row), column: Number(column) }
+  const { env, key } = cell.dataset
+  const row = shown.peek().findIndex((one) => one.key === key)
+  const column = env === undefined ? 0 : grid.peek().columns.findIndex(({ name }) => name === env) + 1
+  return row === -1 || (env !== undefined && column === 0) ? null : { row, column }
 }
 
 /** The grid: only the rows in view are drawn. */
@@ -24,6 +27,9 @@ export const Table = ({ model }: { readonly model: Model }) => {
   const rows = model.shown.value
   const { column, row } = model.position.value
   const open = model.open.value
+  const isGone = isCursorGone(model)
+  const activeKey = isGone ? undefined : rows[row]?.key
+  const activeEnv = columns[column - 1]?.name ?? null
 
   useLayoutEffect(() => {
     const element = scroller.current
@@ -37,6 +43,11 @@ export const Table = ({ model }: { readonly model: Model }) => {
     }
   }, [])
 
+  // From the first row on, the cursor has a name.
+  useLayoutEffect(() => {
+    if (model.cursor.peek().key === null && rows.length > 0) moveTo(model, model.position.peek())
+  }, [rows.length])
+
   const reveal = (to: Position) => {
     const element = scroller.current
     if (element === null) return
@@ -45,7 +56,9 @@ export const Table = ({ model }: { readonly model: Model }) => {
     if (above < element.scrollTop) element.scrollTop = above
     else if (above + rowHeight > element.scrollTop + room) element.scrollTop = above + rowHeight - room
     requestAnimationFrame(() => {
-      document.getElementById(cellId(to.row, to.column))?.scrollIntoView({ block: "nearest", inline: "nearest" })
+      const { env, key } = model.cursor.peek()
+      if (key === null) return
+      document.getElementById(cellId(key, env))?.scrollIntoView({ block: "nearest", inline: "nearest" })
     })
   }
 
@@ -65,9 +78,9 @@ export const Table = ({ model }: { readonly model: Model }) => {
   }
 
   const onClick = (event: MouseEvent) => {
-    const to = positionOf(event.target)
+    const to = positionOf(model, event.target)
     if (to === null) return
-    const isSame = to.row === row && to.column === column
+    const isSame = !isGone && to.row === row && to.column === column
     moveTo(model, to)
     body.current?.focus({ preventScroll: true })
     const spot = spotOf(model)
@@ -94,7 +107,12 @@ export const Table = ({ model }: { readonly model: Model }) => {
         aria-label={`Secrets of ${model.place.project}`}
         aria-rowcount={rows.length + 1}
         aria-colcount={columns.length + 1}
-        aria-activedescendant={row >= first && row < last ? cellId(row, column) : undefined}
+        aria-activedescendant={
+          activeKey !== undefined && row >= first && row < last ? cellId(activeKey, activeEnv) : undefined
+        }
+        onFocus={() => {
+          if (isCursorGone(model)) moveTo(model, model.position.peek())
+        }}
         onKeyDown={onKeyDown}
         onClick={onClick}
       >
@@ -114,7 +132,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
               index={first + index}
               columns={columns}
               address={addressOf(model, one)}
-              active={first + index === row ? column : -1}
+              active={one.key === activeKey ? column : -1}
             />
           ))}
         </div>

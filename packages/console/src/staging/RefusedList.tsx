@@ -1,0 +1,22 @@
+import { Problem } from "../kit/Problem.js"
+import type { Refused } from "./Sending.js"
+
+interface RefusedListProps {
+  readonly refused: ReadonlyArray<Refused>
+  /** What did not happen to the environment, as the end of a sentence. */
+  readonly what: string
+}
+
+/** Environments that were refused, each with the reason. */
+export const RefusedList = ({ refused, what }: RefusedListProps) => (
+  <>
+    {refused.map(({ env, failure }) => (
+      <div key={env} class="refused">
+        <p>
+          <strong>{env}</strong> {what}:
+        </p>
+        <Problem failure={failure} />
+      </div>
+    ))}
+  </>
+)
