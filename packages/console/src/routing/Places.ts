@@ -1,4 +1,5 @@
 import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/NameForms"
+import type { SecretPath } from "@coffer/domain/api/Paths"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 
 /** What an address names. `page` is one of several pages of the same place; the first has no name. */
@@ -55,6 +56,10 @@ export const envAddress = (org: OrgName, project: ProjectName, env: EnvName): st
 
 export const secretAddress = (org: OrgName, project: ProjectName, env: EnvName, key: SecretKey): string =>
   `${projectAddress(org, project)}/${key}?env=${env}`
+
+/** The page that copies a secret to another environment. */
+export const promoteAddress = ({ env_name, key, org_name, project_name }: SecretPath, to: EnvName): string =>
+  `${projectAddress(org_name, project_name, "promote")}?from=${env_name}&to=${to}&key=${key}`
 
 export const envOf = (query: URLSearchParams): EnvName | null => {
   const env = query.get("env") ?? ""

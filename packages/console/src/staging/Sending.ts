@@ -143,3 +143,12 @@ export const takeBack = (place: ProjectPlace, { env, etag, revision }: Sent) =>
       { type: "reverted" } as const
     )
   )
+
+/** The write that led to a revision, for its undo; null if the environment has changed since. */
+export const sentAs = (place: ProjectPlace, env: EnvName, revision: number) =>
+  Effect.map(
+    call("environments", (api) =>
+      api.writeBundle({ path: pathOf(place, env), headers: {}, payload: { dry_run: true }, withResponse: true })
+    ),
+    ([now, response]): Sent | null => (now.revision === revision ? { env, revision, etag: etagOf(response) } : null)
+  )

@@ -1,11 +1,10 @@
 import { envNameForm } from "@coffer/domain/NameForms"
 import type { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
-import { call } from "../../client/Calls.js"
+import { environmentNames } from "../../client/Environments.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { query, setQuery } from "../../routing/Router.js"
-import type { PageProps, PlaceAt } from "../PageProps.js"
+import type { PageProps } from "../PageProps.js"
 import { Choice } from "./Choice.js"
 import "./Page.css"
 
@@ -13,12 +12,6 @@ const envOf = (name: string): EnvName | null => {
   const env = query.value.get(name) ?? ""
   return envNameForm.is(env) ? env : null
 }
-
-const readNames = ({ org, project }: PlaceAt<"project">) =>
-  Effect.map(
-    call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
-    ({ data }) => data.map(({ name }) => name)
-  )
 
 interface PickProps {
   readonly name: "from" | "to"
@@ -45,20 +38,23 @@ const Pick = ({ label, name, names, value }: PickProps) => (
 
 /** Two environments side by side: chooses keys of the one and copies them to the other, without reading a value. */
 export const Page = ({ place }: PageProps<"project">) => {
-  const names = useLoad(`${place.org}/${place.project}`, () => readNames(place))
+  const names = useLoad(`${place.org}/${place.project}`, () => environmentNames(place.org, place.project))
   return (
     <section class="narrow">
       <h1>Promote</h1>
+      <p>
+        Copies secrets from one environment to another. No value is shown, and nothing is written before the review.
+      </p>
       <Reading of={names}>
         {(found) => {
           const from = envOf("from") ?? found.find((name) => /^stag/.test(name)) ?? found[0] ?? null
           const to = envOf("to") ?? found.find((name) => name !== from && /^prod/.test(name)) ?? found[1] ?? null
           return (
             <>
-              <div class="row">
+              <div class="row promote-places">
                 <Pick name="from" label="From" value={from} names={found} />
                 <span aria-hidden="true">→</span>
-                <Pick name="to" label="to" value={to} names={found} />
+                <Pick name="to" label="To" value={to} names={found} />
               </div>
               {from === null || to === null || from === to ? (
                 <p class="hint">Choose two environments.</p>

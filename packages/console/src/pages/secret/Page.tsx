@@ -105,7 +105,6 @@ export const Page = ({ place }: PageProps<"secret">) => {
                   targets={found.flatMap(({ env }) =>
                     env.name !== current.env.name && env.allowed.includes("write") ? [env] : []
                   )}
-                  done={everywhere.reload}
                 />
               )}
               <Declared path={{ org_name: org, project_name: project, key }} />

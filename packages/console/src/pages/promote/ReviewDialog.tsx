@@ -1,0 +1,73 @@
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { Effect } from "effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { DialogButtons } from "../../kit/DialogButtons.js"
+import { useLoad } from "../../kit/Load.js"
+import { Reading } from "../../kit/Reading.js"
+import { ChangeTable } from "../../staging/ChangeTable.js"
+import { type ProjectPlace, type Sent, sentAs } from "../../staging/Sending.js"
+
+/** Which secrets go where. */
+export interface Promotion {
+  readonly place: ProjectPlace
+  readonly from: EnvName
+  readonly to: EnvName
+  readonly keys: ReadonlyArray<SecretKey>
+}
+
+interface ReviewProps {
+  readonly promotion: Promotion
+  readonly close: () => void
+  /** Called with what was written, or null if it cannot be taken back. */
+  readonly done: (sent: Sent | null) => void
+}
+
+/** The ETag of a dry run covers both environments: a copy with it writes what the dry run showed, or nothing. */
+const copy = ({ from, keys, place, to }: Promotion, etag: string | null) =>
+  Effect.map(
+    call("environments", (api) =>
+      api.copy({
+        path: { org_name: place.org, project_name: place.project, env_name: to },
+        headers: etag === null ? {} : { "if-match": etag },
+        payload: { from, keys, dry_run: etag === null },
+        withResponse: true
+      })
+    ),
+    ([answer, { headers }]) => ({ answer, etag: headers["etag"] ?? "" })
+  )
+
+const write = (promotion: Promotion, etag: string) =>
+  Effect.flatMap(copy(promotion, etag), ({ answer: { revision } }) =>
+    // The write is done: that it cannot be taken back is no failure of it.
+    Effect.orElseSucceed(sentAs(promotion.place, promotion.to, revision), () => null)
+  )
+
+/** What a copy would change, as its dry run says; then the copy. */
+export const ReviewDialog = ({ close, done, promotion }: ReviewProps) => {
+  const { from, to } = promotion
+  const tried = useLoad("dry run", () => copy(promotion, null))
+  const act = useAct()
+  return (
+    <Dialog title={`Promote from ${from} to ${to}`} class="wide" close={close}>
+      <p>Nothing is written yet. The values do not pass through this browser.</p>
+      <Reading of={tried}>
+        {({ answer, etag }) => (
+          <>
+            <ChangeTable env={to} answer={answer} />
+            <DialogButtons
+              act={act}
+              close={close}
+              word={`Write to ${to}`}
+              kind="primary"
+              decide={() => {
+                act.run(write(promotion, etag), done)
+              }}
+            />
+          </>
+        )}
+      </Reading>
+    </Dialog>
+  )
+}
