@@ -51,12 +51,16 @@ export class KeyExpiry extends Effect.Service<KeyExpiry>()("@coffer/server/KeyEx
         )
       })
 
-    const announce = (fenced: Fenced): Effect.Effect<void> =>
+    /** Returns how many keys a batch has. */
+    const announceBatch = (fenced: Fenced): Effect.Effect<number> =>
       Effect.gen(function* () {
         const rows = yield* expiring({ now: yield* now, soon: yield* ago(-noticeMillis), limit: batchSize })
         for (const row of rows) yield* Effect.zipRight(fenced(announceOne(row)), nextTick)
-        if (rows.length === batchSize) yield* announce(fenced)
+        return rows.length
       })
+
+    const announce = (fenced: Fenced): Effect.Effect<void> =>
+      Effect.asVoid(Effect.repeat(announceBatch(fenced), { while: (announced) => announced === batchSize }))
 
     return { announce } as const
   })

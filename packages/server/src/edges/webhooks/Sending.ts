@@ -48,19 +48,23 @@ export const makeSending = Effect.gen(function* () {
         )
       )
 
-  /** Several workers share the due deliveries of a webhook, so that a slow answer holds back its environment alone. */
-  const work = (webhookId: WebhookId): Effect.Effect<void> =>
+  /** Sends one delivery of a webhook. Returns whether there was one. */
+  const sendNext = (webhookId: WebhookId): Effect.Effect<boolean> =>
     Effect.gen(function* () {
       const rows = yield* repo.due({ webhookId, now: yield* now, limit: workersOfWebhook })
       const next = rows.find(({ id }) => !busy.has(id))
-      if (next === undefined) return
+      if (next === undefined) return false
       busy.add(next.id)
       yield* Effect.ensuring(
         sendOne(next.id),
         Effect.sync(() => busy.delete(next.id))
       )
-      yield* work(webhookId)
+      return true
     })
+
+  /** Several workers share the due deliveries of a webhook, so that a slow answer holds back its environment alone. */
+  const work = (webhookId: WebhookId): Effect.Effect<void> =>
+    Effect.asVoid(Effect.repeat(sendNext(webhookId), { while: (hasSent) => hasSent }))
 
   /** The workers of the webhooks that have deliveries whose time has come. */
   const workers = Effect.gen(function* () {
