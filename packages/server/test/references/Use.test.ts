@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { entries, envPath, grant, outcome, removeSecret, setSecret } from "../support/Services.js"
+import { entries, envPath, grant, outcome, removeSecret, setSecret, writeBundle } from "../support/Services.js"
 import { agent, allow, ask, refusal, withUpstream, world } from "../use/World.js"
 import { copy, refer, rollback, withMoves } from "./Scene.js"
 
@@ -27,6 +27,32 @@ describe("a use of a reference", () => {
       assert.notInclude(body, "part-of-the-value")
       yield* removeSecret(ada, "PART", { force: true })
       assert.strictEqual(yield* refusal(bot), "USE_REFUSED STRIPE_KEY refers to PART, which is not there")
+    }).pipe(withMoves, withUpstream())
+  )
+
+  it.effect("is refused if the scrub would have to look for too much", () =>
+    Effect.gen(function* () {
+      const { ada, bot, other } = yield* scene
+      const names = (prefix: string, count: number) =>
+        Array.from({ length: count }, (_none, index) => `${prefix}_${index}`)
+      const texts = (keys: ReadonlyArray<string>) => keys.map((name) => `\${${name}}`).join("")
+      const all = names("PART", 70)
+      yield* writeBundle(ada, { set: Object.fromEntries(all.map((name) => [name, `a part: ${name}`])) })
+      yield* writeBundle(ada, {
+        references: { ONE: texts(all.slice(0, 32)), TWO: texts(all.slice(32, 64)), STRIPE_KEY: texts(["ONE"]) }
+      })
+      yield* ask(bot)
+      yield* refer(ada, "STRIPE_KEY", texts(["ONE", "TWO", ...all.slice(64)]))
+      assert.match(yield* refusal(bot), /^USE_REFUSED .*made of more than 64 secrets/)
+
+      // Texts of references count as well, however short the value is.
+      const long = names("LONG_".padEnd(80, "X"), 32)
+      yield* writeBundle(ada, { set: Object.fromEntries(long.map((name) => [name, ""])) })
+      const templates = names("TEMPLATE", 14)
+      yield* writeBundle(ada, { references: Object.fromEntries(templates.map((name) => [name, texts(long)])) })
+      yield* refer(ada, "STRIPE_KEY", `long enough ${texts(templates)}`)
+      assert.match(yield* refusal(bot), /^USE_REFUSED .*of more than 32 KiB of them/)
+      assert.strictEqual(other.arrived.length, 1)
     }).pipe(withMoves, withUpstream())
   )
 

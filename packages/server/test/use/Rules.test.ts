@@ -113,7 +113,7 @@ describe("a request with a secret", () => {
         const inSlot = yield* makeSlots
         const end = yield* Deferred.make<void>()
         const run = (organization: string, account: string) =>
-          Effect.provideService(inSlot(`${organization} ${account}`, Deferred.await(end)), Tenant, {
+          Effect.provideService(inSlot(`${organization} ${account}`, Deferred.await(end), Effect.fail), Tenant, {
             name: organization
           })
         const start = (organization: string, account: string) =>
@@ -134,7 +134,7 @@ describe("a request with a secret", () => {
         assert.isNull(other.unsafePoll(), "it has a slot, and no limit ends it")
         yield* Deferred.succeed(end, undefined)
         assert.strictEqual((yield* other.await)._tag, "Success")
-        assert.isTrue(Either.isRight(yield* Effect.either(inSlot("one a", Effect.void))))
+        assert.isTrue(Either.isRight(yield* Effect.either(inSlot("one a", Effect.void, Effect.fail))))
       })
   )
 })

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Fiber, TestClock } from "effect"
+import { Deferred, Effect, Either, Fiber, TestClock } from "effect"
 import { createHmac } from "node:crypto"
 import { gzipSync } from "node:zlib"
 import { Access } from "@coffer/server/access/Access"
 import { UseRules } from "@coffer/server/secrets/use-rules/UseRules"
 import { Uses } from "@coffer/server/secrets/use/Uses"
+import { Database } from "@coffer/server/database/Database"
 import { asActor, entries, envPath, key, removeSecret, setSecret, transaction } from "../support/Services.js"
 import { agent, allow, ask, host, refusal, resolver, withUpstream, world } from "./World.js"
 
@@ -14,6 +15,12 @@ const uses = Effect.flatMap(Uses, (service) =>
     service.uses
   )
 )
+
+/** The entries of refused uses, and why they were refused. */
+const refusals = Effect.map(entries(), (found) => {
+  const denied = found.filter(({ action }) => action === "access.denied")
+  return { denied, reasons: denied.map(({ metadata }) => (metadata as { reason: string }).reason) }
+})
 
 describe("a request with a secret", () => {
   it.effect("carries the value where the rule says, and comes back without it", () =>
@@ -122,8 +129,10 @@ describe("a request with a secret", () => {
       }
       assert.match(yield* refusal(bot, { body: "x" }), /^USE_REFUSED GET has no body/)
       assert.deepStrictEqual(other.arrived, [])
-      const denied = (yield* entries()).filter(({ action }) => action === "access.denied")
-      assert.isAtLeast(denied.length, 5)
+      const { reasons } = yield* refusals
+      assert.deepStrictEqual([...new Set(reasons)].sort(), ["request", "rule"])
+      // One that did not leave because there was no connection is no refusal.
+      assert.strictEqual(reasons.length, 28)
     }).pipe(withUpstream())
   )
 
@@ -194,6 +203,26 @@ describe("a request with a secret", () => {
         yield* TestClock.adjust("30 seconds")
         assert.match(yield* Fiber.join(waiting), /^UPSTREAM_FAILED .*: there was no complete answer in time/)
       }
+    }).pipe(withUpstream())
+  )
+
+  it.effect("is not sent, and changes nothing, if it waited for 30 seconds before", () =>
+    Effect.gen(function* () {
+      const { bot, other } = yield* world()
+      const { transaction: hold } = yield* Database
+      const [held, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const before = yield* Effect.fork(hold(Effect.zipRight(Deferred.succeed(held, undefined), Deferred.await(end))))
+      yield* Deferred.await(held)
+      const waiting = yield* Effect.fork(refusal(bot))
+      yield* TestClock.adjust("31 seconds")
+      yield* Deferred.succeed(end, undefined)
+      yield* Fiber.join(before)
+      assert.match(yield* Fiber.join(waiting), /^OVERLOADED the request was not sent in time, and nothing was changed/)
+      assert.deepStrictEqual(other.arrived, [])
+      assert.notInclude(
+        (yield* entries()).map(({ action }) => action),
+        "secret.use"
+      )
     }).pipe(withUpstream())
   )
 
@@ -310,9 +339,10 @@ describe("a value", () => {
       assert.notInclude(JSON.stringify(yield* ask(bot, { path: "/query?a=1" })), "Canary7")
       assert.strictEqual(other.arrived[1]?.url, "/query?a=1&api_key=sk_live_Canary7")
       yield* allow({ paths: ["/hook"], place: { in: "hmac-sha256", header: "x-signature", format: "sha256={}" } })
-      yield* ask(bot, { path: "/hook", method: "POST", body: "event" })
+      const echoed = yield* ask(bot, { path: "/hook", method: "POST", body: "event" })
       const mac = createHmac("sha256", "sk_live_Canary7").update("event").digest("hex")
       assert.strictEqual(other.arrived[2]?.headers["x-signature"], `sha256=${mac}`)
+      assert.include(echoed.body, "sha256=[scrubbed]")
     }).pipe(withUpstream())
   )
 
@@ -320,7 +350,8 @@ describe("a value", () => {
     Effect.gen(function* () {
       const place = { in: "aws-sigv4", service: "s3", region: "eu-central-1", access_key_id: "AKIDEXAMPLE" } as const
       const { bot, other } = yield* world({ paths: ["/bucket/*"], place }, "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
-      yield* ask(bot, { path: "/bucket/a%20file.txt?versionId=1", method: "POST", body: "hello" })
+      const echoed = yield* ask(bot, { path: "/bucket/a%20file.txt?versionId=1", method: "POST", body: "hello" })
+      assert.match(echoed.body ?? "", /Signature=\[scrubbed\]/)
       const [arrived] = other.arrived
       assert.match(
         arrived?.headers.authorization ?? "",
@@ -347,6 +378,26 @@ describe("a value", () => {
 })
 
 describe("a budget", () => {
+  it.effect("leaves an entry of each refusal, of the requests in flight too", () =>
+    Effect.gen(function* () {
+      const { bot, other } = yield* world({ per_minute: 6 })
+      const arrived = new Promise<void>((resolve) => {
+        other.answer = () => (other.arrived.length === 4 ? resolve() : undefined)
+      })
+      const flying = yield* Effect.forEach([1, 2, 3, 4], () => Effect.fork(ask(bot)))
+      yield* Effect.promise(() => arrived)
+      assert.match(yield* refusal(bot), /^USE_BUDGET 4 of your requests are in flight/)
+      yield* Fiber.interruptAll(flying)
+      other.answer = (response) => response.end()
+      yield* ask(bot)
+      yield* ask(bot)
+      assert.match(yield* refusal(bot), /^USE_BUDGET the rule of STRIPE_KEY allows 6 requests a minute/)
+      const { denied, reasons } = yield* refusals
+      assert.deepStrictEqual(reasons, ["concurrency", "budget"])
+      assert.deepInclude(denied[1]?.metadata, { action: "secret.use", key: "STRIPE_KEY", env: "prod", method: "GET" })
+    }).pipe(withUpstream())
+  )
+
   it.effect("is counted exactly, whatever runs at the same time", () =>
     Effect.gen(function* () {
       const { bot, other } = yield* world({ per_minute: 20 })

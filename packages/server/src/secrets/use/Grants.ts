@@ -22,9 +22,10 @@ import { isLive, termsOf } from "../use-rules/Terms.js"
 const minBytes = 8
 const maxBytes = 8_192
 
-/** What a value is made of is looked for in the response too. */
+/** What a value is made of is looked for in the response too. The search takes about 1 KiB of memory for each byte. */
 const maxParts = 64
 const maxPartBytes = 32 * 1024
+const maxBytesTogether = maxPartBytes + maxBytes
 
 const minuteMillis = 60_000
 const dayMillis = 24 * 60 * minuteMillis
@@ -83,18 +84,6 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
     const audit = yield* AuditLog
     const referring = yield* Referring
 
-    /** Records a refusal, and fails with it. */
-    const refuse = (place: Place<"secret.use">, key: SecretKey, { host, method }: Target, message: string) =>
-      Effect.zipRight(
-        audit.denied(sourceOf(place), {
-          action: "access.denied",
-          resource_type: "env",
-          resource_id: place.env.id,
-          metadata: { action: "secret.use", key, host, method }
-        }),
-        new UseRefused({ message })
-      )
-
     const grantOf = Effect.fnUntraced(function* (
       place: Place<"secret.use">,
       key: SecretKey,
@@ -112,24 +101,26 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
       )
       if (row === undefined || Either.isLeft(matched)) {
         const part = Either.isLeft(matched) ? matched.left : `account ${account}`
-        return yield* refuse(place, key, target, `${part} is in no rule of ${key}: ${hint}`)
+        return yield* new UseRefused({ message: `${part} is in no rule of ${key}: ${hint}` })
       }
       const text = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
       const { passed, value } =
         kindOf(row) === "text"
           ? { value: text, passed: [] }
-          : yield* Effect.catchTag(referring.valueOf(place, { key, text }), "ReferenceRefused", ({ message }) =>
-              refuse(place, key, target, message)
+          : yield* Effect.catchTag(
+              referring.valueOf(place, { key, text }),
+              "ReferenceRefused",
+              ({ message }) => new UseRefused({ message })
             )
       const size = sizeOf(value)
       if (size < minBytes || size > maxBytes) {
         const wrong = `the value of ${key} cannot be used by rules, which take values of ${minBytes} to ${maxBytes} bytes`
-        return yield* refuse(place, key, target, wrong)
+        return yield* new UseRefused({ message: wrong })
       }
       const parts = passed.map((part) => part.value).filter((part) => sizeOf(part) >= minBytes)
       if (parts.length > maxParts || parts.reduce((sum, part) => sum + sizeOf(part), 0) > maxPartBytes) {
         const wrong = `the value of ${key} cannot be used by rules: it is made of more than ${maxParts} secrets, or of more than ${maxPartBytes / 1024} KiB of them`
-        return yield* refuse(place, key, target, wrong)
+        return yield* new UseRefused({ message: wrong })
       }
       const granted: Granted = { key, secretId: row.id, version: row.version, value, passed, parts, ...matched.right }
       return granted
@@ -150,7 +141,11 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
 
     const wrongTogether = (granted: ReadonlyArray<Granted>): string | null => {
       const last = granted.filter(({ terms: { place } }) => place.in === "aws-sigv4")
-      return last.length > 1 ? "a request is signed by one secret at most" : null
+      if (last.length > 1) return "a request is signed by one secret at most"
+      const sizes = granted.flatMap(({ parts, value }) => [value, ...parts]).map(sizeOf)
+      return sizes.reduce((sum, size) => sum + size, 0) > maxBytesTogether
+        ? `the secrets of a request and what they are made of have at most ${maxBytesTogether / 1024} KiB together`
+        : null
     }
 
     /**

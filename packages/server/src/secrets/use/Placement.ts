@@ -51,6 +51,12 @@ export const placed = (outgoing: Outgoing, place: Exclude<Placement, { in: "aws-
   }
 }
 
+/** The signatures that a rule has put into a request. Whoever gets one could send the request again. */
+export const signaturesIn = ({ headers }: Outgoing, place: Placement): ReadonlyArray<string> => {
+  const header = place.in === "hmac-sha256" ? place.header : place.in === "aws-sigv4" ? "authorization" : null
+  return header === null ? [] : (headers[header]?.match(/[0-9a-f]{64}/g) ?? [])
+}
+
 class Sha256 {
   private readonly state
   constructor(secret?: string | ArrayBuffer | ArrayBufferView) {

@@ -9,15 +9,13 @@ const maxOfAccount = 4
 /** How long a request waits for a slot: each of those in flight takes 30 seconds at most. */
 const patience = "4 seconds"
 
-const countRefusal = Metric.increment(useRefusals("concurrency"))
-
-const ownFull = Effect.zipRight(
-  countRefusal,
-  new UseBudget({ message: `${maxOfAccount} of your requests are in flight: try again in 1 second`, retryAfter: 1 })
-)
+const ownFull = new UseBudget({
+  message: `${maxOfAccount} of your requests are in flight: try again in 1 second`,
+  retryAfter: 1
+})
 
 const allFull = Effect.zipRight(
-  countRefusal,
+  Metric.increment(useRefusals("concurrency")),
   new Overloaded({
     message: `all slots for requests with secrets are in use, ${maxOfServer} of the server and ${maxOfOrganization} of an organization: try again in 1 second`,
     retryAfter: 1
@@ -29,12 +27,13 @@ export const makeSlots = Effect.sync(() => {
   const slots = makeFairSemaphore({ permits: maxOfServer, each: maxOfOrganization })
   const taken = new Map<string, number>()
 
-  const take = (account: string): Effect.Effect<void, UseBudget> =>
-    Effect.suspend(() => {
+  /** Returns whether the account has not all of its slots. */
+  const take = (account: string): Effect.Effect<boolean> =>
+    Effect.sync(() => {
       const own = taken.get(account) ?? 0
-      if (own >= maxOfAccount) return ownFull
+      if (own >= maxOfAccount) return false
       taken.set(account, own + 1)
-      return Effect.void
+      return true
     })
 
   const giveBack = (account: string) =>
@@ -59,10 +58,15 @@ export const makeSlots = Effect.sync(() => {
       return Effect.raceFirst(slots.inside(begun), tooLate)
     })
 
-  return <A, E, R>(account: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Overloaded | UseBudget, R> =>
+  /** Runs an effect in a slot of an account, or else `refuse`. */
+  return <A, E, R, E2, R2>(
+    account: string,
+    effect: Effect.Effect<A, E, R>,
+    refuse: (full: UseBudget) => Effect.Effect<never, E2, R2>
+  ): Effect.Effect<A, E | E2 | Overloaded, R | R2> =>
     Effect.acquireUseRelease(
       take(account),
-      () => inSlot(effect),
-      () => giveBack(account)
+      (isTaken): Effect.Effect<A, E | E2 | Overloaded, R | R2> => (isTaken ? inSlot(effect) : refuse(ownFull)),
+      (isTaken) => (isTaken ? giveBack(account) : Effect.void)
     )
 })

@@ -1,26 +1,45 @@
 import { CurrentActor } from "@coffer/domain/Actor"
-import { BrokerDisabled, UpstreamFailed, UseRefused } from "@coffer/domain/Errors"
+import { BrokerDisabled, Overloaded, UpstreamFailed, type UseBudget, UseRefused } from "@coffer/domain/Errors"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { UseRequest, UseResponse } from "@coffer/domain/UseRequest"
-import { Array, Effect, Either, Exit, Metric, Redacted } from "effect"
+import { Array, Clock, Effect, Either, Exit, Metric, Redacted } from "effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { Outbound, type OutboundAnswer, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./Answer.js"
 import { type Granted, Grants } from "./Grants.js"
 import { targetOf } from "../use-rules/Match.js"
-import { type Outgoing, placed, signed } from "./Placement.js"
+import { type Outgoing, placed, signaturesIn, signed } from "./Placement.js"
 import { outgoingHeaders } from "./RequestHeaders.js"
 import { makeSlots } from "./Slots.js"
 import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
 
-const patience = "30 seconds"
+/** How long a use takes at most: waiting, granting, the request, and the scrub of its answer. */
+const patienceMillis = 30_000
+
+/** How many answers are scrubbed at once: each takes up to 60 MiB of memory meanwhile. */
+const scrubsAtOnce = { permits: 4, each: 2 }
+
+/** What is left until a time. */
+const until = (deadline: number) => Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, deadline - now))
+
+const notSent = new Overloaded({
+  message: "the request was not sent in time, and nothing was changed: try again in 1 second",
+  retryAfter: 1
+})
+
+/** Fails with Overloaded at the deadline. */
+const inTime =
+  (deadline: number) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Overloaded, R> =>
+    Effect.flatMap(until(deadline), (left): Effect.Effect<A, E | Overloaded, R> =>
+      left === 0 ? notSent : Effect.timeoutFail(effect, { duration: left, onTimeout: () => notSent })
+    )
 
 const refused = (message: string) => new UseRefused({ message })
-
-const countRefusal = (reason: RefusalReason) => () => Metric.increment(useRefusals(reason))
 
 const bodyOf = ({ body, body_base64 }: UseRequest): Either.Either<Uint8Array | null, string> => {
   if (body !== undefined && body_base64 !== undefined) return Either.left("give body or body_base64, not both")
@@ -76,6 +95,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const audit = yield* AuditLog
     const { broker, brokerUrl } = yield* ServerConfig
     const inSlot = yield* makeSlots
+    const scrubs = makeFairSemaphore(scrubsAtOnce)
 
     const enabled = broker
       ? Effect.void
@@ -87,9 +107,11 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         })
 
     /** Sends a request, and makes the response of its answer. */
-    const send = (outgoing: Outgoing, granted: ReadonlyArray<Granted>) =>
+    const send = (outgoing: Outgoing, granted: ReadonlyArray<Granted>, timeout: number) =>
       Effect.gen(function* () {
-        const values = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
+        const used = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
+        const signatures = granted.flatMap(({ terms }) => signaturesIn(outgoing, terms.place))
+        const values = [...used, ...signatures]
         const terms = strictest(granted.map(({ terms }) => terms))
         const { body, headers, url } = outgoing
         const answer: OutboundAnswer = yield* outbound.request({
@@ -97,14 +119,14 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
           method: outgoing.method,
           headers,
           ...(body !== null && { body }),
-          timeout: patience,
+          timeout,
           maxBytes: bytesToRead(terms.max_kib, values)
         })
-        const response = yield* responseOf(answer, values, terms)
+        const response = yield* scrubs.inside(responseOf(answer, values, terms))
         return { response, bytes: answer.body.length } satisfies Sent
       }).pipe(
         // The limit of the request ends with its last byte; this one covers decompression and the scrub too.
-        Effect.timeoutFail({ duration: patience, onTimeout: () => new OutboundError({ reason: "timeout" }) })
+        Effect.timeoutFail({ duration: timeout, onTimeout: () => new OutboundError({ reason: "timeout" }) })
       )
 
     /** The second entry: what came of a request that left. */
@@ -138,30 +160,67 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       return audit.write(sourceOf(place), first, ...rest)
     }
 
-    const make = (path: EnvPath, request: UseRequest) =>
+    /** Counts and records a refusal. In a transaction, its entry is written after the end. */
+    const recordRefusal = (
+      place: Place<"secret.use">,
+      { method, secrets }: UseRequest,
+      reason: RefusalReason,
+      host?: string
+    ) => {
+      const [key, ...others] = secrets
+      const keys = others.length === 0 ? { key } : { keys: secrets.map((one) => ({ key: one })) }
+      return Effect.zipRight(
+        Metric.increment(useRefusals(reason)),
+        audit.denied(sourceOf(place), {
+          action: "access.denied",
+          resource_type: "env",
+          resource_id: place.env.id,
+          metadata: { action: "secret.use", ...keys, ...(host !== undefined && { host }), method, reason }
+        })
+      )
+    }
+
+    /** Refuses a request before its transaction. */
+    const refuse = <E extends UseBudget | UseRefused>(
+      path: EnvPath,
+      request: UseRequest,
+      reason: RefusalReason,
+      refusal: E
+    ) =>
+      access
+        .env(path, "secret.use")
+        .pipe(Effect.flatMap((place) => Effect.zipRight(recordRefusal(place, request, reason), Effect.fail(refusal))))
+
+    const make = (path: EnvPath, request: UseRequest, deadline: number) =>
       Effect.gen(function* () {
-        const { target, ...asked } = yield* Effect.tapError(askedOf(request), countRefusal("request"))
+        const { target, ...asked } = yield* Effect.catchTag(askedOf(request), "UseRefused", (refusal) =>
+          refuse(path, request, "request", refusal)
+        )
         const [firstKey, ...otherKeys] = request.secrets
         if (firstKey === undefined) return yield* refused("name at least one secret")
-        const { grant, place } = yield* access
-          .change(access.env(path, "secret.use"), (place) =>
-            Effect.gen(function* () {
-              const grant = yield* grants.grant(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
-              // Before the commit: what cannot be sent must not be counted.
-              const outgoing = "refusal" in grant ? null : yield* outgoingOf(asked, grant.granted)
-              return { place, grant: outgoing === null || "refusal" in grant ? grant : { ...grant, outgoing } }
-            })
+        const made = yield* access.change(access.env(path, "secret.use"), (place) => {
+          const recorded = (reason: RefusalReason) => () => recordRefusal(place, request, reason, target.host)
+          return Effect.gen(function* () {
+            const grant = yield* grants.grant(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
+            // Before the commit: what cannot be sent must not be counted.
+            if (!("refusal" in grant)) {
+              const { granted } = grant
+              return { place, granted, outgoing: yield* outgoingOf(asked, granted) }
+            }
+            if (grant.refusal._tag === "ApprovalNeeded") yield* Metric.increment(useRefusals("approval"))
+            else yield* recorded("approval")()
+            return { refusal: grant.refusal }
+          }).pipe(
+            inTime(deadline),
+            Effect.tapErrorTag("UseRefused", recorded("rule")),
+            Effect.tapErrorTag("UseBudget", recorded("budget"))
           )
-          .pipe(
-            // Outside of the transaction, which may run several times.
-            Effect.tapErrorTag("UseRefused", countRefusal("rule")),
-            Effect.tapErrorTag("UseBudget", countRefusal("budget"))
-          )
-        if ("refusal" in grant) return yield* Effect.zipRight(countRefusal("approval")(), Effect.fail(grant.refusal))
-        if (!("outgoing" in grant)) return yield* Effect.dieMessage("a request was granted that was not made")
+        })
+        if (made.refusal !== undefined) return yield* Effect.fail(made.refusal)
+        const { granted, outgoing, place } = made
         yield* Metric.increment(usesMade)
-        const { response } = yield* send(grant.outgoing, grant.granted).pipe(
-          Effect.onExit((exit) => recordAnswer(place, grant.granted, exit)),
+        const { response } = yield* send(outgoing, granted, yield* until(deadline)).pipe(
+          Effect.onExit((exit) => recordAnswer(place, granted, exit)),
           Effect.tapError((failure) =>
             Metric.increment(upstreamFailures(typeof failure === "string" ? failure : failure.reason))
           ),
@@ -177,7 +236,8 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       Effect.fnUntraced(function* (path: EnvPath, request: UseRequest) {
         yield* enabled
         const { id } = yield* CurrentActor
-        return yield* inSlot(id, make(path, request))
+        const deadline = (yield* Clock.currentTimeMillis) + patienceMillis
+        return yield* inSlot(id, make(path, request, deadline), (full) => refuse(path, request, "concurrency", full))
       })
     )
 

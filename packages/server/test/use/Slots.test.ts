@@ -1,0 +1,92 @@
+import { Tenant } from "@coffer/server/base/Tenant"
+import { makeSlots } from "@coffer/server/secrets/use/Slots"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Either, Fiber, Option, TestClock, TestContext } from "effect"
+import fc from "fast-check"
+
+/** A request of one of three accounts of one of four organizations. */
+const request = fc.record({ organization: fc.nat({ max: 3 }), account: fc.nat({ max: 2 }) })
+
+/** A request that starts, or the end or interruption of one that started before. */
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("start" as const), request }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("end" as const, "interrupt" as const), index: fc.nat() }) }
+)
+
+describe("the slots of uses", () => {
+  it("are never more than 4 of an account, 8 of an organization and 16 of the server, and are all given back", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 80 }), (steps) =>
+        Effect.gen(function* () {
+          const inSlot = yield* makeSlots
+          const running: Array<typeof request extends fc.Arbitrary<infer A> ? A : never> = []
+          const started: Array<{
+            readonly end: Deferred.Deferred<void>
+            readonly fiber: Fiber.RuntimeFiber<unknown, unknown>
+          }> = []
+          const most = (key: (one: (typeof running)[number]) => string): number => {
+            const counts = new Map<string, number>()
+            for (const one of running) counts.set(key(one), (counts.get(key(one)) ?? 0) + 1)
+            return Math.max(0, ...counts.values())
+          }
+          for (const one of steps) {
+            if (one.do === "start") {
+              const { account, organization } = one.request
+              const end = yield* Deferred.make<void>()
+              const inFlight = Effect.acquireUseRelease(
+                Effect.sync(() => running.push(one.request)),
+                () => Deferred.await(end),
+                () => Effect.sync(() => running.splice(running.indexOf(one.request), 1))
+              )
+              const fiber = yield* inSlot(`${organization} ${account}`, inFlight, Effect.fail).pipe(
+                Effect.provideService(Tenant, { name: `${organization}` }),
+                Effect.fork
+              )
+              started.push({ end, fiber })
+            } else {
+              const chosen = started[one.index % Math.max(1, started.length)]
+              if (chosen !== undefined) {
+                yield* one.do === "end" ? Deferred.succeed(chosen.end, undefined) : Fiber.interruptFork(chosen.fiber)
+              }
+            }
+            yield* Effect.yieldNow()
+            yield* Effect.yieldNow()
+            assert.isAtMost(running.length, 16)
+            assert.isAtMost(
+              most(({ organization }) => `${organization}`),
+              8
+            )
+            assert.isAtMost(
+              most(({ account, organization }) => `${organization} ${account}`),
+              4
+            )
+          }
+          for (const { end } of started) yield* Deferred.succeed(end, undefined)
+          yield* TestClock.adjust("1 minute")
+          for (const { fiber } of started) yield* Fiber.await(fiber)
+          assert.deepStrictEqual(running, [])
+
+          // All permits are there again: 8 for each of two organizations at once.
+          const end = yield* Deferred.make<void>()
+          const full = yield* Effect.forEach([0, 1], (organization) =>
+            Effect.forEach([0, 1], (account) =>
+              Effect.forEach([1, 2, 3, 4], () =>
+                inSlot(`${organization} ${account}`, Deferred.await(end), Effect.fail).pipe(
+                  Effect.provideService(Tenant, { name: `${organization}` }),
+                  Effect.either,
+                  Effect.fork
+                )
+              )
+            )
+          )
+          yield* TestClock.adjust("10 seconds")
+          const polled = yield* Effect.forEach(full.flat(2), Fiber.poll)
+          assert.isTrue(polled.every(Option.isNone), "each has a slot, and none was refused")
+          yield* Deferred.succeed(end, undefined)
+          for (const fiber of full.flat(2)) assert.isTrue(Either.isRight(yield* Fiber.join(fiber)))
+        }).pipe(Effect.provide(TestContext.TestContext), Effect.runPromise)
+      ),
+      { numRuns: 60 }
+    )
+  })
+})
