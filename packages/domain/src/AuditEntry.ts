@@ -26,6 +26,7 @@ export const auditActions = [
   "secret.set",
   "secret.read",
   "secret.check",
+  "secret.compare",
   "secret.delete",
   "secret.update",
   "secret.due",

@@ -19,6 +19,7 @@ const unsent: ReadonlySet<string> = new Set<AuditAction>([
   "org.delete",
   "secret.read",
   "secret.check",
+  "secret.compare",
   "secret.use",
   "secret.answer",
   "user.disable",

@@ -27,8 +27,8 @@ describe("the address of a webhook", () => {
 
 describe("the events of webhooks", () => {
   it("are changes and announcements: no reads, and no logins", () => {
-    const read = ["secret.read", "secret.check", "secret.use", "secret.answer", "auth.login"]
-    assert.deepStrictEqual(read.map(eventOfAction), [null, null, null, null, null])
+    const read = ["secret.read", "secret.check", "secret.compare", "secret.use", "secret.answer", "auth.login"]
+    assert.deepStrictEqual(read.map(eventOfAction), [null, null, null, null, null, null])
     assert.strictEqual(eventOfAction("org.member_invite"), "member.invite")
   })
 

@@ -8,6 +8,7 @@ import {
   Forbidden,
   LimitExceeded,
   PatternBroken,
+  RateLimited,
   ReferenceRefused,
   UseWidens
 } from "../Errors.js"
@@ -146,13 +147,14 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(answer(Matrix, "The matrix, keys in byte order"))
       .addSuccess(answer(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
       .addError(Forbidden)
+      .addError(RateLimited)
       .annotate(Requires, "env.list")
       .annotate(LargeAnswer, 8 * 1024 * 1024)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Compare the keys of all environments of a project, without returning values")
       .annotate(
         OpenApi.Description,
-        `For any member. The cells of an environment are null without \`read\` on it. Without \`envs\`, the matrix has the first ${maxMatrixEnvironments} environments by name, and \`others\` names the rest. Values are decrypted only to compare them, and no audit entry is made. Send the \`ETag\` of a response as \`If-None-Match\` to get 304 while nothing has changed.`
+        `For any member. The cells of an environment are null without \`read\` on it. Without \`envs\`, the matrix has the first ${maxMatrixEnvironments} environments by name, and \`others\` names the rest. Values are decrypted only to compare them; only a comparison by an account with \`reveal: false\` makes an audit entry, and it may make 60 an hour. Send the \`ETag\` of a response as \`If-None-Match\` to get 304 while nothing has changed.`
       )
   )
   .add(
@@ -212,7 +214,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Write and delete secrets of an environment, all or nothing")
       .annotate(
         OpenApi.Description,
-        "At most 2,000 keys. An unchanged value gets no new version. With `If-Match`, nothing is written if the environment has changed since that ETag. CONFLICT if other secrets refer to a key in `delete`. `warnings` names changes against what the project declares."
+        "At most 2,000 keys. An unchanged value gets no new version. To an account with `reveal: false`, `dry_run` reports each existing key in `set` or `references` as updated, whatever its value. With `If-Match`, nothing is written if the environment has changed since that ETag. CONFLICT if other secrets refer to a key in `delete`. `warnings` names changes against what the project declares."
       )
   )
   .add(
@@ -251,7 +253,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Copy secrets from another environment, without returning values")
       .annotate(
         OpenApi.Description,
-        "Copies all keys, or those in `keys`. The caller needs `read` on the source and `write` on the target. The `ETag` of the response covers both environments: send it as `If-Match` to write only if neither has changed since."
+        "Copies all keys, or those in `keys`. The caller needs `read` on the source and `write` on the target. The `ETag` of the response covers both environments: send it as `If-Match` to write only if neither has changed since. To an account with `reveal: false`, `dry_run` reports each existing key as updated, whatever its value."
       )
   )
   .add(
@@ -260,13 +262,14 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setUrlParams(Schema.Struct({ with: OtherEnv, resolved: optional(ResolvedParameter) }))
       .addSuccess(answer(Diff, "The keys of both environments"))
       .addError(Forbidden)
+      .addError(RateLimited)
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
       .annotate(OpenApi.Summary, "Compare the keys of two environments, without returning values")
       .annotate(
         OpenApi.Description,
-        "`with` names the other environment of the same project. The caller needs `read` on both. References are compared by their text, or with `resolved=1` by the values that they lead to, for which the caller needs `read` on every environment that they pass."
+        "`with` names the other environment of the same project. The caller needs `read` on both. References are compared by their text, or with `resolved=1` by the values that they lead to, for which the caller needs `read` on every environment that they pass, and must not be an account with `reveal: false`. Such an account compares at most 60 times an hour, each with an audit entry."
       )
   )
   .add(

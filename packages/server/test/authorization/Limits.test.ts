@@ -391,3 +391,89 @@ describe("a copy between environments", () => {
     }
   })
 })
+
+describe("an account that is never given values", () => {
+  /** The world with an account that writes prod and staging and may not reveal. */
+  const blindWriter = async () => {
+    const world = await build()
+    const env = (name: string) => `${world.org}/projects/web/envs/${name}`
+    const blind = await service.account(ada, world.name, { reveal: false })
+    await service.grant(ada, world.name, blind, "write", "web", "*")
+    return { world, env, blind }
+  }
+
+  it("learns from no dry run whether a value is the one that it sends", async () => {
+    const { blind, env } = await blindWriter()
+    await service.do(ada, "PUT", `${env("prod")}/secrets/PIN`, { value: "4711" })
+    // A large write is planned before its transaction.
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_none, index) => [`NEW_${index}`, "x"]))
+    for (const others of [{}, many]) {
+      const change = async (caller: Caller, pin: string) => {
+        const body = { set: { ...others, PIN: pin }, dry_run: true }
+        const { data } = await service.do(caller, "PATCH", `${env("prod")}/bundle`, body)
+        return data.find(({ key }: Json) => key === "PIN")
+      }
+      assert.strictEqual((await change(ada, "4711")).change, "unchanged")
+      assert.strictEqual((await change(ada, "0815")).change, "updated")
+      assert.deepStrictEqual(await change(blind, "4711"), await change(blind, "0815"))
+    }
+    const written = await service.do(blind, "PATCH", `${env("prod")}/bundle`, { set: { PIN: "4711" } })
+    assert.strictEqual(written.data[0].change, "unchanged", "an equal value still gets no version")
+    const copies = async (caller: Caller, dry_run: boolean) => {
+      const body = { from: "prod", keys: ["PIN"], dry_run }
+      const { data } = await service.do(caller, "POST", `${env("staging")}/copy`, body)
+      return data[0].change
+    }
+    assert.strictEqual(await copies(blind, false), "created")
+    assert.deepStrictEqual([await copies(ada, true), await copies(blind, true)], ["unchanged", "updated"])
+    await service.do(ada, "PUT", `${env("staging")}/secrets/PIN`, { value: "0815" })
+    assert.deepStrictEqual([await copies(ada, true), await copies(blind, true)], ["updated", "updated"])
+  })
+
+  it("learns from no refused write whether a value is the one that it sends", async () => {
+    const { blind, env, world } = await blindWriter()
+    await service.do(ada, "PUT", `${env("prod")}/secrets/PIN`, { value: "4711" })
+    const project = `${world.org}/projects/web`
+    await service.do(ada, "PUT", `${project}/declared/PIN`, { required_in: [], pattern: "^never$" })
+    await service.do(ada, "PATCH", project, { strict: true })
+    for (const PIN of ["4711", "0815"]) {
+      const body = { set: { PIN } }
+      assert.strictEqual(await service.status(blind, "PATCH", `${env("prod")}/bundle`, body), 409, PIN)
+    }
+  })
+
+  it("compares values 60 times an hour, each with an entry", async () => {
+    const { blind, env, world } = await blindWriter()
+    const status = async (caller: Caller, method: string, path: string) => service.status(caller, method, path)
+    const compare = (index: number) =>
+      index % 2 === 0 ? `${env("staging")}/diff?with=prod` : `${world.org}/projects/web/matrix`
+    for (let index = 0; index < 60; index++) assert.strictEqual(await status(blind, "GET", compare(index)), 200)
+    for (const index of [0, 1]) {
+      assert.strictEqual(await status(blind, "GET", compare(index)), 429)
+      assert.strictEqual(await status(ada, "GET", compare(index)), 200)
+    }
+    const found = await service.entries(ada, `${world.org}/audit-logs`, "secret.compare")
+    assert.strictEqual(found.length, 60)
+    assert.deepInclude(found[1].metadata, { project: "web", env: "staging", with: "prod" })
+    assert.sameMembers(found[0].metadata.with, ["prod", "staging", "dev"])
+  })
+
+  it("compares references by their texts alone, and a refused comparison is recorded", async () => {
+    const { blind, env, world } = await blindWriter()
+    const references = { GUESS_1: "${prod:SHARED}", GUESS_2: "${prod:SHARED}" }
+    await service.do(blind, "PATCH", `${env("staging")}/bundle`, { references })
+    await service.do(blind, "PATCH", `${env("prod")}/bundle`, {
+      set: { GUESS_1: `${world.canary} of prod`, GUESS_2: "no" }
+    })
+    const compare = async (caller: Caller) => service.call(caller, "GET", `${env("staging")}/diff?with=prod&resolved=1`)
+    const shown = await compare(ada)
+    const statuses = Object.fromEntries(shown.body.data.map(({ key, status }: Json) => [key, status]))
+    assert.deepInclude(statuses, { GUESS_1: "same", GUESS_2: "different" })
+    const refused = await compare(blind)
+    assert.strictEqual(refused.status, 403)
+    assert.match(refused.body.error.message, /reveal: false/)
+    const [entry] = await service.entries(ada, `${world.org}/audit-logs`, "access.denied")
+    assert.deepInclude(entry.metadata, { action: "secret.read", env: "staging" })
+    assert.strictEqual(await service.status(blind, "GET", `${env("staging")}/diff?with=prod`), 200)
+  })
+})

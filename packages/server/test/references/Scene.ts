@@ -104,7 +104,9 @@ export const diff = (actor: Actor, one: string, other: string, resolved: boolean
   Effect.gen(function* () {
     const access = yield* Access
     const compare = (env: string) => access.env(envPath(env), "secret.compare").pipe(asActor(actor))
-    const { data } = yield* (yield* Promotion).diff(yield* compare(one), yield* compare(other), resolved)
+    const read = (env: string) => access.env(envPath(env), "secret.read").pipe(asActor(actor))
+    const reading = resolved ? { here: yield* read(one), there: yield* read(other) } : undefined
+    const { data } = yield* (yield* Promotion).diff(yield* compare(one), yield* compare(other), reading)
     return Object.fromEntries(data.map(({ key, status }) => [key, status]))
   })
 

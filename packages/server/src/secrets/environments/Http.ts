@@ -80,21 +80,28 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         )
       )
       .handle("copy", ({ headers, path, payload }) =>
-        respondWritten(
-          access.change(
-            Effect.all({
-              to: access.env(path, "secret.write"),
-              from: access.env({ ...path, env_name: payload.from }, "secret.copy")
-            }),
-            ({ from, to }) => promotion.copy(to, from, payload, headers["if-match"])
+        Effect.suspend(() => {
+          const to = access.env(path, "secret.write")
+          const from = access.env({ ...path, env_name: payload.from }, "secret.copy")
+          return respondWritten(
+            Effect.flatMap(promotion.prepare(Effect.all({ to, from }), payload), (prepared) =>
+              access.change(to, (to) =>
+                Effect.flatMap(from, (from) => promotion.copy(to, from, payload, headers["if-match"], prepared))
+              )
+            )
           )
-        )
+        })
       )
       .handle("diff", ({ path, urlParams }) =>
         Effect.gen(function* () {
+          const other = { ...path, env_name: urlParams.with }
           const here = yield* access.env(path, "secret.compare")
-          const there = yield* access.env({ ...path, env_name: urlParams.with }, "secret.compare")
-          return yield* differences(yield* promotion.diff(here, there, urlParams.resolved))
+          const there = yield* access.env(other, "secret.compare")
+          const reading =
+            urlParams.resolved === true
+              ? { here: yield* access.env(path, "secret.read"), there: yield* access.env(other, "secret.read") }
+              : undefined
+          return yield* differences(yield* promotion.diff(here, there, reading))
         })
       )
       .handle("revisions", ({ path, urlParams }) =>

@@ -66,7 +66,7 @@ export class Referring extends Effect.Service<Referring>()("@coffer/server/Refer
 
     /** The values that references lead to. Fails with ReferenceRefused for the first that leads to none. */
     const valuesOf = Effect.fnUntraced(function* (
-      place: Place<"secret.compare">,
+      place: Place<"secret.read">,
       sources: ReadonlyArray<Source>
     ): Effect.fn.Return<ReadonlyMap<SecretKey, Value>, ReferenceRefused> {
       if (sources.length === 0) return new Map()

@@ -19,7 +19,7 @@ import { type Value, Versions } from "../stored/Versions.js"
 import { type Node, nodeId } from "./Graph.js"
 
 /** The rights under which references can be passed: what the caller came for, it needs in every environment on the way. */
-export type Resolving = "secret.read" | "secret.use" | "secret.compare"
+export type Resolving = "secret.read" | "secret.use"
 
 /** A reference to resolve: the text that stands at a key of the place. */
 export interface Source {

@@ -15,7 +15,7 @@ import { type Passage, referenceRefused, Referring } from "../references/Referri
 import type { Source } from "../references/Resolver.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { Changes, type Draft, type Wanted } from "./Changes.js"
+import { Changes, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, etagOfAll } from "../stored/ETag.js"
 import { missingEnvironment, SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
@@ -235,7 +235,11 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
 
     /** Does the work of a large write that needs no transaction. Call it before the transaction of `write`. */
     const prepare = <E, R>(entering: Effect.Effect<Place<"secret.write">, E, R>, request: BundleWrite) =>
-      Effect.flatMap(wantedOf(request), (wanted) => changes.draft(entering, wanted))
+      Effect.flatMap(wantedOf(request), (wanted) =>
+        wanted.size <= smallChange
+          ? Effect.succeed(null)
+          : Effect.flatMap(entering, (place) => changes.draft(place, wanted, request.dry_run === true))
+      )
 
     /**
      * Sets and deletes secrets atomically. An equal value gets no new version. Fails with Conflict if `ifMatch` does
@@ -252,10 +256,13 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const at = yield* now
         const totals = yield* changes.claim(place.env)
         yield* checkCurrent(place, ifMatch, totals.revision)
-        const steps = yield* changes.plan(place, totals, wanted, { draft })
+        const dryRun = request.dry_run === true
+        const steps = changes.isCurrent(draft, place, totals)
+          ? draft.steps
+          : yield* changes.plan(place, totals, wanted, { dryRun })
         const written = yield* changes.apply(place, totals, steps, {
           at,
-          dryRun: request.dry_run === true,
+          dryRun,
           references: { force: request.force === true },
           warnings: yield* changes.measure(place, totals, steps, "given"),
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })

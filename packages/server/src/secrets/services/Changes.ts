@@ -14,7 +14,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { ChangesRepo, type Totals } from "../stored/ChangesRepo.js"
 import { checkLimits } from "../stored/Limits.js"
 import type { Arrival } from "../references/ReferenceRules.js"
-import type { Move } from "../use-rules/Widening.js"
+import { mayReveal, type Move } from "../use-rules/Widening.js"
 import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { kindOf, type Sealed } from "../../keys/Envelope.js"
 import { type Admitted, type Change, type Options, referenceAt, References } from "../references/References.js"
@@ -24,7 +24,7 @@ import { type Content, type NewValue, sizeOf, Versions, type WrittenAt } from ".
 const stepsAtOnce = 16
 
 /** Changes of more keys are planned and encrypted before their transaction, which keeps other writers waiting. */
-const smallChange = 50
+export const smallChange = 50
 
 /** The requested changes by key: what to set, or null to delete the secret. */
 export type Wanted = ReadonlyMap<SecretKey, Content | null>
@@ -33,7 +33,7 @@ export type Wanted = ReadonlyMap<SecretKey, Content | null>
 type Replaced = Pick<WholeRow, "id" | "version" | "value_bytes">
 
 /** A version that was encrypted before the transaction. */
-interface SealedBefore {
+export interface SealedBefore {
   readonly id: SecretId
   readonly columns: Sealed
 }
@@ -54,7 +54,13 @@ export type Step =
       readonly sealed?: SealedBefore
     }
   | { readonly change: "deleted"; readonly key: SecretKey; readonly row: Replaced }
-  | { readonly change: "unchanged"; readonly key: SecretKey; readonly version: number }
+  | {
+      readonly change: "unchanged"
+      readonly key: SecretKey
+      readonly version: number
+      /** The value that was compared. */
+      readonly content?: Content
+    }
 
 /** A plan that holds as long as its environment has the same revision. */
 export interface Draft {
@@ -123,6 +129,10 @@ const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): 
 const measuredIn = (step: Step): ReadonlyArray<Measured> =>
   step.change === "unchanged" ? [] : measuredOf(step.key, step.change === "deleted" ? null : step.content)
 
+/** As `measuredIn`, also for a value that is unchanged: whether it was measured would tell that it is. */
+const alwaysMeasuredIn = (step: Step): ReadonlyArray<Measured> =>
+  step.change !== "unchanged" ? measuredIn(step) : step.content === undefined ? [] : measuredOf(step.key, step.content)
+
 /** Returns the action and the metadata of the audit entry for a secret that was set. */
 export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "action"> & { readonly metadata: object }
 
@@ -149,7 +159,8 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       place: Place<"secret.write">,
       row: WholeRow | undefined,
       key: SecretKey,
-      content: Content | null
+      content: Content | null,
+      compares: boolean
     ) {
       if (row === undefined) {
         const absent: Step =
@@ -161,24 +172,36 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       const step: Step =
         content === null
           ? { change: "deleted", key, row: { id, version, value_bytes } }
-          : (yield* isSame(place, row, content))
-            ? { change: "unchanged", key, version }
+          : compares && (yield* isSame(place, row, content))
+            ? { change: "unchanged", key, version, content }
             : { change: "updated", key, content, row: { id, version, value_bytes } }
       return step
     })
+
+    /**
+     * Whether steps may say that a value is unchanged. Accounts that are never given values could test guesses by dry runs, which
+     * no audit entry records.
+     */
+    const mayCompare = ({ actor }: Place<"secret.write">, dryRun: boolean): boolean => !dryRun || mayReveal(actor)
+
+    /** Whether a draft holds in the transaction. */
+    const isCurrent = (draft: Draft | null, { env }: Place<"secret.write">, totals: Totals): draft is Draft =>
+      draft?.envId === env.id && draft.revision === totals.revision
 
     /** Returns the steps for the wanted changes, merged with the `settled` steps in byte order of their keys. */
     const plan = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       totals: Totals,
       wanted: Wanted,
-      { draft = null, settled = [] }: { readonly settled?: ReadonlyArray<Step>; readonly draft?: Draft | null } = {}
+      { dryRun, settled = [] }: { readonly dryRun: boolean; readonly settled?: ReadonlyArray<Step> }
     ) {
-      if (draft?.envId === place.env.id && draft.revision === totals.revision) return draft.steps
       // Pages of the whole environment take fewer statements than many keys.
       const keys = wanted.size > totals.secret_count / 20 ? undefined : [...wanted.keys()]
       const rows = new Map((yield* repo.select(place.env.id, keys)).map((row) => [row.key, row]))
-      const steps = yield* forEachInSlices([...wanted], ([key, content]) => stepOf(place, rows.get(key), key, content))
+      const compares = mayCompare(place, dryRun)
+      const steps = yield* forEachInSlices([...wanted], ([key, content]) =>
+        stepOf(place, rows.get(key), key, content, compares)
+      )
       return [...settled, ...steps].sort(inByteOrder)
     })
 
@@ -190,20 +213,18 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     })
 
     /**
-     * Plans a large change outside of its transaction, and encrypts its values. Returns null for a small one. If the environment
+     * Plans a large change outside of its transaction, and encrypts its values. Returns null if the environment is removed. If it
      * changes before the transaction, the transaction plans again.
      */
-    const draft = Effect.fnUntraced(function* <E, R>(
-      entering: Effect.Effect<Place<"secret.write">, E, R>,
-      wanted: Wanted
-    ) {
-      if (wanted.size <= smallChange) return null
-      const place = yield* entering
+    const draft = Effect.fnUntraced(function* (place: Place<"secret.write">, wanted: Wanted, dryRun: boolean) {
       const contents = yield* repo.contents(place.env.id, undefined)
       if (contents === undefined) return null
       const rows = new Map(contents.secrets.map((row) => [row.key, row]))
+      const compares = mayCompare(place, dryRun)
       const steps = yield* forEachInSlices([...wanted], ([key, content]) =>
-        Effect.flatMap(stepOf(place, rows.get(key), key, content), (step) => sealedStep(place, step))
+        Effect.flatMap(stepOf(place, rows.get(key), key, content, compares), (step) =>
+          dryRun ? Effect.succeed(step) : sealedStep(place, step)
+        )
       )
       const { revision } = contents
       return { envId: place.env.id, revision, steps: steps.sort(inByteOrder) } satisfies Draft
@@ -262,7 +283,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       totals: Totals,
       steps: ReadonlyArray<Step>,
       values: "given" | "moved"
-    ) => measure(place, totals, steps.flatMap(measuredIn), values)
+    ) => measure(place, totals, steps.flatMap(mayReveal(place.actor) ? measuredIn : alwaysMeasuredIn), values)
 
     const measureRestoredSteps = (place: Place<"secret.write">, totals: Totals, steps: ReadonlyArray<Step>) =>
       measureRestored(place, totals, steps.flatMap(measuredIn))
@@ -315,7 +336,15 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return bundleWritten(revision, steps, warnings)
     })
 
-    return { claim, draft, plan, measure: measureSteps, measureRestored: measureRestoredSteps, apply } as const
+    return {
+      claim,
+      draft,
+      isCurrent,
+      plan,
+      measure: measureSteps,
+      measureRestored: measureRestoredSteps,
+      apply
+    } as const
   }),
   dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default, WriteChecks.Default]
 }) {}

@@ -16,6 +16,7 @@ import { traced } from "../../base/tracing/Traced.js"
 import { etagOf, etagOfAll } from "../stored/ETag.js"
 import { MatrixRepo } from "../stored/MatrixRepo.js"
 import { Versions } from "../stored/Versions.js"
+import { Comparisons } from "./Comparisons.js"
 
 interface Column extends Within {
   readonly id: EnvId
@@ -35,6 +36,7 @@ interface OpenRow {
 export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/server/ProjectMatrix", {
   effect: Effect.gen(function* () {
     const { within } = yield* Access
+    const comparisons = yield* Comparisons
     const environments = yield* EnvironmentsRepo
     const repo = yield* MatrixRepo
     const versions = yield* Versions
@@ -129,6 +131,11 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
         const { columns, others } = yield* columnsOf(place, wanted)
         const known = tagOf(columns, others)
         if (ifNoneMatch !== undefined && namesETag(ifNoneMatch, known)) return { etag: known, found: undefined }
+        yield* comparisons.admit(place, {
+          resource_type: "project",
+          resource_id: place.project.id,
+          metadata: { with: columns.flatMap(({ name, place }) => (place === null ? [] : [name])) }
+        })
         const rows = new Map<SecretKey, OpenRow>()
         const digestKey = randomBytes(32)
         const filled = yield* Effect.forEach(columns, (column, index) =>
@@ -144,5 +151,5 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
 
     return { read } as const
   }),
-  dependencies: [EnvironmentsRepo.Default, MatrixRepo.Default, Versions.Default]
+  dependencies: [Comparisons.Default, EnvironmentsRepo.Default, MatrixRepo.Default, Versions.Default]
 }) {}

@@ -1,4 +1,5 @@
 import type { DecryptionFailed } from "@coffer/domain/Errors"
+import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Diff } from "@coffer/domain/Secret"
 import { Effect, Redacted } from "effect"
@@ -11,13 +12,34 @@ import { traced } from "../../base/tracing/Traced.js"
 import { Widening } from "../use-rules/Widening.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { checkFound } from "./Bundles.js"
-import { arrivalsOf, Changes, movesOf, type Wanted } from "./Changes.js"
+import { arrivalsOf, Changes, type Draft, movesOf, smallChange, type Wanted } from "./Changes.js"
+import { Comparisons } from "./Comparisons.js"
 import { checkMatch, etagOf } from "../stored/ETag.js"
+import type { Totals } from "../stored/ChangesRepo.js"
 import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { Referring } from "../references/Referring.js"
-import { type Content, Versions } from "../stored/Versions.js"
+import { type Content, type Value, Versions } from "../stored/Versions.js"
 
 type Status = "only_here" | "only_there" | "same" | "different"
+
+/** The environments of a copy. */
+export interface Ends {
+  readonly to: Place<"secret.write">
+  readonly from: Place<"secret.copy">
+}
+
+interface CopyRequest {
+  readonly keys?: ReadonlyArray<SecretKey>
+  readonly dry_run?: boolean
+}
+
+/** A copy that was planned before its transaction. It holds as long as both environments have the same revisions. */
+export interface Prepared {
+  readonly envId: EnvId
+  readonly revision: number
+  readonly source: ReadonlyArray<WholeRow>
+  readonly draft: Draft | null
+}
 
 /** Copies and compares the values of two environments without showing them. */
 export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promotion", {
@@ -29,6 +51,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
     const referring = yield* Referring
+    const comparisons = yield* Comparisons
 
     /**
      * Claims both environments in the order of their ids. Otherwise two copies in opposite directions could deadlock on
@@ -43,6 +66,48 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       return { target: yield* changes.claim(to.env), origin }
     })
 
+    /** The current values of secrets. */
+    const valuesOf = (from: Place<"secret.copy">, source: ReadonlyArray<WholeRow>) =>
+      Effect.map(
+        forEachInSlices(source, (secret) =>
+          Effect.map(
+            versions.open(from, secret, secret),
+            (value) => [secret.key, { kind: kindOf(secret), value }] as const
+          )
+        ),
+        (values): Wanted => new Map(values)
+      )
+
+    /** Does the work of a large copy that needs no transaction. Call it before the transaction of `copy`. */
+    const prepare = Effect.fnUntraced(function* <E, R>(
+      entering: Effect.Effect<Ends, E, R>,
+      { dry_run, keys }: CopyRequest
+    ) {
+      if (keys !== undefined && keys.length <= smallChange) return null
+      const { from, to } = yield* entering
+      const source = yield* repo.contents(from.env.id, keys)
+      if (source === undefined || source.secrets.length <= smallChange) return null
+      const draft = yield* changes.draft(to, yield* valuesOf(from, source.secrets), dry_run === true)
+      const { revision, secrets } = source
+      return { envId: from.env.id, revision, source: secrets, draft } satisfies Prepared
+    })
+
+    /** The source of a copy and its steps, as they were prepared or as they are now. */
+    const stepsOf = Effect.fnUntraced(function* (
+      { from, to }: Ends,
+      { origin, target }: { readonly origin: Totals; readonly target: Totals },
+      { dry_run, keys }: CopyRequest,
+      prepared: Prepared | null
+    ) {
+      if (prepared?.envId === from.env.id && prepared.revision === origin.revision) {
+        const { draft, source } = prepared
+        if (changes.isCurrent(draft, to, target)) return { source, steps: draft.steps }
+      }
+      const source = yield* repo.select(from.env.id, keys)
+      const wanted = yield* valuesOf(from, source)
+      return { source, steps: yield* changes.plan(to, target, wanted, { dryRun: dry_run === true }) }
+    })
+
     /**
      * Copies the values of all keys or of `keys` from another environment. An equal value gets no new version. The ETag
      * covers both environments. Fails with Conflict if `ifMatch` does not name the current one.
@@ -51,25 +116,19 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       Effect.fnUntraced(function* (
         to: Place<"secret.write">,
         from: Place<"secret.copy">,
-        request: { readonly keys?: ReadonlyArray<SecretKey>; readonly dry_run?: boolean },
-        ifMatch?: string
+        request: CopyRequest,
+        ifMatch?: string,
+        prepared: Prepared | null = null
       ) {
         const at = yield* now
-        const { origin, target } = yield* claimBoth(to, from)
+        const totals = yield* claimBoth(to, from)
+        const { origin, target } = totals
         const tagOf = (revision: number) =>
           etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.revision })
         yield* checkMatch(to.env.name, ifMatch, tagOf(target.revision))
-        const source = yield* repo.select(from.env.id, request.keys)
+        const { source, steps } = yield* stepsOf({ from, to }, totals, request, prepared)
         yield* checkFound(source, request.keys)
-        const values = yield* forEachInSlices(source, (secret) =>
-          Effect.map(
-            versions.open(from, secret, secret),
-            (value) => [secret.key, { kind: kindOf(secret), value }] as const
-          )
-        )
-        const wanted: Wanted = new Map(values)
         const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
-        const steps = yield* changes.plan(to, target, wanted)
         yield* widening.check(to, movesOf(steps, source))
         const written = yield* changes.apply(to, target, steps, {
           at,
@@ -85,17 +144,20 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       })
     )
 
-    /** Opens the secrets of an environment: references as texts, or as the values that they lead to, which then count as texts. */
+    /**
+     * Opens the secrets of an environment: references as texts or, with the right to read, as the values that they lead to, which
+     * then count as texts.
+     */
     const opener = Effect.fnUntraced(function* (
       place: Place<"secret.compare">,
       secrets: ReadonlyArray<WholeRow>,
-      resolved: boolean
+      reading: Place<"secret.read"> | undefined
     ) {
       const texts = secrets.filter((secret) => kindOf(secret) === "reference")
-      const sources = yield* forEachInSlices(resolved ? texts : [], (secret) =>
+      const sources = yield* forEachInSlices(reading === undefined ? [] : texts, (secret) =>
         Effect.map(versions.open(place, secret, secret), (text) => ({ key: secret.key, text }))
       )
-      const values = yield* referring.valuesOf(place, sources)
+      const values = reading === undefined ? new Map<SecretKey, Value>() : yield* referring.valuesOf(reading, sources)
       return (secret: WholeRow): Effect.Effect<Content, DecryptionFailed> => {
         const value = values.get(secret.key)
         return value === undefined
@@ -105,36 +167,57 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     })
 
     /**
-     * Compares two environments by key. Returns no values: both sides are decrypted only to compare them. Fails with
-     * ReferenceRefused if `resolved` is set and a reference leads to no value.
+     * Compares two environments by key. Returns no values: both sides are decrypted only to compare them. With `reading`, references
+     * are compared by the values that they lead to: an account that is never given values could otherwise compare one value with a
+     * thousand guesses at once. Fails with ReferenceRefused if one leads to no value.
      */
     const diff = traced("Promotion.diff")(
-      Effect.fnUntraced(function* (here: Place<"secret.compare">, there: Place<"secret.compare">, resolved?: boolean) {
-        const mine = yield* repo.select(here.env.id, undefined)
-        const theirs = yield* repo.select(there.env.id, undefined)
-        const others = new Map(theirs.map((secret) => [secret.key, secret]))
-        const keysHere = new Set(mine.map(({ key }) => key))
-        const openMine = yield* opener(here, mine, resolved === true)
-        const openTheirs = yield* opener(there, theirs, resolved === true)
+      Effect.fnUntraced(function* (
+        here: Place<"secret.compare">,
+        there: Place<"secret.compare">,
+        reading?: { readonly here: Place<"secret.read">; readonly there: Place<"secret.read"> }
+      ) {
+        yield* comparisons.admit(here, {
+          resource_type: "env",
+          resource_id: here.env.id,
+          metadata: { with: there.env.name }
+        })
+        const side = Effect.fnUntraced(function* (place: Place<"secret.compare">, from?: Place<"secret.read">) {
+          const secrets = yield* repo.select(place.env.id, undefined)
+          return { secrets, open: yield* opener(place, secrets, from) }
+        })
+        // Values are decrypted and compared after the snapshot, for which other readers wait.
+        const { mine, theirs } = yield* snapshot(
+          Effect.all({ mine: side(here, reading?.here), theirs: side(there, reading?.there) })
+        )
+        const others = new Map(theirs.secrets.map((secret) => [secret.key, secret]))
+        const keysHere = new Set(mine.secrets.map(({ key }) => key))
         const statusOf = Effect.fnUntraced(function* (secret: WholeRow) {
           const other = others.get(secret.key)
           if (other === undefined) return { key: secret.key, status: "only_here" satisfies Status }
-          const a = yield* openMine(secret)
-          const b = yield* openTheirs(other)
+          const a = yield* mine.open(secret)
+          const b = yield* theirs.open(other)
           const isSame = a.kind === b.kind && Redacted.value(a.value) === Redacted.value(b.value)
           const status: Status = isSame ? "same" : "different"
           return { key: secret.key, status }
         })
-        const inBoth = yield* forEachInSlices(mine, statusOf)
+        const inBoth = yield* forEachInSlices(mine.secrets, statusOf)
         const onlyThere = [...others.keys()]
           .filter((key) => !keysHere.has(key))
           .map((key) => ({ key, status: "only_there" satisfies Status }))
         const answer: Diff = { data: [...inBoth, ...onlyThere].sort((a, b) => (a.key < b.key ? -1 : 1)) }
         return answer
-      }, snapshot)
+      })
     )
 
-    return { copy, diff } as const
+    return { prepare, copy, diff } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Widening.Default, Referring.Default]
+  dependencies: [
+    SecretsRepo.Default,
+    Changes.Default,
+    Comparisons.Default,
+    Versions.Default,
+    Widening.Default,
+    Referring.Default
+  ]
 }) {}

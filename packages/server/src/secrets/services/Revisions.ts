@@ -110,7 +110,12 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     })
 
     /** Returns the steps from the current state to the state at a revision. */
-    const stepsTo = Effect.fnUntraced(function* (place: Place<"secret.write">, totals: Totals, revision: number) {
+    const stepsTo = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      totals: Totals,
+      revision: number,
+      dryRun: boolean
+    ) {
       const rows = yield* repo.list(place.env.id)
       for (const row of rows) yield* versions.checkNewest(place, row)
       const state = yield* stateAt(place, revision)
@@ -124,7 +129,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
       ])
       const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
-      const steps = yield* changes.plan(place, totals, wanted, { settled: unchanged })
+      const steps = yield* changes.plan(place, totals, wanted, { dryRun, settled: unchanged })
       yield* widening.check(place, movesOf(steps, moved))
       return { steps, arriving: arrivalsOf(steps, moved) }
     })
@@ -156,10 +161,11 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
             message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
           })
         }
-        const { arriving, steps } = yield* stepsTo(place, totals, to)
+        const dryRun = request.dry_run === true
+        const { arriving, steps } = yield* stepsTo(place, totals, to, dryRun)
         const written = yield* changes.apply(place, totals, steps, {
           at,
-          dryRun: request.dry_run === true,
+          dryRun,
           references: { force: request.force === true, mayDangle: true, arriving },
           warnings: yield* changes.measureRestored(place, totals, steps),
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
