@@ -11,7 +11,10 @@ export interface UserActor {
   readonly name: string
   readonly superadmin: boolean
   readonly sessionId: SessionId
-  /** Whether calls that need a recent login (`RecentLogin`) are allowed. Always true unless the session is a browser's. */
+  /**
+   * Whether calls that need a recent login (`RecentLogin`) are allowed. A browser's session loses that 15 minutes after the
+   * person proved who they are. The session of a program keeps it, if it began with such a proof.
+   */
   readonly loginIsRecent: boolean
 }
 

@@ -50,7 +50,7 @@ export class UseRefused extends ApiError<UseRefused>()("UseRefused", {
 export class Reauthenticate extends ApiError<Reauthenticate>()("Reauthenticate", {
   code: "REAUTHENTICATE",
   status: 403,
-  description: "A browser's session needs a login from the last 15 minutes for this; nothing was changed",
+  description: "This needs a login that was proven in the last 15 minutes; nothing was changed",
   example: "this needs a login from the last 15 minutes: log in again, then repeat it"
 }) {}
 

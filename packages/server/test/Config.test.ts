@@ -157,6 +157,7 @@ describe("the settings", () => {
         SERVICE_OIDC_NAME: "Keycloak",
         SERVICE_OIDC_ALLOWED_DOMAINS: "Example.com",
         SERVICE_OIDC_LINK: "never",
+        SERVICE_OIDC_AUTH_TIME: "assumed",
         SERVICE_EMAIL_LOGIN: "0",
         SERVICE_OUTBOUND_ALLOW_NETWORKS: "10.0.0.0/8, fd00::1",
         SERVICE_OIDC_MACHINE_ISSUERS: "https://gitlab.example.com",
@@ -224,7 +225,8 @@ describe("the settings", () => {
           clientSecret: "oidc-secret",
           name: "Keycloak",
           allowedDomains: ["example.com"],
-          linksKnownUsers: false
+          linksKnownUsers: false,
+          assumesProof: true
         },
         emailLogin: false,
         invitationMail: false,

@@ -82,8 +82,14 @@ const CodeForm = ({ done, email }: FormProps) => {
   )
 }
 
+interface ProviderProps {
+  readonly name: string
+  readonly reason: LoginReason
+  readonly done: () => void
+}
+
 /** A login by the provider happens in another tab; this page looks when the person comes back. */
-const ProviderForm = ({ done, name }: { readonly name: string; readonly done: () => void }) => {
+const ProviderForm = ({ done, name, reason }: ProviderProps) => {
   const act = useAct()
   useEffect(() => {
     const look = () => {
@@ -104,7 +110,7 @@ const ProviderForm = ({ done, name }: { readonly name: string; readonly done: ()
   }, [])
   return (
     <p>
-      <a class="button primary" href={loginAddress("/")} target="_blank" rel="noopener">
+      <a class="button primary" href={loginAddress("/", reason)} target="_blank" rel="noopener">
         Log in with {name}, in another tab
       </a>
     </p>
@@ -138,7 +144,9 @@ const Login = ({ ask, email }: LoginProps) => {
     >
       <p>{reasons[ask.reason]}</p>
       <Problem failure={failure} retry={methods.reload} />
-      {value !== null && value.provider !== null && <ProviderForm name={value.provider.name} done={done} />}
+      {value !== null && value.provider !== null && (
+        <ProviderForm name={value.provider.name} reason={ask.reason} done={done} />
+      )}
       {value?.email === true && <CodeForm email={email} done={done} />}
     </Dialog>
   )

@@ -24,7 +24,8 @@ const settle = (isLoggedIn: boolean) => {
 }
 
 /** Where a browser logs in, and then comes back to an address. */
-export const loginAddress = (next: string): string => `/login?next=${encodeURIComponent(next)}`
+export const loginAddress = (next: string, reason: LoginReason = "ended"): string =>
+  `/login?next=${encodeURIComponent(next)}${reason === "recent" ? "&recent=1" : ""}`
 
 /**
  * Waits until the person has logged in, or fails with `failure` if they decline. The page stays as it is, with what is staged

@@ -50,7 +50,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "acl.grant")
-      .annotate(RecentLogin, { field: "permission", is: "admin" })
+      .annotate(RecentLogin, { unless: { field: "permission", isOneOf: ["use", "read"] } })
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,

@@ -9,6 +9,7 @@ import {
   LimitExceeded,
   PatternBroken,
   RateLimited,
+  Reauthenticate,
   ReferenceRefused,
   UseWidens
 } from "../Errors.js"
@@ -131,8 +132,9 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(answer(HttpApiSchema.NoContent, "The environment is removed"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(Reauthenticate)
       .annotate(Requires, "env.delete")
-      .annotate(RecentLogin, "never")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove an environment")
       .annotate(
         OpenApi.Description,

@@ -31,7 +31,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "member.invite")
-      .annotate(RecentLogin, { field: "role", is: "owner" })
+      .annotate(RecentLogin, { unless: { field: "role", isOneOf: ["member", "developer", undefined] } })
       .annotate(OpenApi.Summary, "Invite a person by e-mail")
       .annotate(
         OpenApi.Description,

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden } from "../Errors.js"
+import { Conflict, Forbidden, Reauthenticate } from "../Errors.js"
 import { OrgName } from "../Names.js"
 import { Organization } from "../Organization.js"
 import { body, list } from "../Schemas.js"
@@ -56,8 +56,9 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .setPath(OrgPath)
       .addSuccess(answer(HttpApiSchema.NoContent, "The organization is removed"))
       .addError(Forbidden)
+      .addError(Reauthenticate)
       .annotate(Requires, "org.delete")
-      .annotate(RecentLogin, "never")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove an organization")
       .annotate(OpenApi.Description, "Everything in it becomes inaccessible at once. The name can be used again.")
   )

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, LimitExceeded } from "../Errors.js"
+import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
 import { body, list, optional } from "../Schemas.js"
@@ -53,8 +53,9 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addSuccess(answer(Project, "The project as it is now", { name: "shop", strict: true }))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(Reauthenticate)
       .annotate(Requires, "project.update")
-      .annotate(RecentLogin, "never")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Rename a project, or make it strict")
       .annotate(
         OpenApi.Description,
@@ -66,8 +67,9 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .setPath(ProjectPath)
       .addSuccess(answer(HttpApiSchema.NoContent, "The project is removed"))
       .addError(Forbidden)
+      .addError(Reauthenticate)
       .annotate(Requires, "project.delete")
-      .annotate(RecentLogin, "never")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove a project")
       .annotate(OpenApi.Description, "Everything in it becomes inaccessible at once. The name can be used again.")
   )

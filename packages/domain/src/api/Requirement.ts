@@ -9,10 +9,14 @@ export type Requirement = "nothing" | "credential" | "superadmin" | "org.create"
 export class Requires extends Context.Tag("@coffer/domain/Requires")<Requires, Requirement>() {}
 
 /**
- * When a browser's session needs a login from the last 15 minutes: never, always, or if a field of the body has a value. Other
- * credentials are not affected. Every call that changes something declares it: a test fails if one does not.
+ * When a person's session needs a login that was proven in the last 15 minutes: never, always, or unless a field of the body has
+ * one of the harmless values (`undefined`: the body lacks the field). Every call that changes something declares it: a test fails
+ * if one does not.
  */
-export type RecentLoginRule = "never" | "always" | { readonly field: string; readonly is: string }
+export type RecentLoginRule =
+  | "never"
+  | "always"
+  | { readonly unless: { readonly field: string; readonly isOneOf: ReadonlyArray<string | undefined> } }
 
 export class RecentLogin extends Context.Tag("@coffer/domain/RecentLogin")<RecentLogin, RecentLoginRule>() {}
 

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden } from "../Errors.js"
+import { Conflict, Forbidden, Reauthenticate } from "../Errors.js"
 import { graceId } from "../Examples.js"
 import { UserId } from "../Ids.js"
 import { field, LimitParameter, optional } from "../Schemas.js"
@@ -43,8 +43,9 @@ export class UsersApi extends HttpApiGroup.make("users")
       )
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(Reauthenticate)
       .annotate(Requires, "superadmin")
-      .annotate(RecentLogin, "never")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Disable a user: sessions and login codes end at once")
       .annotate(
         OpenApi.Description,
@@ -56,8 +57,9 @@ export class UsersApi extends HttpApiGroup.make("users")
       .setPath(UserPath)
       .addSuccess(answer(UserRecord, "The user"))
       .addError(Forbidden)
+      .addError(Reauthenticate)
       .annotate(Requires, "superadmin")
-      .annotate(RecentLogin, "never")
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Enable a disabled user")
       .annotate(OpenApi.Description, "For superadmins. The user's earlier sessions and codes remain invalid.")
   )

@@ -11,7 +11,7 @@ const SessionActorRow = Schema.Struct({
   name: Schema.String,
   superadmin: Schema.Number,
   kind: Schema.Literal("token", "cookie"),
-  created_at: Schema.String,
+  proven_at: Schema.NullOr(Schema.String),
   last_used_at: Schema.String,
   ...placeFields
 })
@@ -54,7 +54,7 @@ const kindIs = sql`CAST(s.kind AS TEXT) = ${"kind"}`
 
 const sessionActor = sql`
   SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
-    s.kind AS kind, s.created_at AS created_at, s.last_used_at AS last_used_at, ${placeColumns}
+    s.kind AS kind, s.proven_at AS proven_at, s.last_used_at AS last_used_at, ${placeColumns}
   FROM sessions s JOIN users u ON u.id = s.user_id
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
   WHERE ${liveSession} AND u.disabled_at IS NULL`

@@ -94,7 +94,11 @@ const loginTooOld = new Reauthenticate({
 /** Whether the login of the caller is too old for the call. The body is undefined before it was read. */
 const isLoginTooOld = (rule: RecentLoginRule, actor: Actor | null, body?: unknown): boolean => {
   if (rule === "never" || actor?.type !== "user" || actor.loginIsRecent) return false
-  return rule === "always" || (Predicate.hasProperty(body, rule.field) && body[rule.field] === rule.is)
+  if (rule === "always") return true
+  // Before the body was read, it is not known yet.
+  if (body === undefined) return false
+  const { field, isOneOf } = rule.unless
+  return !isOneOf.some((harmless) => harmless === (Predicate.hasProperty(body, field) ? body[field] : undefined))
 }
 
 const mebibyte = 1024 * 1024

@@ -99,7 +99,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       name: row.name,
       superadmin: row.superadmin === 1,
       sessionId: row.session_id,
-      loginIsRecent: row.kind === "token" || isRecentLogin(row.created_at, millis)
+      loginIsRecent: row.proven_at !== null && (row.kind === "token" || isRecentLogin(row.proven_at, millis))
     })
 
     const accountOf = (row: AccountActorRow, credential: AccountCredential): ServiceAccountActor => ({

@@ -8,8 +8,8 @@ const hour = 60 * minute
 export const sessionMillis = 30 * 24 * hour
 /** A browser's session also expires after 12 hours without a request. */
 export const idleMillis = 12 * hour
-/** How long after a login a browser may do what needs a recent one. */
-const recentMillis = 15 * minute
+/** How long after the proof of who they are a person may do what needs a recent login. */
+export const recentMillis = 15 * minute
 
 /** The parameters of `liveSession`. */
 export interface SessionLimits {
@@ -24,6 +24,5 @@ export const sessionLimitsAt = (millis: number): SessionLimits => ({
 
 export const sessionLimits: Effect.Effect<SessionLimits> = Effect.map(Clock.currentTimeMillis, sessionLimitsAt)
 
-/** Whether a login is so recent that it still counts for the most sensitive calls. */
-export const isRecentLogin = (createdAt: string, millis: number): boolean =>
-  createdAt > timestamp(millis - recentMillis)
+/** Whether a proof is so recent that it still counts for the most sensitive calls. */
+export const isRecentLogin = (provenAt: string, millis: number): boolean => provenAt > timestamp(millis - recentMillis)

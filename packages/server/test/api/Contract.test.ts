@@ -94,6 +94,58 @@ describe("the contract", () => {
   })
 })
 
+/** What a browser's session may still change when nobody has proven who they are for hours, because it gives no lasting power. */
+const withoutRecentLogin = [
+  // Nobody is known yet, or a session ends.
+  /^auth\./,
+  "users.endSessions",
+  // Daily work with secrets, and what can be undone.
+  /^environments\.(create|writeBundle|copy|revert)$/,
+  /^secrets\.(set|delete|rollback|undelete)$/,
+  /^declared\./,
+  "dues.update",
+  "use.use",
+  // New places are empty, and a name gives no right.
+  /^(organizations|projects)\.create$/,
+  "organizations.rename",
+  // They only take rights away, or cannot give any.
+  "acl.revoke",
+  "approvals.refuse",
+  "federations.revoke",
+  "useRules.delete",
+  /^webhooks\.(delete|test|sendAgain)$/
+]
+
+describe("a stale session of a browser", () => {
+  it("may make only the changes that are listed here", () => {
+    const isListed = (name: string) =>
+      withoutRecentLogin.some((listed) => (typeof listed === "string" ? listed === name : listed.test(name)))
+    const mutating = endpoints.filter(({ method }) => method !== "GET")
+    assert.deepStrictEqual(
+      mutating.filter(({ name, recentLogin }) => recentLogin === "never" && !isListed(name)).map(({ name }) => name),
+      []
+    )
+    assert.deepStrictEqual(
+      mutating.filter(({ name, recentLogin }) => recentLogin !== "never" && isListed(name)).map(({ name }) => name),
+      []
+    )
+  })
+
+  it("is told apart by a field that the body has", () => {
+    for (const { name, payloadSchema, recentLogin } of endpoints) {
+      if (typeof recentLogin !== "object") continue
+      const { ast } = Option.getOrThrow(payloadSchema)
+      for (const member of members(SchemaAST.encodedAST(ast))) {
+        assert.include(
+          SchemaAST.getPropertySignatures(member).map((field) => field.name),
+          recentLogin.unless.field,
+          name
+        )
+      }
+    }
+  })
+})
+
 describe.each(endpoints)("$method $path", (endpoint) => {
   const { authenticated, bodyLimit, method, path, requires } = endpoint
 

@@ -21,7 +21,7 @@ afterAll(async () => {
 /** As time goes by: each session is that much older. */
 const age = async (minutes: number) => {
   const born = new Date(Date.now() - minutes * 60_000).toISOString()
-  await program.execute(`UPDATE sessions SET created_at = '${born}'`)
+  await program.execute(`UPDATE sessions SET created_at = '${born}', proven_at = '${born}'`)
 }
 
 const me = (headers: Readonly<Record<string, string>> = {}) => reader.call("GET", "/api/auth/me", undefined, headers)
@@ -70,23 +70,42 @@ describe("a cookie that a browser sends", () => {
       return `${status} ${answer?.error?.code ?? ""}`.trim()
     }
     await reader.call("POST", "/api/orgs", { name: "acme" })
+    await reader.call("POST", "/api/orgs/acme/projects", { name: "shop" })
+    await reader.call("POST", "/api/orgs/acme/projects/shop/envs", { name: "dev" })
     const { body: account } = await reader.call("POST", "/api/orgs/acme/service-accounts", { name: "bot" })
     const rule = { subject_type: "service_account", subject_id: account.id, project_pattern: "*", env_pattern: "*" }
     await age(14)
     assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "admin" }), "201")
     await age(15)
     assert.strictEqual(await done("GET", "/api/orgs/acme"), "200")
-    assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "write" }), "200")
-    const refused = "403 REAUTHENTICATE"
-    assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "admin" }), refused)
-    assert.strictEqual(
-      await done("POST", "/api/orgs/acme/members", { email: "eve@example.com", role: "owner" }),
-      refused
-    )
-    assert.strictEqual(await done("POST", "/api/orgs/acme/members", { email: "eve@example.com" }), "201")
-    assert.strictEqual(await done("POST", "/api/orgs/acme/service-accounts", { name: "other" }), refused)
-    assert.strictEqual(await done("POST", `/api/orgs/acme/service-accounts/${account.id}/rotate`, {}), refused)
-    assert.strictEqual(await done("POST", "/api/backups"), refused)
+    assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "read" }), "200")
+    const eve = (email: string, role?: string) => ({
+      email: `${email}@example.com`,
+      ...(role !== undefined && { role })
+    })
+    assert.strictEqual(await done("POST", "/api/orgs/acme/members", eve("eve")), "201")
+    assert.strictEqual(await done("POST", "/api/orgs/acme/members", eve("evan", "developer")), "201")
+    const project = "/api/orgs/acme/projects/shop"
+    const nobody = "1d0ff09c-8e94-4b9d-a4f7-57d81d33f9d5"
+    for (const [method, path, body] of [
+      ["POST", "/api/orgs/acme/acl", { ...rule, permission: "admin" }],
+      ["POST", "/api/orgs/acme/acl", { ...rule, permission: "write" }],
+      ["POST", "/api/orgs/acme/members", eve("mallory", "owner")],
+      ["POST", "/api/orgs/acme/members", eve("mallory", "admin")],
+      ["PATCH", `/api/orgs/acme/members/${nobody}`, { role: "member" }],
+      ["POST", "/api/orgs/acme/service-accounts", { name: "other" }],
+      ["POST", `/api/orgs/acme/service-accounts/${account.id}/rotate`, {}],
+      ["DELETE", `/api/orgs/acme/service-accounts/${account.id}`],
+      ["DELETE", `${project}/envs/dev`],
+      ["PATCH", project, { name: "prod" }],
+      ["DELETE", project],
+      ["DELETE", "/api/orgs/acme"],
+      ["POST", `/api/users/${nobody}/disable`],
+      ["POST", `/api/users/${nobody}/enable`],
+      ["POST", "/api/backups"]
+    ] as const) {
+      assert.strictEqual(await done(method, path, body), "403 REAUTHENTICATE", `${method} ${path}`)
+    }
     const token = await program.login("ada@example.com")
     await age(15)
     const byToken = await program.call("POST", "/api/orgs/acme/service-accounts", { token, body: { name: "third" } })

@@ -77,7 +77,7 @@ describe("a browser's session", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("has a recent login for 15 minutes; a session with a token always has one", () =>
+  it.effect("has a recent login for 15 minutes; the session of a program keeps one, if it began with a proof", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(born)
       const cookie = yield* startSession("ada@example.com", "cookie")
@@ -88,6 +88,14 @@ describe("a browser's session", () => {
       assert.isFalse(yield* isRecent(cookie))
       const actor = yield* whoIs({ authorization: `Bearer ${token}` })
       assert.isTrue(actor.type === "user" && actor.loginIsRecent)
+      const sessions = yield* Sessions
+      const person = { ...(yield* loggedIn("ada@example.com")), provenAt: null }
+      for (const kind of ["cookie", "token"] as const) {
+        const started = yield* transaction(sessions.start(person, kind))
+        const unproven = Redacted.value(started?.token ?? assert.fail("no session"))
+        const found = yield* kind === "cookie" ? byCookie(unproven) : whoIs({ authorization: `Bearer ${unproven}` })
+        assert.isFalse(found.type === "user" && found.loginIsRecent, kind)
+      }
     }).pipe(onDatabase())
   )
 })

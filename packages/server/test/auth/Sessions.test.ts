@@ -28,7 +28,9 @@ const day = 24 * 60 * 60 * 1000
 const born = Date.UTC(2026, 0, 1)
 
 const startSession = (actor: UserActor, ip: string | null = null) =>
-  Effect.flatMap(Sessions, ({ start }) => transaction(start({ id: actor.id, ended: 0 }))).pipe(
+  Effect.flatMap(Sessions, ({ start }) =>
+    transaction(start({ id: actor.id, ended: 0, provenAt: "2026-03-01T12:00:00.000Z" }))
+  ).pipe(
     Effect.map((started) => started ?? assert.fail("no session")),
     Effect.map(({ id, token }) => ({ id, token: Redacted.value(token) })),
     Effect.provideService(RequestInfo, { id: "", ip, client: null, route: null, actor: null })

@@ -75,7 +75,9 @@ export const world = Effect.gen(function* () {
   const { id: bot } = yield* makeAccount(ada, "bot")
   yield* grant(ada, { subject_type: "service_account", subject_id: bot }, "read")
   const { rule } = yield* grant(ada, person(dev), "read")
-  const session = yield* Effect.flatMap(Sessions, ({ start }) => transaction(start({ id: ada.id, ended: 0 })))
+  const session = yield* Effect.flatMap(Sessions, ({ start }) =>
+    transaction(start({ id: ada.id, ended: 0, provenAt: null }))
+  )
   const made: World = { ada, dev, bot, rule: rule.id, session: session?.id ?? assert.fail("no session") }
   return made
 })

@@ -4,6 +4,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { alertOf, Browser, type Page } from "../support/Browser.js"
 import { freePort } from "../support/Port.js"
 import { type Json, Program, type Variables } from "../support/Program.js"
+import { loopbackLogin, nextOf, tokenFor } from "../support/ProgramLogins.js"
 import { type Account, TestProvider } from "../support/TestProvider.js"
 
 const started: Array<{ remove: () => Promise<void> }> = []
@@ -185,6 +186,102 @@ describe("a login by the provider", () => {
     assert.strictEqual(address.origin, shared.provider.issuer)
     assert.strictEqual(address.searchParams.get("post_logout_redirect_uri"), `${shared.program.url}/login`)
     assert.isFalse(reader.cookies.has("coffer"))
+  })
+})
+
+describe("a call that needs a recent login", () => {
+  const now = () => Math.floor(Date.now() / 1000)
+  /** The token says that the person proved who they are that many seconds ago; null: it does not say. */
+  const proven = (ago: number | null) => {
+    shared.provider.forge = ({ auth_time: _, ...claims }: Json) => ({
+      ...claims,
+      ...(ago !== null && { auth_time: now() - ago })
+    })
+  }
+
+  /** The person logs in at the provider, from a page of the console, for that call. */
+  const logInAgain = async (reader: Browser) => {
+    await reader.open("/login?next=%2F&recent=1")
+    const address = await begin(reader)
+    return { address: new URL(address), page: await comeBack(reader, await shared.provider.visit(address)) }
+  }
+
+  const code = async (reader: Browser) => {
+    const { body, status } = await reader.call("POST", "/api/orgs/fresh/service-accounts", {
+      name: `a${Math.random().toString(36).slice(2)}`
+    })
+    return status === 201 ? "" : (body.error.code as string)
+  }
+
+  it("is allowed only as long as the provider says that the person proved who they are", async () => {
+    proven(0)
+    const { reader } = await logIn(shared, verified("fresh"))
+    assert.strictEqual((await reader.call("POST", "/api/orgs", { name: "fresh" })).status, 201)
+    assert.strictEqual(await code(reader), "")
+    for (const ago of [15 * 60 + 2, 86_400, null]) {
+      proven(ago)
+      const stale = await logIn(shared, verified("fresh"))
+      assert.strictEqual(stale.page.status, 200, "the person is logged in without a question")
+      assert.strictEqual(await code(stale.reader), "REAUTHENTICATE", String(ago))
+    }
+    // Not from now on.
+    proven(15 * 60 - 3)
+    const late = await logIn(shared, verified("fresh"))
+    assert.strictEqual(await code(late.reader), "")
+    await new Promise((resolve) => setTimeout(resolve, 4_000))
+    assert.strictEqual(await code(late.reader), "REAUTHENTICATE")
+  })
+
+  it("makes the provider ask the person again, who is not taken without an answer to that", async () => {
+    proven(3_600)
+    const { reader } = await logIn(shared, verified("fresh"))
+    assert.strictEqual(await code(reader), "REAUTHENTICATE")
+    for (const ago of [3_600, null]) {
+      proven(ago)
+      const { address, page } = await logInAgain(reader)
+      assert.strictEqual(address.searchParams.get("prompt"), "login")
+      assert.strictEqual(address.searchParams.get("max_age"), "900")
+      assert.strictEqual(page.status, 403)
+      assert.match(alertOf(page), /^Test &amp; Co did not say that you have just logged in there: log in with a code/)
+      assert.strictEqual(await code(reader), "REAUTHENTICATE", "the earlier session goes on as it was")
+    }
+    proven(0)
+    assert.strictEqual((await logInAgain(reader)).page.status, 200)
+    assert.strictEqual(await code(reader), "")
+  })
+
+  it("is not allowed by a program whose person was logged in without a question", async () => {
+    const token = async () => {
+      const { path, verifier } = loopbackLogin()
+      const reader = new Browser(shared.program.url)
+      shared.provider.account = verified("fresh")
+      await reader.open(path)
+      const address = await begin(reader)
+      assert.strictEqual(new URL(address).searchParams.get("max_age"), "900")
+      const question = await comeBack(reader, await shared.provider.visit(address))
+      const last = await reader.submit(question, { answer: "yes" })
+      const { body } = await tokenFor(shared.program, { code: nextOf(last)?.searchParams.get("code") ?? "", verifier })
+      return body.token as string
+    }
+    const create = async (name: string) =>
+      (await shared.program.call("POST", "/api/orgs/fresh/service-accounts", { token: await token(), body: { name } }))
+        .status
+    for (const [ago, status] of [
+      [3_600, 403],
+      [null, 403],
+      [60, 201]
+    ] as const) {
+      proven(ago)
+      assert.strictEqual(await create(`by-token-${ago}`), status, String(ago))
+    }
+  })
+
+  it("is allowed after every login if the operator says that the provider sends no auth_time", async () => {
+    const here = await world({ SERVICE_OIDC_AUTH_TIME: "assumed" })
+    here.provider.forge = ({ auth_time: _, ...claims }: Json) => claims
+    const { reader } = await logIn(here, verified("fresh"))
+    await reader.call("POST", "/api/orgs", { name: "fresh" })
+    assert.strictEqual(await code(reader), "")
   })
 })
 

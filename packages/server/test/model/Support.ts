@@ -140,6 +140,7 @@ export const session = (userId: UserId) =>
         kind: "token",
         hash: hash("sha256", token, "hex"),
         ip: null,
+        provenAt: stamp,
         now: stamp
       })
     )

@@ -59,7 +59,9 @@ describe("the hourly maintenance", () => {
     Effect.gen(function* () {
       const ada = yield* person("ada@example.com")
       const start = (kind: "token" | "cookie") =>
-        Effect.flatMap(Sessions, (sessions) => transaction(sessions.start({ id: ada.id, ended: 0 }, kind)))
+        Effect.flatMap(Sessions, (sessions) =>
+          transaction(sessions.start({ id: ada.id, ended: 0, provenAt: null }, kind))
+        )
       yield* start("cookie")
       yield* start("token")
       yield* TestClock.adjust("1 hour")

@@ -42,7 +42,15 @@ const person = async (): Promise<Someone> => {
   await first.run(
     Effect.flatMap(Effect.all([Database, repo]), ([{ transaction }, auth]) => {
       const now = new Date().toISOString()
-      const session = { id: randomUUID(), userId: id, kind: "token", hash: hashToken(token), ip: null, now }
+      const session = {
+        id: randomUUID(),
+        userId: id,
+        kind: "token",
+        hash: hashToken(token),
+        ip: null,
+        provenAt: now,
+        now
+      }
       return transaction(
         Effect.zipRight(auth.insertUser({ id, email: address, name: "", now }), auth.insertSession(session))
       )

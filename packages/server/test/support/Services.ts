@@ -38,7 +38,7 @@ import { Secrets } from "@coffer/server/secrets/services/Secrets"
 import { SqlClient } from "@effect/sql"
 import { assert } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Cause, Context, Effect, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { invariantsOf, masterKey } from "./Invariants.js"
 import { onServer, serverUrl, settingsOf } from "./postgres/Databases.js"
@@ -314,7 +314,8 @@ export const loggedIn = (address: string) =>
   Effect.gen(function* () {
     const { email, id } = yield* person(address)
     const user = yield* (yield* AuthRepo).findUser({ email })
-    return { id, email, ended: user?.logins_ended ?? assert.fail("no user") } satisfies LoggedIn
+    const provenAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+    return { id, email, ended: user?.logins_ended ?? assert.fail("no user"), provenAt } satisfies LoggedIn
   })
 
 export const asActor =

@@ -69,7 +69,7 @@ const lastCode = Effect.map(Outbox, (outbox) => {
 })
 const startSession = (id: UserId) =>
   Effect.map(
-    Effect.flatMap(Sessions, ({ start }) => transaction(start({ id, ended: 0 }))),
+    Effect.flatMap(Sessions, ({ start }) => transaction(start({ id, ended: 0, provenAt: null }))),
     (started) => Redacted.value(started?.token ?? assert.fail("no session"))
   )
 const isGood = (token: string) =>
@@ -108,7 +108,9 @@ describe("a disabled person", () => {
       yield* sql`UPDATE users SET disabled_at = '2026-01-31T12:00:00.000Z' WHERE id = ${id}`
       assert.strictEqual(yield* outcome(verify(yield* lastCode)), "InvalidCode")
       assert.isFalse(yield* isGood(token))
-      const start = Effect.flatMap(Sessions, (sessions) => transaction(sessions.start({ id, ended: 0 })))
+      const start = Effect.flatMap(Sessions, (sessions) =>
+        transaction(sessions.start({ id, ended: 0, provenAt: null }))
+      )
       assert.isNull(yield* start)
       const last = (yield* entries("system")).at(-1)
       assert.deepInclude(last, { action: "auth.verify_failed", actor_id: id })

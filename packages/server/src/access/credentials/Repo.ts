@@ -82,8 +82,8 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRep
         WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
 
       insertSession: write`
-        INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, created_at, last_used_at)
-        VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"now"}, ${"now"})`,
+        INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, proven_at, created_at, last_used_at)
+        VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"provenAt"}, ${"now"}, ${"now"})`,
 
       deleteSession: returning(IdRow)`
         DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,

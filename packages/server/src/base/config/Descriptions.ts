@@ -175,6 +175,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
         meaning:
           "`verified-email`: the first login by the provider links a known user with that verified address. `never`: known users without an identity are refused",
         default: "verified-email"
+      },
+      {
+        variable: "SERVICE_OIDC_AUTH_TIME",
+        meaning:
+          "`required`: a login by the provider counts as recent only if its token says by `auth_time` that the person proved who they are in the last 15 minutes. `assumed`: every login counts, for a provider that sends no `auth_time`",
+        default: "required"
       }
     ]
   },

@@ -15,6 +15,8 @@ export interface ProviderSettings {
   readonly allowedDomains: ReadonlyArray<string>
   /** Whether a known user may log in by the provider, and is linked to the identity at the first login. */
   readonly linksKnownUsers: boolean
+  /** Whether each login by the provider counts as a proof of who the person is, because its tokens have no `auth_time`. */
+  readonly assumesProof: boolean
 }
 
 export interface IdentitySettings {
@@ -60,11 +62,13 @@ const ofProvider = [
 
 const linking = "SERVICE_OIDC_LINK"
 const linkings = word({ "verified-email": true, never: false })
+const proof = "SERVICE_OIDC_AUTH_TIME"
+const proofs = word({ required: false, assumed: true })
 
 const withoutProvider = (settings: Reader): Setting<null> => {
   const first = ofProvider.find((name) => settings.given(name) !== null)
   return first === undefined
-    ? Effect.as(settings.optional(linking, linkings), null)
+    ? Effect.as(Effect.all([settings.optional(linking, linkings), settings.optional(proof, proofs)]), null)
     : problem(variable, `is required when ${first} is set`)
 }
 
@@ -78,7 +82,8 @@ const provider = (settings: Reader): Setting<ProviderSettings | null> =>
           clientSecret: settings.requiredSecret("SERVICE_OIDC_CLIENT_SECRET", password),
           name: settings.optional("SERVICE_OIDC_NAME", text),
           allowedDomains: settings.withDefault("SERVICE_OIDC_ALLOWED_DOMAINS", listOf(domain), []),
-          linksKnownUsers: settings.withDefault(linking, linkings, true)
+          linksKnownUsers: settings.withDefault(linking, linkings, true),
+          assumesProof: settings.withDefault(proof, proofs, false)
         },
         { mode: "validate" }
       ).pipe(

@@ -15,6 +15,7 @@ import { declaredKeys } from "./migrations/0009_declared_keys.js"
 import { webhooks } from "./migrations/0010_webhooks.js"
 import { secretDues } from "./migrations/0011_secret_dues.js"
 import { webhookIndexes } from "./migrations/0012_webhook_indexes.js"
+import { provenLogins } from "./migrations/0013_proven_logins.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -30,7 +31,8 @@ export const migrations: Migrations = {
   "0009_declared_keys": declaredKeys,
   "0010_webhooks": webhooks,
   "0011_secret_dues": secretDues,
-  "0012_webhook_indexes": webhookIndexes
+  "0012_webhook_indexes": webhookIndexes,
+  "0013_proven_logins": provenLogins
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -27,6 +27,7 @@ import { declaredKeys } from "./migrations/0018_declared_keys.js"
 import { webhooks } from "./migrations/0019_webhooks.js"
 import { secretDues } from "./migrations/0020_secret_dues.js"
 import { webhookIndexes } from "./migrations/0021_webhook_indexes.js"
+import { provenLogins } from "./migrations/0022_proven_logins.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -50,7 +51,8 @@ export const migrations = {
   "0018_declared_keys": declaredKeys,
   "0019_webhooks": webhooks,
   "0020_secret_dues": secretDues,
-  "0021_webhook_indexes": webhookIndexes
+  "0021_webhook_indexes": webhookIndexes,
+  "0022_proven_logins": provenLogins
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -54,7 +54,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     })
 
     /** Links a person without an identity, who may be known by the address or sign up with it. */
-    const link = Effect.fnUntraced(function* ({ issuer, sub }: Claims, email: Email, now: string) {
+    const link = Effect.fnUntraced(function* ({ issuer, provenAt, sub }: Claims, email: Email, now: string) {
       const known = yield* authRepo.findUser({ email })
       if (!mayLogIn(config, email, known)) {
         return Either.left<Refusal>(
@@ -76,7 +76,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
             reason: "other_identity",
             message: `the user with this address belongs to another account at ${name}: ask whoever runs the server`
           })
-        : Either.right<LoggedIn>({ id: userId, email, ended })
+        : Either.right<LoggedIn>({ id: userId, email, ended, provenAt })
     })
 
     /** Finds the user of a verified address, or says why there is none. */
@@ -94,7 +94,12 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
         })
       }
       yield* repo.touch({ id: found.id, email, now })
-      return Either.right<LoggedIn>({ id: found.user_id, email: found.email, ended: found.logins_ended })
+      return Either.right<LoggedIn>({
+        id: found.user_id,
+        email: found.email,
+        ended: found.logins_ended,
+        provenAt: claims.provenAt
+      })
     })
 
     /** Records a refused login. Strangers could fill the log, so entries without a user are bounded. */

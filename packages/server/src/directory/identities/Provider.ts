@@ -2,13 +2,28 @@ import { Clock, Data, Effect, Fiber, Redacted } from "effect"
 import * as openid from "openid-client"
 import { ServerConfig } from "../../base/Config.js"
 import type { ProviderSettings } from "../../base/config/IdentitySettings.js"
-import { failureOf, type ProviderDown, type ProviderRefused } from "./Failures.js"
+import { isRecentLogin, recentMillis, sessionMillis } from "../../access/SessionLimits.js"
+import { timestamp } from "../../base/Time.js"
+import { failureOf, type ProviderDown, ProviderRefused } from "./Failures.js"
 
 /** What the provider's answer to a login must fit. */
 export interface Checks {
   readonly state: string
   readonly nonce: string
   readonly verifier: string
+}
+
+/**
+ * When the person must have proven at the provider who they are: at any time, in the last 15 minutes, or now. The browser can
+ * change the request, so only the token's `auth_time` counts (OpenID Connect Core 1.0, 3.1.2.1 and 3.1.3.7).
+ */
+export type Proof = "any" | "recent" | "now"
+
+/** With `max_age`, a provider must say when the person proved who they are, and ask again if that was earlier. */
+const parametersOf: Readonly<Record<Proof, Readonly<Record<string, string>>>> = {
+  any: { max_age: String(sessionMillis / 1000) },
+  recent: { max_age: String(recentMillis / 1000) },
+  now: { max_age: String(recentMillis / 1000), prompt: "login" }
 }
 
 /** What the provider says of the person who has logged in. */
@@ -18,6 +33,8 @@ export interface Claims {
   /** As the provider writes it; null without one. */
   readonly email: string | null
   readonly isVerified: boolean
+  /** When the person proved who they are; null if the provider does not say, or that was not in the last 15 minutes. */
+  readonly provenAt: string | null
 }
 
 /** How long the provider's metadata are used. */
@@ -35,7 +52,7 @@ class Configured extends Data.Class<{ readonly metadata: openid.ServerMetadata; 
 
 /** The client of a provider: the authorization code flow with PKCE, state and nonce. */
 const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publicUrl: string) {
-  const { clientId, issuer, name } = provider
+  const { assumesProof, clientId, issuer, name } = provider
   const secret = Redacted.value(provider.clientSecret)
   const execute = issuer.startsWith("http:") ? [allowPlainHttp] : []
   const redirectUri = `${publicUrl}${callbackPath}`
@@ -78,7 +95,7 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
   })
 
   /** Begins a login: where to send the browser, and what the answer must fit. */
-  const begin = Effect.gen(function* () {
+  const begin = Effect.fnUntraced(function* (proof: Proof) {
     const configured = yield* configuration
     const checks: Checks = {
       state: openid.randomState(),
@@ -89,6 +106,7 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
     const address = openid.buildAuthorizationUrl(configured, {
       redirect_uri: redirectUri,
       scope: "openid email",
+      ...parametersOf[proof],
       state: checks.state,
       nonce: checks.nonce,
       code_challenge: challenge,
@@ -97,8 +115,22 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
     return { address, checks }
   })
 
+  const notProven = new ProviderRefused({
+    reason: "auth_time",
+    message: `${name} did not say that you have just logged in there: log in with a code, or log out there first`,
+    detail: "its token has no auth_time of the last 15 minutes"
+  })
+
+  const proofOf = (authTime: number | undefined) =>
+    Effect.map(Clock.currentTimeMillis, (millis) => {
+      if (assumesProof) return timestamp(millis)
+      // The provider's clock may be ahead.
+      const proven = authTime === undefined ? null : timestamp(Math.min(authTime * 1000, millis))
+      return proven !== null && isRecentLogin(proven, millis) ? proven : null
+    })
+
   /** Exchanges the code of an answer, and checks it. Some providers tell the address only at their userinfo endpoint. */
-  const exchange = Effect.fnUntraced(function* (query: string, { nonce, state, verifier }: Checks) {
+  const exchange = Effect.fnUntraced(function* (query: string, { nonce, state, verifier }: Checks, proof: Proof) {
     const configured = yield* configuration
     const tokens = yield* asking(() =>
       openid.authorizationCodeGrant(configured, new URL(`${redirectUri}${query}`), {
@@ -110,7 +142,9 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
     )
     const claims = tokens.claims()
     if (claims === undefined) return yield* Effect.dieMessage("an answer without an ID token was accepted")
-    const { iss, sub } = claims
+    const { auth_time, iss, sub } = claims
+    const provenAt = yield* proofOf(auth_time)
+    if (proof === "now" && provenAt === null) return yield* notProven
     const hasAll = claims.email !== undefined && claims.email_verified !== undefined
     const { email, email_verified: isVerified } =
       hasAll || configured.serverMetadata().userinfo_endpoint === undefined
@@ -120,7 +154,8 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
       issuer: iss,
       sub,
       email: typeof email === "string" ? email : null,
-      isVerified: isVerified === true
+      isVerified: isVerified === true,
+      provenAt
     } satisfies Claims
   })
 

@@ -175,7 +175,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
             const millis = yield* clock
             yield* hold(by, millis)
             const now = timestamp(millis)
-            const [decided] = yield* repo.decide({ id, userId: by.id, state: decision, now })
+            const [decided] = yield* repo.decide({ id, userId: by.id, provenAt: by.provenAt, state: decision, now })
             if (decided === undefined) return false
             if (decision === "refused") {
               yield* audit.write(personSource(by), {
@@ -221,6 +221,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
               machine: to.machine,
               ip,
               userId: by.id,
+              provenAt: by.provenAt,
               now: timestamp(millis),
               expiresAt: timestamp(millis + loopbackMillis)
             })

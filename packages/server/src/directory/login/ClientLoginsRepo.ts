@@ -28,6 +28,7 @@ const ClaimedRow = Schema.Struct({
   user_id: UserId,
   email: Schema.typeSchema(Email),
   logins_ended: Schema.Number,
+  proven_at: Schema.NullOr(Schema.String),
   machine: Schema.NullOr(MachineName),
   challenge: Schema.NullOr(CodeChallenge)
 })
@@ -47,7 +48,8 @@ export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffe
       UPDATE client_logins SET state = 'used' WHERE id = ${"id"} AND state = 'approved' RETURNING id`
 
     const claimed = one(ClaimedRow)`
-      SELECT u.id AS user_id, u.email AS email, u.logins_ended AS logins_ended, c.machine AS machine, c.challenge AS challenge
+      SELECT u.id AS user_id, u.email AS email, u.logins_ended AS logins_ended,
+        c.proven_at AS proven_at, c.machine AS machine, c.challenge AS challenge
       FROM client_logins c JOIN users u ON u.id = c.user_id WHERE c.id = ${"id"}`
 
     return {
@@ -61,10 +63,10 @@ export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffe
           ${"now"}, ${"expiresAt"})`,
 
       insertLoopback: write`
-        INSERT INTO client_logins (id, kind, secret_hash, challenge, redirect_uri, machine, ip_address, user_id, state,
-          created_at, expires_at)
+        INSERT INTO client_logins (id, kind, secret_hash, challenge, redirect_uri, machine, ip_address, user_id, proven_at,
+          state, created_at, expires_at)
         VALUES (${"id"}, 'loopback', ${"hash"}, ${"challenge"}, ${"redirectUri"}, ${"machine"}, ${"ip"}, ${"userId"},
-          'approved', ${"now"}, ${"expiresAt"})`,
+          ${"provenAt"}, 'approved', ${"now"}, ${"expiresAt"})`,
 
       bySecret: first(StateRow)`
         SELECT id, kind, state, created_at, expires_at FROM client_logins WHERE secret_hash = ${"hash"}`,
@@ -92,7 +94,7 @@ export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffe
 
       /** No row if it is not pending. */
       decide: returning(MachineRow)`
-        UPDATE client_logins SET state = ${"state"}, user_id = ${"userId"}
+        UPDATE client_logins SET state = ${"state"}, user_id = ${"userId"}, proven_at = ${"provenAt"}
         WHERE id = ${"id"} AND kind = 'device' AND state = 'pending' AND expires_at > ${"now"} RETURNING machine`,
 
       /** Uses an approved login. Undefined if it is not approved, or another request was first. */

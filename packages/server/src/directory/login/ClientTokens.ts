@@ -43,10 +43,10 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
     ) {
       const claimed = yield* repo.claim(id)
       if (claimed === undefined) return null
-      const { challenge, email, logins_ended, machine, user_id } = claimed
+      const { challenge, email, logins_ended: ended, machine, proven_at: provenAt, user_id } = claimed
       const source = personSource({ id: user_id, email })
       const metadata = { method, ...(machine !== null && { machine }) }
-      const session = mayStart(challenge) ? yield* sessions.start({ id: user_id, ended: logins_ended }) : null
+      const session = mayStart(challenge) ? yield* sessions.start({ id: user_id, ended, provenAt }) : null
       if (session === null) {
         yield* audit.write(source, {
           action: "auth.verify_failed",

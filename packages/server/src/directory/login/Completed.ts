@@ -4,12 +4,17 @@ import type { Effect } from "effect"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import type { Transaction } from "../../database/Database.js"
 
-/** A person who has proven who they are. */
+/** A person who has logged in. */
 export interface LoggedIn {
   readonly id: UserId
   readonly email: Email
   /** How often all logins of the person had been ended by then: what was ended since starts no session. */
   readonly ended: number
+  /**
+   * When the person proved who they are; null if that was not in the last 15 minutes, or the provider did not say when. A
+   * provider logs people in without a question, so its login is a proof only of an earlier one.
+   */
+  readonly provenAt: string | null
 }
 
 /** What a login has led to, and the resource of its audit entry. */

@@ -191,7 +191,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           }
           yield* repo.deleteFailure({ id })
           const { id: userId } = yield* users.ensure(email)
-          const completed = yield* complete({ id: userId, email, ended })
+          const completed = yield* complete({ id: userId, email, ended, provenAt: timestamp(millis) })
           yield* audit.write(loginSource(email, userId), {
             action: "auth.verify",
             ...completed.resource,

@@ -33,7 +33,10 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
      * logins of the person were ended, since the person was proven. Call it in a transaction.
      */
     const start = traced("Sessions.start")(
-      Effect.fnUntraced(function* ({ ended, id: userId }: Pick<LoggedIn, "ended" | "id">, kind: SessionKind = "token") {
+      Effect.fnUntraced(function* (
+        { ended, id: userId, provenAt }: Omit<LoggedIn, "email">,
+        kind: SessionKind = "token"
+      ) {
         const created_at = timestamp(yield* Clock.currentTimeMillis)
         // First: whoever ends the logins of the person waits for this transaction, or this one for them.
         if ((yield* repo.holdUser({ id: userId, ended, now: created_at })).length === 0) return null
@@ -45,6 +48,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
           kind,
           hash: hashToken(Redacted.value(token)),
           ip: (yield* RequestInfo).ip,
+          provenAt,
           now: created_at
         })
         return { id, token }

@@ -21,7 +21,14 @@ const Flow = Schema.Struct({
   /** The address that a code was requested for. */
   email: Schema.NullOr(Schema.typeSchema(Email)),
   /** Who has logged in, while a program's login waits for a yes or no. */
-  person: Schema.NullOr(Schema.Struct({ id: UserId, email: Schema.typeSchema(Email), ended: Schema.Number })),
+  person: Schema.NullOr(
+    Schema.Struct({
+      id: UserId,
+      email: Schema.typeSchema(Email),
+      ended: Schema.Number,
+      provenAt: Schema.NullOr(Schema.String)
+    })
+  ),
   /** What the provider's answer must fit. */
   provider: Schema.NullOr(Schema.Struct({ state: Schema.String, nonce: Schema.String, verifier: Schema.String })),
   /** Until when the login of `person` counts: pages that keep the flow do not make it last longer. */

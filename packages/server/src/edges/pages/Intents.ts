@@ -3,8 +3,11 @@ import { ValidationError } from "@coffer/domain/Errors"
 import { Effect, Either, Schema } from "effect"
 import { home, ownAddress } from "./Next.js"
 
-/** `next`: the address of the server's own that the browser opens after the login. */
-const Browser = Schema.Struct({ type: Schema.Literal("browser"), next: Schema.String })
+/**
+ * `next`: the address of the server's own that the browser opens after the login. `needsProof`: the login is for calls that need
+ * a recent one, so the provider has to ask the person.
+ */
+const Browser = Schema.Struct({ type: Schema.Literal("browser"), next: Schema.String, needsProof: Schema.Boolean })
 
 /** A program on the browser's machine, to which the browser brings a code (RFC 8252). */
 const Loopback = Schema.Struct({
@@ -25,7 +28,7 @@ export const Intent = Schema.Union(Browser, Loopback, Device)
 export type Intent = typeof Intent.Type
 
 /** For a login that nothing asked for. */
-export const toHome: Intent = { type: "browser", next: home }
+export const toHome: Intent = { type: "browser", next: home, needsProof: false }
 
 /** The parameters with which a program opens the login page. */
 const Parameters = Schema.Struct({
@@ -47,8 +50,10 @@ const badParameters = new ValidationError({
 export const intentOf = (url: string): Effect.Effect<Intent, ValidationError> => {
   const query = url.indexOf("?")
   const parameters = new URLSearchParams(query < 0 ? "" : url.slice(query + 1))
-  if (!parameters.has("redirect_uri"))
-    return Effect.succeed({ type: "browser", next: ownAddress(parameters.get("next")) })
+  if (!parameters.has("redirect_uri")) {
+    const next = ownAddress(parameters.get("next"))
+    return Effect.succeed({ type: "browser", next, needsProof: parameters.has("recent") })
+  }
   return Either.mapBoth(decodeParameters(Object.fromEntries(parameters)), {
     onLeft: () => badParameters,
     onRight: ({ code_challenge, machine, redirect_uri, state }): Intent => ({

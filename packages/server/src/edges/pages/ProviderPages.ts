@@ -3,13 +3,19 @@ import { Effect, Option } from "effect"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import type { ProviderDown, ProviderRefused } from "../../directory/identities/Failures.js"
 import { Identities } from "../../directory/identities/Identities.js"
-import { Provider } from "../../directory/identities/Provider.js"
+import { type Proof, Provider } from "../../directory/identities/Provider.js"
 import { Completion } from "./Completion.js"
 import { Flows } from "./Flow.js"
-import { toHome } from "./Intents.js"
+import { type Intent, toHome } from "./Intents.js"
 import { failedPage } from "./LoginPages.js"
 
 const failed = (failure: ProviderDown | ProviderRefused) => Effect.succeed(failedPage(failure))
+
+/** How recently the person must have proven at the provider who they are. The session of a program lasts without another proof. */
+const proofFor = (intent: Intent): Proof => {
+  if (intent.type !== "browser") return "recent"
+  return intent.needsProof ? "now" : "any"
+}
 
 /** The way to the provider and back; null without one. */
 export const makeProviderPages = Effect.gen(function* () {
@@ -21,7 +27,7 @@ export const makeProviderPages = Effect.gen(function* () {
 
   const begin = Effect.gen(function* () {
     const flow = Option.getOrElse(yield* flows.find, () => flows.begin(toHome))
-    const { address, checks } = yield* provider.begin
+    const { address, checks } = yield* provider.begin(proofFor(flow.intent))
     return yield* flows.keep(HttpServerResponse.redirect(address, { status: 303 }), { ...flow, provider: checks })
   }).pipe(Effect.catchTag("ProviderDown", "ProviderRefused", failed))
 
@@ -32,7 +38,7 @@ export const makeProviderPages = Effect.gen(function* () {
     const { url } = yield* NodeRequest.current
     if (flow.provider === null) return yield* flows.gone
     const claims = yield* provider
-      .exchange(url.slice(url.indexOf("?")), flow.provider)
+      .exchange(url.slice(url.indexOf("?")), flow.provider, proofFor(flow.intent))
       .pipe(Effect.tapErrorTag("ProviderRefused", ({ reason }) => identities.refuse(reason)))
     return yield* identities.logIn(claims, (user) => completion.complete(flow, user))
   }).pipe(Effect.catchTag("ProviderDown", "ProviderRefused", failed))

@@ -9,6 +9,7 @@ import { KeyringLive } from "../../keys/Keyring.js"
 import { StartupError } from "../../base/StartupError.js"
 import { Sessions } from "../../directory/login/Sessions.js"
 import { Users } from "../../directory/login/Users.js"
+import { now } from "../../base/Time.js"
 
 /**
  * Starts a session for an address offline and returns its token. Use it when mail is down, an address is locked out, or a
@@ -29,7 +30,7 @@ export const offlineSession = (email: Email) =>
             message: `${email} is disabled: ask a superadmin to run coffer user enable ${email}; if there is no other superadmin, set SUPERADMIN_EMAIL_1 to another address and start the server`
           })
         }
-        const session = yield* sessions.start({ id: user.id, ended: user.logins_ended })
+        const session = yield* sessions.start({ id: user.id, ended: user.logins_ended, provenAt: yield* now })
         if (session === null) return yield* Effect.dieMessage("a user changed during the start of an offline session")
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },
