@@ -12,7 +12,7 @@ import {
 import type { Overloaded } from "@coffer/domain/Errors"
 import { type Forbidden, NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import { HttpApi, type HttpApiGroup, HttpApiMiddleware, HttpRouter, HttpServerRequest } from "@effect/platform"
-import { Context, Effect, Option, Predicate, SchemaAST, type Scope } from "effect"
+import { Context, Effect, identity, Option, Predicate, SchemaAST, type Scope } from "effect"
 import { Access } from "./Access.js"
 import { entry } from "./Entry.js"
 import { nextTick } from "../base/EventLoop.js"
@@ -20,6 +20,7 @@ import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { isAnything, readBody } from "../http/Body.js"
 import { makeMemoryBudget, tooManyResponses } from "../http/MemoryBudget.js"
 import { NodeRequest } from "../http/NodeRequest.js"
+import { withPlainTags } from "../http/UnionTags.js"
 
 /** The limits of one endpoint. */
 interface EndpointLimits {
@@ -27,6 +28,7 @@ interface EndpointLimits {
   readonly parameters: ReadonlySet<string> | null
   /** The largest body in bytes; null if there is none. */
   readonly bodyLimit: number | null
+  readonly withPlainTags: (body: unknown) => unknown
   readonly takesAnyContentType: boolean
   /** The memory in bytes of a response that may be large; null if responses are small. */
   readonly largeResponse: number | null
@@ -67,6 +69,10 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         bodyLimit: hasBody
           ? Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
           : null,
+        withPlainTags: Option.match(endpoint.payloadSchema, {
+          onNone: () => identity,
+          onSome: ({ ast }) => withPlainTags(ast)
+        }),
         takesAnyContentType: Option.getOrElse(Context.getOption(mergedAnnotations, AnyContentType), () => false),
         recentLogin: Option.getOrElse(Context.getOption(mergedAnnotations, RecentLogin), () =>
           endpoint.method === "GET" ? "never" : "always"
@@ -161,7 +167,10 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         const begun = largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
         if (bodyLimit === null) return begun
         const memory = actor === null ? anonymousBodies(info.ip ?? "") : bodies(actor.id)
-        const body = readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined)
+        const body = Effect.map(
+          readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined),
+          limits.withPlainTags
+        )
         request.body =
           actor === null
             ? // Hundreds of strangers' calls at once would run in one tick otherwise.
