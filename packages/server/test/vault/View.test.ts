@@ -91,6 +91,14 @@ describe("a login with a key", () => {
     ]) {
       refused(answer, 400, /^invalid role or secret ID$/)
     }
+    for (const way of ["jwt", "kubernetes"]) {
+      refused(
+        await new Client(service, "acme").put(null, `auth/${way}/login`, { role: "other/deploy", jwt: "a.b.c" }),
+        400,
+        /^role: names an account of another organization than the namespace$/
+      )
+      refused(await vault.put(null, `auth/${way}/login`, { role: "acme/deploy", jwt: "a.b.c" }), 400, /^the token is/)
+    }
     refused(await vault.put(null, "auth/approle/login", { role_id: "x" }), 400, /secret_id: is required/)
     refused(await vault.put(null, "auth/approle/login", { x: "y".repeat(9_000) }), 413, /8192 bytes/)
     refused(await vault.call(null, "PUT", "auth/approle/login", { raw: "{" }), 400, /not well-formed JSON/)

@@ -15,6 +15,8 @@ const unnamed = new ValidationError({
   message: "role: must be ORGANIZATION/ACCOUNT, such as acme/deploy, or an account of the namespace"
 })
 
+const elsewhere = new ValidationError({ message: "role: names an account of another organization than the namespace" })
+
 const decodeReference = Schema.decode(AccountReference)
 
 /** Whether a login means the account: `account`, or `org/account`, in its own organization's namespace or in none. */
@@ -46,9 +48,11 @@ export class Logins extends Effect.Service<Logins>()("@coffer/server/Logins", {
       function* (role: string, jwt: Redacted.Redacted, namespace: string | null) {
         const named = role.includes("/") || namespace === null ? role : `${namespace}/${role}`
         const reference = yield* Effect.mapError(decodeReference(named), () => unnamed)
+        const [organization = "", account = ""] = reference.split("/")
+        // Depends on the request alone, so it tells nothing about accounts.
+        if (namespace !== null && namespace !== organization) return yield* elsewhere
         const { expires_at, token } = yield* exchange.federate(jwt, reference)
         const millis = yield* Clock.currentTimeMillis
-        const [organization = "", account = ""] = reference.split("/")
         const ttl = Math.max(0, Math.ceil((Date.parse(expires_at) - millis) / 1000))
         return yield* withToken(token, { ttl, renewable: false }, { account, organization })
       },
