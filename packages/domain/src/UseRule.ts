@@ -242,6 +242,8 @@ export const UseRule = Schema.Struct({
   id: field(UseRuleId, "its id"),
   key: field(SecretKey, "the secret's key", SecretKey.make("STRIPE_KEY")),
   ...useRuleFields,
+  // Possibly none: a rule outlives the accounts that it was for.
+  accounts: field(Schema.Array(Schema.String), texts.accounts, ["agent"]),
   created_by: field(Schema.String, "the e-mail of the creator", "ada@example.com"),
   created_at: createdAt,
   updated_at: updatedAt

@@ -1,4 +1,4 @@
-import type { UseRuleId } from "@coffer/domain/Ids"
+import { ServiceAccountId, UserId, type UseRuleId } from "@coffer/domain/Ids"
 import type { UseTerms } from "@coffer/domain/UseRule"
 import { Access } from "@coffer/server/access/Access"
 import { Tenant } from "@coffer/server/base/Tenant"
@@ -6,8 +6,22 @@ import { makeSlots } from "@coffer/server/secrets/use/Slots"
 import { UseRules } from "@coffer/server/secrets/use-rules/UseRules"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, TestClock } from "effect"
-import { asActor, entries, envPath, key, person, raw, setSecret, transaction } from "../support/Services.js"
-import { allow, ask, canary, refusal, withUpstream, world } from "./World.js"
+import { Members } from "@coffer/server/directory/members/Members"
+import {
+  asActor,
+  entries,
+  envPath,
+  grant,
+  key,
+  member,
+  orgPath,
+  person,
+  raw,
+  setSecret,
+  transaction
+} from "../support/Services.js"
+import { ServiceAccounts } from "@coffer/server/directory/service-accounts/ServiceAccounts"
+import { agent, allow, ask, canary, refusal, withUpstream, world } from "./World.js"
 
 const stripe = key("STRIPE_KEY")
 
@@ -31,6 +45,69 @@ const remove = (id: UseRuleId) =>
     const rules = yield* UseRules
     return yield* transaction(rules.remove(place, stripe, id))
   })
+
+/** Removes the account or person of an actor from the organization. */
+const removeAccount = (id: ServiceAccountId) =>
+  Effect.gen(function* () {
+    const ada = yield* person("ada@example.com")
+    const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "service_account.revoke")).pipe(
+      asActor(ada)
+    )
+    yield* transaction((yield* ServiceAccounts).revoke(place, id))
+  })
+
+const accountsOf = Effect.gen(function* () {
+  const ada = yield* person("ada@example.com")
+  const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "use_rule.list")).pipe(asActor(ada))
+  return (yield* (yield* UseRules).list(place, stripe)).map(({ accounts }) => accounts)
+})
+
+describe("the accounts of a use rule", () => {
+  it.effect("are those that exist: others are refused by name, and nothing is written", () =>
+    Effect.gen(function* () {
+      const { rule } = yield* world()
+      yield* member("grace@example.com", "developer")
+      const refused = "accounts: the organization has no service account or member agnet, eve@example.com"
+      const accounts = ["agent", "agnet", "grace@example.com", "eve@example.com"]
+      for (const attempt of [allow({ accounts }), update(rule.id, { accounts })]) {
+        assert.strictEqual((yield* Effect.flip(attempt)).message, refused)
+      }
+      assert.deepStrictEqual(yield* accountsOf, [["agent"]])
+      yield* update(rule.id, { accounts: ["Grace@Example.com", "agent", "agent"] })
+      assert.deepStrictEqual(yield* accountsOf, [["grace@example.com", "agent"]])
+    }).pipe(withUpstream())
+  )
+
+  it.effect("are gone with an account: one of the same name inherits nothing", () =>
+    Effect.gen(function* () {
+      const { bot, rule } = yield* world()
+      yield* ask(bot)
+      yield* removeAccount(ServiceAccountId.make(bot.id))
+      const again = yield* agent()
+      yield* grant(again, "use")
+      assert.match(yield* refusal(again), /^USE_REFUSED account agent is in no rule/)
+      assert.deepStrictEqual(yield* accountsOf, [[]])
+      yield* update(rule.id, { per_day: 7 })
+      assert.match(yield* refusal(again), /^USE_REFUSED account agent is in no rule/)
+      yield* update(rule.id, { accounts: ["agent"] })
+      yield* ask(again)
+    }).pipe(withUpstream())
+  )
+
+  it.effect("are gone with a membership: who is invited again inherits nothing", () =>
+    Effect.gen(function* () {
+      const { rule } = yield* world()
+      const grace = yield* member("grace@example.com", "developer")
+      yield* update(rule.id, { accounts: ["agent", "grace@example.com"] })
+      assert.deepStrictEqual(yield* accountsOf, [["agent", "grace@example.com"]])
+      const ada = yield* person("ada@example.com")
+      const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "member.remove")).pipe(asActor(ada))
+      yield* transaction((yield* Members).remove(place, UserId.make(grace.id)))
+      yield* member("grace@example.com", "developer")
+      assert.deepStrictEqual(yield* accountsOf, [["agent"]])
+    }).pipe(Effect.provide(Members.Default), withUpstream())
+  )
+})
 
 describe("a use rule", () => {
   it.effect("is in the audit log as a whole, each time that it is written", () =>

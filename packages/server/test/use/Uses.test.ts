@@ -152,6 +152,7 @@ describe("a request with a secret", () => {
       assert.match(yield* refusal(bot), /^USE_REFUSED account agent is in no rule/)
       yield* setSecret(ada, "STRIPE_KEY", "sk_live_Canary8")
       assert.match(yield* refusal(bot), /^USE_REFUSED account agent is in no rule/)
+      yield* agent("another")
       yield* allow({ accounts: ["another"] })
       assert.match(yield* refusal(bot), /^USE_REFUSED account agent is in no rule/)
       assert.strictEqual(other.arrived.length, 2)
@@ -160,8 +161,9 @@ describe("a request with a secret", () => {
 
   it.effect("needs the permission, which is less than read", () =>
     Effect.gen(function* () {
-      yield* world({ accounts: ["agent", "stranger"] })
+      yield* world()
       const stranger = yield* agent("stranger")
+      yield* allow({ accounts: ["agent", "stranger"] })
       assert.match(yield* refusal(stranger), /^FORBIDDEN this needs a rule with permission use/)
     }).pipe(withUpstream())
   )

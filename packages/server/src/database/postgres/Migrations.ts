@@ -16,6 +16,7 @@ import { webhooks } from "./migrations/0010_webhooks.js"
 import { secretDues } from "./migrations/0011_secret_dues.js"
 import { webhookIndexes } from "./migrations/0012_webhook_indexes.js"
 import { provenLogins } from "./migrations/0013_proven_logins.js"
+import { useRuleAccounts } from "./migrations/0014_use_rule_accounts.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -32,7 +33,8 @@ export const migrations: Migrations = {
   "0010_webhooks": webhooks,
   "0011_secret_dues": secretDues,
   "0012_webhook_indexes": webhookIndexes,
-  "0013_proven_logins": provenLogins
+  "0013_proven_logins": provenLogins,
+  "0014_use_rule_accounts": useRuleAccounts
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -28,6 +28,7 @@ import { webhooks } from "./migrations/0019_webhooks.js"
 import { secretDues } from "./migrations/0020_secret_dues.js"
 import { webhookIndexes } from "./migrations/0021_webhook_indexes.js"
 import { provenLogins } from "./migrations/0022_proven_logins.js"
+import { useRuleAccounts } from "./migrations/0023_use_rule_accounts.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -52,7 +53,8 @@ export const migrations = {
   "0019_webhooks": webhooks,
   "0020_secret_dues": secretDues,
   "0021_webhook_indexes": webhookIndexes,
-  "0022_proven_logins": provenLogins
+  "0022_proven_logins": provenLogins,
+  "0023_use_rule_accounts": useRuleAccounts
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

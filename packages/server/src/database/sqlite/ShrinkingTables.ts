@@ -7,6 +7,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "login_failures",
   "rate_events",
   "approvals",
+  "use_rule_accounts",
   "declared_keys",
   "wrapped_keys",
   "webhook_deliveries",

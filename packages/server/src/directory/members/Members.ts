@@ -151,6 +151,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         yield* keepAnOwner(place, member)
         yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
+        yield* repo.removeFromUseRules({ orgId: place.org.id, userId })
         const { count: service_accounts } = yield* repo.countAccountsOf({
           orgId: place.org.id,
           email: member.email

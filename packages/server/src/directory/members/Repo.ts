@@ -65,6 +65,10 @@ export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/M
         UPDATE members SET removed_at = ${"now"}
         WHERE org_id = ${"orgId"} AND user_id = ${"userId"} AND removed_at IS NULL`,
 
+      /** Use rules are then for the others alone. */
+      removeFromUseRules: write`
+        DELETE FROM use_rule_accounts WHERE subject_id = ${"userId"} AND org_id = ${"orgId"}`,
+
       removeRules: returning(IdRow)`
         UPDATE acl_rules SET removed_at = ${"now"}
         WHERE subject_id = ${"userId"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`

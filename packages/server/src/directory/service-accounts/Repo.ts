@@ -86,6 +86,10 @@ export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()("
 
       remove: write`UPDATE service_accounts SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
+      /** Use rules are then for the others alone. */
+      removeFromUseRules: write`
+        DELETE FROM use_rule_accounts WHERE subject_id = ${"id"} AND org_id = ${"orgId"}`,
+
       removeRules: returning(IdRow)`
         UPDATE acl_rules SET removed_at = ${"now"}
         WHERE subject_id = ${"id"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`

@@ -165,6 +165,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         yield* repo.removeFederations({ id, now: removed_at })
         yield* repo.remove({ id, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
+        yield* repo.removeFromUseRules({ orgId: place.org.id, id })
         yield* audit.write(sourceOf(place), {
           action: "service_account.revoke",
           resource_type: "service_account",

@@ -1,6 +1,6 @@
 import { ApprovalId, EnvId, OrgId, SecretId, UseRuleId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
 import { query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({
@@ -15,7 +15,17 @@ const RuleRow = Schema.Struct({
   created_at: Schema.String,
   updated_at: Schema.String
 })
-export type RuleRow = typeof RuleRow.Type
+/** A rule as it is stored. */
+export type StoredRule = typeof RuleRow.Type
+
+/** A rule with the names of the accounts and people that it is for now. */
+export interface RuleRow extends StoredRule {
+  readonly accounts: ReadonlyArray<string>
+}
+
+const AccountRow = Schema.Struct({ rule_id: UseRuleId, name: Schema.String })
+const SubjectRow = Schema.Struct({ id: Schema.String, name: Schema.String })
+export type SubjectRow = typeof SubjectRow.Type
 
 const KeyedRow = Schema.Struct({ ...RuleRow.fields, key: SecretKey })
 const CountsRow = Schema.Struct({ of_secret: Schema.Number, of_env: Schema.Number })
@@ -45,6 +55,11 @@ const columns = sql`r.id AS id, r.secret_id AS secret_id, r.terms AS terms, r.mi
   r.minute_count AS minute_count, r.day_at AS day_at, r.day_count AS day_count, r.created_by AS created_by,
   r.created_at AS created_at, r.updated_at AS updated_at`
 
+const accounts = sql`
+  SELECT a.rule_id AS rule_id, coalesce(u.email, t.name) AS name
+  FROM use_rules r JOIN use_rule_accounts a ON a.rule_id = r.id
+  LEFT JOIN users u ON u.id = a.subject_id LEFT JOIN service_accounts t ON t.id = a.subject_id`
+
 const approvals = sql`
   SELECT a.id AS id, a.org_id AS org_id, a.env_id AS env_id, p.name AS project, e.name AS env, a.actor_id AS actor_id,
     a.actor_name AS actor_name, a.hash AS hash, a.request AS request, a.state AS state, a.created_at AS created_at,
@@ -55,19 +70,68 @@ const approvals = sql`
 /** Use rules with the counters of their budgets, and requests that wait for a person. */
 export class UseRepo extends Effect.Service<UseRepo>()("@coffer/server/UseRepo", {
   effect: Effect.gen(function* () {
-    const { all, first, one, returning, write } = yield* query
+    const { all, first, insert, one, returning, write } = yield* query
+
+    const rulesOfSecret = all(RuleRow)`
+      SELECT ${columns} FROM use_rules r
+      WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL ORDER BY r.id`
+
+    const rulesOfEnvironment = all(KeyedRow)`
+      SELECT ${columns}, s.key AS key
+      FROM secrets s JOIN use_rules r ON r.secret_id = s.id AND r.removed_at IS NULL
+      WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL ORDER BY s.key, r.id`
+
+    const accountsOfSecret = all(AccountRow)`
+      ${accounts} WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL ORDER BY a.rule_id, a.position`
+
+    const accountsOfEnvironment = all(AccountRow)`
+      ${accounts} JOIN secrets s ON s.id = r.secret_id AND s.removed_at IS NULL
+      WHERE s.env_id = ${"envId"} AND r.removed_at IS NULL ORDER BY a.rule_id, a.position`
+
+    const findRule = first(RuleRow)`SELECT ${columns} FROM use_rules r WHERE r.id = ${"id"} AND r.removed_at IS NULL`
+
+    const withAccounts = <Row extends StoredRule>(
+      rows: ReadonlyArray<Row>,
+      named: Effect.Effect<ReadonlyArray<typeof AccountRow.Type>>
+    ): Effect.Effect<ReadonlyArray<Row & RuleRow>> =>
+      rows.length === 0
+        ? Effect.succeed([])
+        : Effect.map(named, (found) => {
+            const names = Array.groupBy(found, ({ rule_id }) => rule_id)
+            return rows.map((row) => ({ ...row, accounts: (names[row.id] ?? []).map(({ name }) => name) }))
+          })
+
+    /** The rules of a secret, oldest first. */
+    const ofSecret = ({ secretId }: { readonly secretId: SecretId }) =>
+      Effect.flatMap(rulesOfSecret({ secretId }), (rows) => withAccounts(rows, accountsOfSecret({ secretId })))
+
+    const deleteAccounts = write`DELETE FROM use_rule_accounts WHERE rule_id = ${"id"}`
+
+    const insertAccounts = insert("use_rule_accounts", ["rule_id", "position", "org_id", "subject_id"])
 
     return {
-      /** The rules of a secret, oldest first. */
-      ofSecret: all(RuleRow)`
-        SELECT ${columns} FROM use_rules r
-        WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL ORDER BY r.id`,
+      ofSecret,
 
       /** The rules of an environment's live secrets. */
-      ofEnvironment: all(KeyedRow)`
-        SELECT ${columns}, s.key AS key
-        FROM secrets s JOIN use_rules r ON r.secret_id = s.id AND r.removed_at IS NULL
-        WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL ORDER BY s.key, r.id`,
+      ofEnvironment: ({ envId }: { readonly envId: EnvId }) =>
+        Effect.flatMap(rulesOfEnvironment({ envId }), (rows) => withAccounts(rows, accountsOfEnvironment({ envId }))),
+
+      /** The live service account or member of an organization by name or e-mail address. */
+      subject: first(SubjectRow)`
+        SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name = ${"name"} AND removed_at IS NULL
+        UNION ALL
+        SELECT u.id AS id, u.email AS name FROM users u
+        JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL
+        WHERE u.email = ${"email"}`,
+
+      /** Makes a rule be for exactly these. */
+      setAccounts: (id: UseRuleId, orgId: OrgId, subjects: ReadonlyArray<SubjectRow>) =>
+        Effect.zipRight(
+          deleteAccounts({ id }),
+          insertAccounts(
+            subjects.map((subject, position) => ({ rule_id: id, position, org_id: orgId, subject_id: subject.id }))
+          )
+        ),
 
       counts: one(CountsRow)`
         SELECT count(CASE WHEN s.id = ${"secretId"} THEN 1 END) AS of_secret, count(*) AS of_env
@@ -101,7 +165,7 @@ export class UseRepo extends Effect.Service<UseRepo>()("@coffer/server/UseRepo",
           AND (minute_at < ${"minute"} OR minute_count < per_minute) AND (day_at < ${"day"} OR day_count < per_day)
         RETURNING id`,
 
-      find: first(RuleRow)`SELECT ${columns} FROM use_rules r WHERE r.id = ${"id"} AND r.removed_at IS NULL`,
+      find: findRule,
 
       /** When a version of a secret was made. */
       versionTime: first(TimeRow)`

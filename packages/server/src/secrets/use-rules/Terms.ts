@@ -2,9 +2,11 @@ import { UseTerms } from "@coffer/domain/UseRule"
 import { Effect, Schema } from "effect"
 import type { RuleRow } from "./Repo.js"
 
-const decode = Schema.decode(Schema.parseJson(UseTerms))
+// The accounts are kept by id: their names in the text are those of the last change.
+const decode = Schema.decode(Schema.parseJson(UseTerms.omit("accounts")))
 
 /** What a stored rule allows. */
-export const termsOf = ({ terms }: Pick<RuleRow, "terms">): Effect.Effect<UseTerms> => Effect.orDie(decode(terms))
+export const termsOf = ({ accounts, terms }: Pick<RuleRow, "accounts" | "terms">): Effect.Effect<UseTerms> =>
+  Effect.map(Effect.orDie(decode(terms)), (others) => ({ ...others, accounts }))
 
 export const isLive = ({ expires_at }: UseTerms, now: string): boolean => expires_at === null || expires_at > now

@@ -13,7 +13,7 @@ import { ChangesRepo } from "../stored/ChangesRepo.js"
 import { SecretsRepo } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { type RuleRow, UseRepo } from "./Repo.js"
+import { type StoredRule, type SubjectRow, UseRepo } from "./Repo.js"
 import { termsOf } from "./Terms.js"
 
 const maxOfSecret = 20
@@ -23,7 +23,7 @@ type RulePlace = Place<"use_rule.list" | "use_rule.create" | "use_rule.update" |
 
 export type NewTerms = Pick<UseTerms, "hosts" | "paths" | "place" | "accounts"> & Partial<UseTerms>
 
-const ruleOf = (key: SecretKey, { created_at, created_by, id, updated_at }: RuleRow, terms: UseTerms): UseRule => ({
+const ruleOf = (key: SecretKey, { created_at, created_by, id, updated_at }: StoredRule, terms: UseTerms): UseRule => ({
   id,
   key,
   ...terms,
@@ -55,8 +55,23 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
       )
 
     const findRule = Effect.fnUntraced(function* (secretId: SecretId, id: UseRuleId) {
-      const row = yield* repo.find({ id })
-      return row === undefined || row.secret_id !== secretId ? yield* notFound(`use rule ${id}`) : row
+      const row = (yield* repo.ofSecret({ secretId })).find((rule) => rule.id === id)
+      return row ?? (yield* notFound(`use rule ${id}`))
+    })
+
+    /** The accounts and people of these names, each once. Fails with ValidationError, which names those that nobody has. */
+    const subjectsOf = Effect.fnUntraced(function* (place: RulePlace, names: ReadonlyArray<string>) {
+      const found = new Map<string, SubjectRow>()
+      const unknown: Array<string> = []
+      for (const name of names) {
+        const subject = yield* repo.subject({ orgId: place.org.id, name, email: name.toLowerCase() })
+        if (subject === undefined) unknown.push(name)
+        else found.set(subject.id, subject)
+      }
+      if (unknown.length === 0) return [...found.values()]
+      return yield* new ValidationError({
+        message: `accounts: the organization has no service account or member ${unknown.join(", ")}`
+      })
     })
 
     const record = (
@@ -83,9 +98,11 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
     const create = traced("UseRules.create")(
       Effect.fnUntraced(function* (place: Place<"use_rule.create">, key: SecretKey, request: NewTerms) {
         const millis = yield* Clock.currentTimeMillis
-        const terms = yield* withEnd({ ...defaultTerms, ...request }, millis)
+        const wanted = yield* withEnd({ ...defaultTerms, ...request }, millis)
         yield* changes.claim(place.env)
         const { id: secretId } = yield* secretOf(place, key)
+        const subjects = yield* subjectsOf(place, request.accounts)
+        const terms: UseTerms = { ...wanted, accounts: subjects.map(({ name }) => name) }
         const { of_env, of_secret } = yield* repo.counts({ envId: place.env.id, secretId })
         if (of_secret >= maxOfSecret) {
           return yield* new LimitExceeded({ message: `a secret has at most ${maxOfSecret} use rules` })
@@ -112,6 +129,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
           createdBy: made.created_by,
           now: at
         })
+        yield* repo.setAccounts(id, place.org.id, subjects)
         yield* record(place, "use_rule.create", made)
         return made
       })
@@ -129,7 +147,9 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
         const before = yield* termsOf(row)
-        const wanted = { ...before, ...request }
+        const subjects = request.accounts === undefined ? null : yield* subjectsOf(place, request.accounts)
+        const accounts = subjects?.map(({ name }) => name) ?? before.accounts
+        const wanted = { ...before, ...request, accounts }
         const terms = request.expires_at === undefined ? wanted : yield* withEnd(wanted, millis)
         const at = timestamp(millis)
         yield* repo.update({
@@ -139,6 +159,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
           perDay: terms.per_day,
           now: at
         })
+        if (subjects !== null) yield* repo.setAccounts(id, place.org.id, subjects)
         const changed = ruleOf(key, { ...row, updated_at: at }, terms)
         yield* record(place, "use_rule.update", changed, before)
         return changed

@@ -15,7 +15,7 @@ import { sizeOf, type Value, Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
 import { match, type Target } from "../use-rules/Match.js"
-import { type RuleRow, UseRepo } from "../use-rules/Repo.js"
+import { type RuleRow, type StoredRule, UseRepo } from "../use-rules/Repo.js"
 import { isLive, termsOf } from "../use-rules/Terms.js"
 
 /** Shorter values would shred answers, because the scrub replaces them wherever they occur. */
@@ -56,12 +56,12 @@ export type Grant =
 
 const counted = (at: number, count: number, current: number): number => (at >= current ? count : 0)
 
-const leftOf = ({ day_at, day_count, minute_at, minute_count }: RuleRow, terms: UseTerms, millis: number) => ({
+const leftOf = ({ day_at, day_count, minute_at, minute_count }: StoredRule, terms: UseTerms, millis: number) => ({
   left_this_minute: Math.max(0, terms.per_minute - counted(minute_at, minute_count, Math.floor(millis / minuteMillis))),
   left_today: Math.max(0, terms.per_day - counted(day_at, day_count, Math.floor(millis / dayMillis)))
 })
 
-const spent = (key: SecretKey, row: RuleRow, terms: UseTerms, millis: number): UseBudget => {
+const spent = (key: SecretKey, row: StoredRule, terms: UseTerms, millis: number): UseBudget => {
   const isDay = leftOf(row, terms, millis).left_today === 0
   const window = isDay ? dayMillis : minuteMillis
   const retryAfter = Math.max(1, Math.ceil((window - (millis % window)) / 1000))
