@@ -1,9 +1,9 @@
 import type { ClientError } from "@coffer/domain/client/ClientErrors"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import type { AnyApiError } from "@coffer/domain/Errors"
-import { isOwnMessage } from "@coffer/domain/Message"
+import { type BrokenRule, brokenRules } from "@coffer/domain/BrokenRules"
 import type { Action } from "@coffer/domain/Permissions"
-import { Array, Effect, Either, type Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
+import { Array, Effect, Either, type Option, Predicate, Schema, SchemaAST } from "effect"
 import type { Confirm } from "./Confirmation.js"
 import type { Call, Connect } from "./Connection.js"
 import { BadParameters, type Failure, type NotConfirmed } from "./Failures.js"
@@ -44,12 +44,9 @@ export interface Tool extends Offer {
 export const parameters = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct({ ...fields, ...placeParameters })
 
-type Issue = ParseResult.ArrayFormatterIssue
-
-/** Returns the message of the violated rule. Any other message may contain the given value. */
-const ruleOf = (issue: Issue) => {
-  if (issue._tag === "Missing") return " is required"
-  return isOwnMessage(issue.message) ? `: ${issue.message}` : " has the wrong type or form"
+const ruleOf = ({ sentence, type }: BrokenRule) => {
+  if (type === "Missing") return " is required"
+  return sentence === undefined ? " has the wrong type or form" : `: ${sentence}`
 }
 
 const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema.Struct.Fields }) => {
@@ -69,9 +66,9 @@ const decoder = <P, PI>(schema: Schema.Schema<P, PI> & { readonly fields: Schema
   const others = `the parameters are ${Object.keys(schema.fields).join(", ")}, and no others`
   return (given: unknown): Either.Either<P, BadParameters> =>
     Either.mapLeft(decode(withoutEmpty(given)), (error) => {
-      const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map((issue) =>
+      const problems = brokenRules(error).map((rule) =>
         // Do not repeat an unknown parameter name: it may be a value in the wrong place.
-        issue._tag === "Unexpected" || issue.path.length === 0 ? others : `${String(issue.path[0])}${ruleOf(issue)}`
+        rule.type === "Unexpected" || rule.path.length === 0 ? others : `${String(rule.path[0])}${ruleOf(rule)}`
       )
       return new BadParameters({ message: Array.dedupe(problems).join("; ") })
     })

@@ -2,8 +2,8 @@ import * as Args from "@effect/cli/Args"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import { invalidValue } from "@effect/cli/ValidationError"
-import { isOwnMessage } from "@coffer/domain/Message"
-import { Either, Option, ParseResult, Redacted, Schema, SchemaAST } from "effect"
+import { brokenRules, sentenceOf } from "@coffer/domain/BrokenRules"
+import { Either, Option, type ParseResult, Redacted, Schema, SchemaAST } from "effect"
 import type { ArgumentData, NameKind, OptionData } from "./Data.js"
 import { unmark } from "./Verbatim.js"
 import { choiceProblem, type Word } from "./Words.js"
@@ -36,10 +36,9 @@ type Source<A, I> = Schema.Schema<A, I> | Codec<A>
  * @param takes what to say where the schema does not.
  */
 const sentenceFor = (name: string, error: ParseResult.ParseError, takes: string): string => {
-  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-  if (issue === undefined || !isOwnMessage(issue.message)) return `${name} takes ${takes}`
-  const { message } = issue
-  return message.startsWith("must ") ? `${name} ${message}` : message.startsWith("-") ? message : `${name}: ${message}`
+  const sentence = sentenceOf(error, `takes ${takes}`)
+  if (/^(?:must|takes) /.test(sentence)) return `${name} ${sentence}`
+  return sentence.startsWith("-") ? sentence : `${name}: ${sentence}`
 }
 
 /** The longest example that a description shows. */
@@ -101,8 +100,7 @@ export const commas = <A, I>(
   description: descriptionOf(schema),
   decode: (name, text) =>
     Either.mapLeft(Schema.decodeUnknownEither(schema)([...new Set(text.split(",").map(parse))]), (error) => {
-      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-      const ofItem = (issue?.path.length ?? 0) > 0
+      const ofItem = (brokenRules(error)[0]?.path.length ?? 0) > 0
       return ofItem ? `${name} takes ${takes}, separated by commas` : sentenceFor(name, error, takes)
     })
 })

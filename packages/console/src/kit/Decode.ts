@@ -1,10 +1,11 @@
-import { Either, ParseResult, Schema } from "effect"
+import { brokenRules } from "@coffer/domain/BrokenRules"
+import { Either, Schema } from "effect"
 
 /** What a form makes of a text: a value of the contract, or what is wrong with it. */
 export const decodeForm = <A, I>(schema: Schema.Schema<A, I>, input: unknown): Either.Either<A, string> =>
   Either.mapLeft(Schema.decodeUnknownEither(schema)(input), (error) => {
-    const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return issue === undefined ? "this is not complete" : `${issue.path.join(".")}: ${issue.message}`
+    const [rule] = brokenRules(error)
+    return rule?.sentence === undefined ? "this is not complete" : `${rule.path.join(".")}: ${rule.sentence}`
   })
 
 /** The words of a list that people separate by commas, spaces or lines. */

@@ -1,7 +1,7 @@
 import { HttpApiDecodeError } from "@effect/platform/HttpApiError"
 import { type HttpClientError, isHttpClientError } from "@effect/platform/HttpClientError"
 import { Effect, FiberRef, Option, ParseResult } from "effect"
-import { isOwnMessage } from "../Message.js"
+import { brokenRules } from "../BrokenRules.js"
 import type { GroupClient, GroupClients, GroupName } from "./ApiClient.js"
 import { type ClientError, InvalidRequest } from "./ClientErrors.js"
 import { lastAnswer } from "./Exchange.js"
@@ -15,10 +15,9 @@ const isToolkitError = <E>(error: E): error is Extract<E, ToolkitError> =>
 /** Without a response, the request did not encode. Messages other than ours may contain the value. */
 const notSent = (error: ToolkitError): Effect.Effect<never, InvalidRequest> => {
   if (!ParseResult.isParseError(error)) return Effect.dieMessage("a request failed before it was sent")
-  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-  const field = issue?.path.join(".") || "the request"
-  const reason = issue !== undefined && isOwnMessage(issue.message) ? issue.message : "does not fit the contract"
-  return new InvalidRequest({ field, reason })
+  const [rule] = brokenRules(error)
+  const field = rule?.path.join(".") || "the request"
+  return new InvalidRequest({ field, reason: rule?.sentence ?? "does not fit the contract" })
 }
 
 /**

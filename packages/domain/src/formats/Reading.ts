@@ -1,4 +1,5 @@
 import { Array, Effect, Either, Redacted, Schema } from "effect"
+import { sentenceOf } from "../BrokenRules.js"
 import { SecretKey } from "../Names.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { BadFile, type Format, type FormatName, type Mistake } from "./Format.js"
@@ -53,8 +54,10 @@ export const readSecrets = Effect.fnUntraced(function* (
     else lines.set(key, line)
     const name = decodeKey(key)
     const redacted = decodeValue(value)
-    if (Either.isLeft(name)) mistakes.push({ line, problem: `${JSON.stringify(key)}: ${name.left.message}` })
-    else if (Either.isLeft(redacted)) mistakes.push({ line, problem: `${key}: ${redacted.left.message}` })
+    if (Either.isLeft(name))
+      mistakes.push({ line, problem: `${JSON.stringify(key)}: ${sentenceOf(name.left, "is not a key")}` })
+    else if (Either.isLeft(redacted))
+      mistakes.push({ line, problem: `${key}: ${sentenceOf(redacted.left, "is not a value")}` })
     else secrets.set(name.right, redacted.right)
     for (const part of kept) warnings.push(`${file}, line ${line}: ${key} contains ${part}, which is kept as it is`)
   }

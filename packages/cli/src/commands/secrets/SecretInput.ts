@@ -1,3 +1,4 @@
+import { sentenceOf } from "@coffer/domain/BrokenRules"
 import type { SecretKey } from "@coffer/domain/Names"
 import { maxSecretValueBytes, RedactedSecretValue } from "@coffer/domain/SecretValues"
 import { Effect, Either, Redacted, Schema } from "effect"
@@ -93,5 +94,8 @@ export const readValue = Effect.fnUntraced(function* (
         : (yield* canAsk)
           ? yield* typed(key, allowEmpty)
           : yield* fromStandardInput(key, allowEmpty)
-  return yield* Either.mapLeft(decodeValue(Redacted.value(text)), ({ message }) => new CannotDo({ message }))
+  return yield* Either.mapLeft(
+    decodeValue(Redacted.value(text)),
+    (error) => new CannotDo({ message: `${key}: ${sentenceOf(error, "is not a value")}` })
+  )
 })

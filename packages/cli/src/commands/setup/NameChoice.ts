@@ -1,3 +1,4 @@
+import { sentenceOf } from "@coffer/domain/BrokenRules"
 import { BadSetting } from "@coffer/domain/client/Settings"
 import { Effect, Either, Schema } from "effect"
 import { NotThere } from "../../Failures.js"
@@ -18,7 +19,7 @@ interface Wanted<Name extends string> {
 const decode = <Name extends string>(schema: Schema.Schema<Name, string>, text: string) =>
   Either.mapLeft(
     Schema.decodeEither(schema)(text),
-    ({ message }) => new BadSetting({ message: `${JSON.stringify(text)}: ${message}` })
+    (error) => new BadSetting({ message: `${JSON.stringify(text)}: ${sentenceOf(error, "is not a name")}` })
   )
 
 const absent = <Name extends string>({ what, where }: Shelf<Name>, name: Name) =>

@@ -1,3 +1,4 @@
+import { sentenceOf } from "@coffer/domain/BrokenRules"
 import { useSignal } from "@preact/signals"
 import { Either, Redacted } from "effect"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
@@ -5,7 +6,7 @@ import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Problem, sentence } from "../../kit/Problem.js"
 import { baseOf, type Model, type Spot, stagedIn, stageIn, storedIn } from "./Model.js"
-import { badValue, decodeValue } from "./Paste.js"
+import { decodeValue } from "./Paste.js"
 import { readValue } from "./Values.js"
 
 interface EditorProps {
@@ -59,8 +60,8 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
       return
     }
     Either.match(decodeValue(lineEnd.current === "\n" ? typed : typed.replaceAll("\n", lineEnd.current)), {
-      onLeft: () => {
-        problem.value = badValue
+      onLeft: (refused) => {
+        problem.value = sentenceOf(refused, "this is not a value")
       },
       onRight: (value) => {
         const { base, version } = opened.current

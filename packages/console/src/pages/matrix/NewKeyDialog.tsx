@@ -1,10 +1,11 @@
+import { sentenceOf } from "@coffer/domain/BrokenRules"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import { useSignal } from "@preact/signals"
 import { Either, Redacted } from "effect"
 import { useEffect, useRef } from "preact/hooks"
 import { Dialog } from "../../kit/Dialog.js"
 import { type Model, stageIn } from "./Model.js"
-import { badValue, decodeValue } from "./Paste.js"
+import { decodeValue } from "./Paste.js"
 
 /** A new key with a value for each environment that it shall have one in. */
 export const NewKeyDialog = ({ close, first, model }: { model: Model; first: string; close: () => void }) => {
@@ -31,7 +32,7 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
     }
     for (const { column, value } of found) {
       if (Either.isLeft(value)) {
-        problem.value = `${column.name}: ${badValue}`
+        problem.value = `${column.name}: ${sentenceOf(value.left, "this is not a value")}`
         return
       }
     }

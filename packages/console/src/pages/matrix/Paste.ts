@@ -6,9 +6,6 @@ import { Effect, Redacted, Schema } from "effect"
 /** A typed text as a value that can be stored. */
 export const decodeValue = Schema.decodeEither(SecretValue)
 
-/** Why a text is no value. */
-export const badValue = "the value is larger than 64 KB, or holds half of a surrogate pair"
-
 /** What is read in a text. */
 export interface Pasted {
   readonly secrets: SecretMap
