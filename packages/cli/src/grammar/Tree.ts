@@ -46,7 +46,13 @@ const withoutCommand = (
   return word === undefined ? { type: "missing", path, group } : { type: "unknown", path, word }
 }
 
-/** Finds the command of a command line. `help` can stand before each of its names. */
+/** The words after those that ask for help, and whether there are any such. */
+const afterHelp = (words: ReadonlyArray<string>, asks: (word: string) => boolean) => {
+  const first = words.findIndex((word) => !asks(word))
+  return { isAsked: first !== 0 && words.length > 0, rest: first < 0 ? [] : words.slice(first) }
+}
+
+/** Finds the command of a command line. `help`, `--help` and `-h` can stand before each of its names. */
 export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
   const path: Array<string> = []
   let nodes = tree.nodes
@@ -54,18 +60,17 @@ export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
   let help = false
   let words = argv
   for (;;) {
-    const [name, ...rest] = words
-    if (name === "help") {
-      help = true
-      words = rest
-      continue
-    }
+    const { isAsked, rest: named } = afterHelp(words, (word) => word === "help" || isHelp(word))
+    help ||= isAsked
+    const [name, ...rest] = named
     // The name of a command may have two words, such as `trust list` beside `trust`.
-    const longer = nodes.find((each) => each.name === `${name} ${rest[0]}`)
+    const second = afterHelp(rest, isHelp)
+    const longer = nodes.find((each) => each.name === `${name} ${second.rest[0]}`)
     const node = longer ?? nodes.find((each) => name !== undefined && namesOf(each).includes(name))
-    if (node === undefined || name === undefined) return withoutCommand(path, group, words, help)
+    if (node === undefined || name === undefined) return withoutCommand(path, group, named, help)
+    if (longer !== undefined) help ||= second.isAsked
     path.push(longer === undefined ? name : longer.name)
-    words = longer === undefined ? rest : rest.slice(1)
+    words = longer === undefined ? rest : second.rest.slice(1)
     if (node.type === "command") return { type: "command", path, leaf: node, words, help }
     group = node
     nodes = node.commands

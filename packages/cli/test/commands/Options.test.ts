@@ -112,7 +112,14 @@ describe("help is there at any place in front of --", () => {
     ["secret set", ["secret", "set", "K", "--if-version", "1", "--help"]],
     ["secret get", ["help", "secret", "get"]],
     ["run", ["run", "--env", "prod", "--help"]],
-    ["run", ["help", "run"]]
+    ["run", ["help", "run"]],
+    ["secret list", ["--help", "secret", "list"]],
+    ["secret list", ["secret", "--help", "list"]],
+    ["secret list", ["secret", "-h", "list", "--json"]],
+    ["run", ["--help", "run"]],
+    ["run", ["-h", "run", "ls"]],
+    ["declare list", ["declare", "--help", "list"]],
+    ["declare list", ["--help", "declare", "list"]]
   ])("coffer %s: %j", async (command, args) => {
     const { code, stderr, stdout } = await home.coffer(args)
     assert.deepStrictEqual([code, stderr], [0, ""])
@@ -122,7 +129,8 @@ describe("help is there at any place in front of --", () => {
   it.each([
     ["coffer", ["help"]],
     ["coffer secret", ["help", "secret"]],
-    ["coffer secret", ["secret", "--help"]]
+    ["coffer secret", ["secret", "--help"]],
+    ["coffer secret", ["--help", "secret"]]
   ])("%s COMMAND: %j", async (group, args) => {
     const { code, stdout } = await home.coffer(args)
     assert.strictEqual(code, 0)
