@@ -8,26 +8,14 @@ import { promisify } from "node:util"
 import { root } from "../bundling.mjs"
 import { example, items, page, paragraph, section, subsection, typed } from "./roff.mjs"
 
-const repeated = (text, isRepeated) => (isRepeated ? `${text}...` : text)
-
-const optionText = ({ choices, name, value }) => [`--${name}`, choices?.join(" | ") ?? value].filter(Boolean).join(" ")
-
-const usage = (path, { arguments: words, options }) =>
-  [
-    ...["coffer", ...path],
-    ...options.map((one) => repeated(one.isRequired ? optionText(one) : `[${optionText(one)}]`, one.isRepeatable)),
-    ...words.map(({ least, most, name }) => repeated(least === 0 ? `[${name}]` : name, most > 1))
-  ].join(" ")
+const { argumentText, optionText, usageLines } = await import("../../packages/cli/dist/grammar/Usage.js")
 
 /** What a command takes and does. Its parts have titles of their own. */
 const commandParts = (path, leaf) => {
-  const words = leaf.arguments.map(({ choices, description, name }) => ({
-    name: choices === undefined ? name : `${name} (${choices.join(" | ")})`,
-    text: description
-  }))
+  const words = leaf.arguments.map((argument) => ({ name: argumentText(argument), text: argument.description }))
   const options = leaf.options.map((option) => ({ name: optionText(option), text: option.description }))
   return {
-    synopsis: typed(usage(path, leaf)),
+    synopsis: usageLines(["coffer", ...path].join(" "), leaf).flatMap(typed),
     description: paragraph(`${leaf.description}.`),
     options: items([...words, ...options]),
     examples: example(leaf.examples)
@@ -73,7 +61,8 @@ const lowered = (text) => `${text[0].toLowerCase()}${text.slice(1)}`
 
 /** The pages of the client: an overview, and one for each command or noun. */
 const clientPages = ({ description, nodes }, common) => {
-  const nameOf = (node) => `coffer-${node.name}`
+  // A name may have two words, such as `declare list`.
+  const nameOf = (node) => `coffer-${node.name.replaceAll(" ", "-")}`
   const names = ["coffer", ...nodes.map(nameOf), "coffer-mcp"]
   const overview = {
     name: "coffer",

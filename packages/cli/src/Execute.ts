@@ -14,7 +14,7 @@ import { commandHelp, groupHelp, withBoldTitles } from "./grammar/Help.js"
 import { locate } from "./grammar/Tree.js"
 import { markWords } from "./grammar/Verbatim.js"
 import { countProblem, readWords } from "./grammar/Words.js"
-import { ReaderGone } from "./terminal/Output.js"
+import { Output, ReaderGone } from "./terminal/Output.js"
 import { colours, note, noteDefect, show, warnings, write } from "./terminal/Print.js"
 
 /** The server does not say which credential it refused. */
@@ -27,11 +27,18 @@ const notTaken = Effect.map(configuredBy, (variable) => {
 
 const usageError = (sentence: string) => Effect.as(note(sentence), exitCodes.usage)
 
-const printHelp = (text: string) =>
-  Effect.as(
-    Effect.flatMap(colours, (wanted) => write(`${wanted ? withBoldTitles(text) : text}\n`)),
-    exitCodes.done
-  )
+/** Help for the terminal's width, or unbroken. */
+type Help = (width: number | undefined) => string
+
+const printHelp = (help: Help) =>
+  Effect.gen(function* () {
+    const { width } = yield* Output
+    const text = help(width("output"))
+    yield* write(`${(yield* colours) ? withBoldTitles(text) : text}\n`)
+    return exitCodes.done
+  })
+
+const showHelp = (help: Help) => Effect.flatMap(Output, ({ width }) => show(`${help(width("error"))}\n`))
 
 /** The only errors of the parser that are left are those of our codecs: each holds our sentence. */
 const sentenceIn = ({ error }: ValidationError) => {
@@ -65,7 +72,7 @@ type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
 
 const runLeaf = (leaf: Leaf, path: ReadonlyArray<string>, argv: ReadonlyArray<string>): Execution => {
   const reading = readWords(leaf, argv)
-  if (reading.type === "help") return printHelp(commandHelp(path, leaf))
+  if (reading.type === "help") return printHelp((width) => commandHelp(path, leaf, width))
   const report: Report = leaf.report ?? unreported
   const problem = reading.type === "wrong" ? reading.message : countProblem(leaf, reading, commandLine(path))
   if (reading.type === "wrong" || problem !== undefined) {
@@ -81,12 +88,17 @@ const runCommandLine = (argv: ReadonlyArray<string>): Execution => {
   const found = locate(tree, argv)
   switch (found.type) {
     case "command":
-      return found.help ? printHelp(commandHelp(found.path, found.leaf)) : runLeaf(found.leaf, found.path, found.words)
+      return found.help
+        ? printHelp((width) => commandHelp(found.path, found.leaf, width))
+        : runLeaf(found.leaf, found.path, found.words)
     case "group":
-      return printHelp(groupHelp(found.path, found.group, tree))
+      return printHelp((width) => groupHelp(found.path, found.group, tree, width))
     case "missing":
       // Help that was not asked for goes to standard error: a script must not take it for output.
-      return Effect.zipRight(show(`${groupHelp(found.path, found.group, tree)}\n`), usageError(noCommand(tree, found)))
+      return Effect.zipRight(
+        showHelp((width) => groupHelp(found.path, found.group, tree, width)),
+        usageError(noCommand(tree, found))
+      )
     case "unknown":
       return usageError(noCommand(tree, found))
   }

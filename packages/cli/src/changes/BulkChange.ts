@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { defined } from "../Defined.js"
 import { WrongUsage } from "../Failures.js"
 import { flag } from "../grammar/Fields.js"
-import { note, renderTable, show, toTerminal } from "../terminal/Print.js"
+import { note, showTable, toTerminal } from "../terminal/Print.js"
 import { canAsk, confirm } from "../terminal/Prompts.js"
 import { printChanges } from "./Changes.js"
 
@@ -40,12 +40,9 @@ const named = (keys: ReadonlyArray<string>) =>
 const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string) {
   const changes = shown.data.filter(isChange)
   if (yield* canAsk) {
-    yield* show(
-      renderTable(
-        ["key", "change", "version"],
-        changes.map(({ change, key, version }) => [key, change, version]),
-        true
-      )
+    yield* showTable(
+      ["key", "change", "version"],
+      changes.map(({ change, key, version }) => [key, change, version])
     )
     return yield* confirm(`Change ${changes.length} of the secrets of ${place}?`, false)
   }

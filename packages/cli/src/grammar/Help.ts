@@ -1,54 +1,45 @@
+import { definitions, fill, type Item, wrap } from "../terminal/Wrap.js"
 import type { Group, Leaf } from "./Command.js"
 import { commandLine } from "./Complaints.js"
-import type { ArgumentData, OptionData } from "./Data.js"
 import type { Tree } from "./Tree.js"
+import { argumentText, optionText, usageLines } from "./Usage.js"
 
-interface Item {
-  readonly name: string
-  readonly text: string
-}
+type Width = number | undefined
 
-const columns = (items: ReadonlyArray<Item>) => {
-  const width = Math.max(...items.map(({ name }) => name.length))
-  return items.map(({ name, text }) => `${name.padEnd(width)}  ${text}`.trimEnd())
-}
+const margin = "  "
+
+/** What is left of a width for the text of a section. */
+const inside = (width: Width) => (width === undefined ? undefined : width - margin.length)
 
 const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
-  lines.length === 0 ? [] : [title, ...lines.map((line) => (line === "" ? "" : `  ${line}`)), ""]
+  lines.length === 0 ? [] : [title, ...lines.map((line) => (line === "" ? "" : margin + line)), ""]
 
-const valueOf = ({ choices, value }: OptionData) => choices?.join(" | ") ?? value
+/** Lists have no lines if they are empty. */
+const list = (items: ReadonlyArray<Item>, width: Width) => (items.length === 0 ? [] : definitions(items, width))
 
-const optionText = (option: OptionData) => {
-  const value = valueOf(option)
-  if (value === undefined) return `--${option.name}`
-  if (option.isValueOptional !== true) return `--${option.name} ${value}`
-  return option.isValueNext === true ? `--${option.name} [${value}]` : `--${option.name}[=${value}]`
-}
+const quotedOrPlain = /(?:'[^']*'|"[^"]*"|[^\s'"])+/.source
+const exampleParts = new RegExp(`--[a-z-]+ (?!-)${quotedOrPlain}|${quotedOrPlain}`, "g")
 
-const repeated = (text: string, isRepeated: boolean) => (isRepeated ? `${text}...` : text)
-
-const optionUsage = (option: OptionData) =>
-  repeated(option.isRequired === true ? optionText(option) : `[${optionText(option)}]`, option.isRepeatable === true)
-
-const argumentUsage = ({ least, most, name }: ArgumentData) =>
-  repeated(least === 0 ? `[<${name}>]` : `<${name}>`, most > 1)
-
-const argumentItem = ({ choices, description, name }: ArgumentData): Item => ({
-  name: choices === undefined ? `<${name}>` : `<${name}> ${choices.join(" | ")}`,
-  text: description
-})
-
-const optionItem = (option: OptionData): Item => ({ name: optionText(option), text: option.description })
+/** An example is broken between words, but not before the value of an option, as a shell takes it. */
+const exampleLines = (example: string, width: Width): ReadonlyArray<string> =>
+  fill(example.match(exampleParts) ?? [], width === undefined ? undefined : width - 6).map(
+    (line, index, { length }) => (index === 0 ? "" : "    ") + line + (index < length - 1 ? " \\" : "")
+  )
 
 /** The help of a command. */
-export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf): string => {
-  const usage = [commandLine(path), ...leaf.options.map(optionUsage), ...leaf.arguments.map(argumentUsage)]
+export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf, width: Width): string => {
+  const room = inside(width)
+  const words = leaf.arguments.map((each) => ({ name: argumentText(each), text: each.description }))
+  const options = leaf.options.map((each) => ({ name: optionText(each), text: each.description }))
   return [
-    ...section("USAGE", [usage.join(" ")]),
-    ...section("DESCRIPTION", [`${leaf.description}.`]),
-    ...section(leaf.examples.length === 1 ? "EXAMPLE" : "EXAMPLES", leaf.examples),
-    ...section("ARGUMENTS", columns(leaf.arguments.map(argumentItem))),
-    ...section("OPTIONS", columns(leaf.options.map(optionItem)))
+    ...section("USAGE", usageLines(commandLine(path), leaf, room)),
+    ...section("DESCRIPTION", wrap(`${leaf.description}.`, room)),
+    ...section(
+      leaf.examples.length === 1 ? "EXAMPLE" : "EXAMPLES",
+      leaf.examples.flatMap((example) => exampleLines(example, room))
+    ),
+    ...section("ARGUMENTS", list(words, room)),
+    ...section("OPTIONS", list(options, room))
   ]
     .join("\n")
     .trimEnd()
@@ -66,14 +57,15 @@ const itemsOf = (node: Group | Leaf): ReadonlyArray<Item> => {
 }
 
 /** The help of a group of commands, or of the client. */
-export const groupHelp = (path: ReadonlyArray<string>, group: Group | undefined, tree: Tree): string => {
+export const groupHelp = (path: ReadonlyArray<string>, group: Group | undefined, tree: Tree, width: Width): string => {
+  const room = inside(width)
   const usage = `${commandLine(path)} COMMAND`
   const items = group === undefined ? tree.nodes.flatMap(itemsOf) : group.commands.map((leaf) => commandItem([], leaf))
   return [
     ...section("USAGE", [usage]),
-    ...section("DESCRIPTION", [(group ?? tree).description]),
-    ...section("COMMANDS", columns(items)),
-    `${usage} --help says more about a command.`
+    ...section("DESCRIPTION", wrap((group ?? tree).description, room)),
+    ...section("COMMANDS", list(items, room)),
+    ...wrap(`${usage} --help says more about a command.`, width)
   ].join("\n")
 }
 

@@ -12,6 +12,8 @@ export class Output extends Context.Tag("@coffer/cli/Output")<
     readonly isTerminal: boolean
     /** Whether standard error is a terminal. */
     readonly isErrorTerminal: boolean
+    /** The columns of the terminal at a stream; undefined if it is no terminal or does not say. */
+    readonly width: (stream: "output" | "error") => number | undefined
     /** Writes to standard output. Returns after the write. Dies with `ReaderGone` if nobody reads any more. */
     readonly write: (content: string | Uint8Array) => Effect.Effect<void, CannotDo>
     /** Writes to standard output and flushes it. Fails also where nobody reads any more. */
@@ -38,7 +40,20 @@ const notWritten = (cause: unknown): Effect.Effect<never, CannotDo> =>
 const tryWriteError = Option.liftThrowable((text: string) => writeSync(2, text))
 const writeError = (text: string) => void tryWriteError(text)
 
-const common = () => ({ isTerminal: isTerminal(1), isErrorTerminal: isTerminal(2), writeError, writeFlushed, isLost })
+/** Asks a stream only if it is a terminal: Node makes a pipe non-blocking when its stream is first used. */
+const width = (stream: "output" | "error") => {
+  const [descriptor, name] = stream === "output" ? ([1, "stdout"] as const) : ([2, "stderr"] as const)
+  return isTerminal(descriptor) ? process[name].columns || undefined : undefined
+}
+
+const common = () => ({
+  isTerminal: isTerminal(1),
+  isErrorTerminal: isTerminal(2),
+  width,
+  writeError,
+  writeFlushed,
+  isLost
+})
 
 const writeToStream = (content: string | Uint8Array): Effect.Effect<void, CannotDo> =>
   Effect.async((resume) => {

@@ -3,6 +3,7 @@ import { escapeInvisible } from "@coffer/domain/Invisible"
 import { Cause, Effect, Layer, Logger } from "effect"
 import { type CannotDo, plain } from "../Failures.js"
 import { Output } from "./Output.js"
+import { type Cell, type Page, renderFields, renderTable } from "./Table.js"
 
 /** Whether standard output is a terminal. */
 export const toTerminal = Effect.map(Output, ({ isTerminal }) => isTerminal)
@@ -33,45 +34,33 @@ export const writeValues = (text: string, hint: string) =>
     return Effect.zipRight(write(shown), told)
   })
 
-export type Cell = string | number | boolean | null | undefined
+/** Standard output as a page for tables. */
+const outputPage = Effect.map(Output, ({ isTerminal, width }): Page => ({ isTerminal, width: width("output") }))
 
-const text = (cell: Cell) => (cell === null || cell === undefined ? "-" : plain(String(cell)))
+/** Standard error as a page: what is shown there is for people. */
+const errorPage = Effect.map(Output, ({ width }): Page => ({ isTerminal: true, width: width("error") }))
 
-/**
- * Renders a table: aligned, with titles, for people; otherwise one line per row, with tabs between cells, for `cut` and `awk`.
- */
-export const renderTable = (
-  titles: ReadonlyArray<string>,
-  rows: ReadonlyArray<ReadonlyArray<Cell>>,
-  aligned: boolean
-): string => {
-  const cells = rows.map((row) => row.map(text))
-  if (!aligned) return cells.map((row) => `${row.join("\t")}\n`).join("")
-  const all = [titles.map((title) => title.toUpperCase()), ...cells]
-  const widths = titles.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? "")].length)))
-  const line = (row: ReadonlyArray<string>) =>
-    row
-      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - [...cell].length))
-      .join("  ")
-      .trimEnd()
-  return all.map((row) => `${line(row)}\n`).join("")
-}
+type Titles = ReadonlyArray<string>
+type Rows = ReadonlyArray<ReadonlyArray<Cell>>
 
-/** Prints a table, as `renderTable` makes it. */
-export const printTable = (titles: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<Cell>>) =>
-  Effect.flatMap(toTerminal, (isTerminal) => write(renderTable(titles, rows, isTerminal)))
+/** Prints a table. */
+export const printTable = (titles: Titles, rows: Rows) =>
+  Effect.flatMap(outputPage, (page) => write(renderTable(titles, rows, page)))
+
+/** Prints a table that continues an earlier one: without titles. */
+export const printMore = (titles: Titles, rows: Rows) =>
+  Effect.flatMap(outputPage, (page) => {
+    const text = renderTable(titles, rows, page)
+    return write(page.isTerminal ? text.slice(text.indexOf("\n") + 1) : text)
+  })
+
+/** Shows a table on standard error, before a question. */
+export const showTable = (titles: Titles, rows: Rows) =>
+  Effect.flatMap(errorPage, (page) => show(renderTable(titles, rows, page)))
 
 /** Prints one line per field. */
-export const printFields = (record: Readonly<Record<string, Cell>>) => {
-  const width = Math.max(...Object.keys(record).map((name) => name.length))
-  return Effect.flatMap(toTerminal, (isTerminal) =>
-    write(
-      Object.entries(record)
-        .map(([name, value]) => (isTerminal ? `${name.padEnd(width)}  ${text(value)}\n` : `${name}\t${text(value)}\n`))
-        .join("")
-    )
-  )
-}
+export const printFields = (record: Readonly<Record<string, Cell>>) =>
+  Effect.flatMap(outputPage, (page) => write(renderFields(record, page)))
 
 /** Whether to use colours: on a terminal, unless NO_COLOR is set (no-color.org). */
 export const colours = Effect.zipWith(

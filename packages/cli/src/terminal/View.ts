@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import type { CannotDo } from "../Failures.js"
 import type { Output } from "./Output.js"
-import { type Cell, note, printFields, printJson, printLine, printTable } from "./Print.js"
+import { note, printFields, printJson, printLine, printTable } from "./Print.js"
+import type { Cell } from "./Table.js"
 
 /** What a command prints: a record of the API for machines, or text for people. */
 export interface View {

@@ -39,6 +39,7 @@ const serverWith = (log: ReadonlyArray<AuditEntry>) => {
 const output = Output.of({
   isTerminal: false,
   isErrorTerminal: false,
+  width: () => undefined,
   write: () => Effect.void,
   writeFlushed: () => Effect.void,
   isLost: Effect.succeed(false),

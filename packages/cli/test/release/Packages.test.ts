@@ -18,6 +18,7 @@ import { join } from "node:path"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { freePort } from "../../../server/test/support/Port.js"
 import { tree } from "../../src/Commands.js"
+import { optionText } from "../../src/grammar/Usage.js"
 import { root } from "../support/Documents.js"
 import { finish, TestHome, until } from "../support/Programs.js"
 import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
@@ -101,19 +102,21 @@ describe("the manual pages", () => {
   const pages = () => filesBelow(join(made, "man"))
   const read = (name: string) => readFileSync(join(made, "man", name), "utf8")
 
+  const pageOf = ({ name }: { readonly name: string }) => `coffer-${name.replaceAll(" ", "-")}.1`
+
   it("are one for each program, command and noun of the client", () => {
-    const expected = tree.nodes.map(({ name }) => `coffer-${name}.1`)
+    const expected = tree.nodes.map(pageOf)
     assert.sameMembers([...pages()], [...expected, "coffer.1", "coffer-mcp.1", "coffer-server.1"])
   })
 
   it("have every command with its options and examples", () => {
     const plain = (text: string) => text.replaceAll("\\-", "-").replaceAll("\\(dq", '"').replaceAll("\\e", "\\")
     for (const node of tree.nodes) {
-      const page = plain(read(`coffer-${node.name}.1`))
+      const page = plain(read(pageOf(node)))
       for (const { description, examples, options } of node.type === "command" ? [node] : node.commands) {
         assert.include(page, `${description}.`)
         for (const example of examples) assert.include(page, example)
-        for (const { name } of options) assert.include(page, `--${name}`)
+        for (const option of options) assert.include(page, optionText(option))
       }
     }
   })

@@ -11,13 +11,15 @@ export interface TerminalOptions {
   /** What a person answers, question by question. Without, nobody can be asked. */
   readonly answers?: ReadonlyArray<string>
   readonly isTerminal?: boolean
+  /** The columns of the terminal. */
+  readonly width?: number
 }
 
 /** Runs a command of the client in this process, at a terminal of the test's. */
 export const runInProcess = (
   argv: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>,
-  { answers, input = "", isTerminal = false }: TerminalOptions = {}
+  { answers, input = "", isTerminal = false, width }: TerminalOptions = {}
 ) => {
   let stdout = ""
   let stderr = ""
@@ -32,6 +34,7 @@ export const runInProcess = (
     Layer.succeed(Output, {
       isTerminal,
       isErrorTerminal: isTerminal,
+      width: () => width,
       write: (content) =>
         Effect.sync(() => {
           stdout += content.toString()

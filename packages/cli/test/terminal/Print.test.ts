@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { NotFound, Unauthorized } from "@coffer/domain/Errors"
 import { ServerUnreachable, UnknownApiError } from "@coffer/domain/client/ClientErrors"
 import { describe as tell, plain, WrongUsage } from "../../src/Failures.js"
-import { renderTable } from "../../src/terminal/Print.js"
+import { renderTable } from "../../src/terminal/Table.js"
 
 describe("a table", () => {
   const rows = [
@@ -12,17 +12,20 @@ describe("a table", () => {
 
   it("is aligned for people", () => {
     assert.strictEqual(
-      renderTable(["key", "version", "by"], rows, true),
+      renderTable(["key", "version", "by"], rows, { isTerminal: true, width: undefined }),
       "KEY           VERSION  BY\nDATABASE_URL  12       -\né             1        true\n"
     )
   })
 
   it("is a line a row, cells between tabs, for programs", () => {
-    assert.strictEqual(renderTable(["key", "version", "by"], rows, false), "DATABASE_URL\t12\t-\né\t1\ttrue\n")
+    assert.strictEqual(
+      renderTable(["key", "version", "by"], rows, { isTerminal: false, width: undefined }),
+      "DATABASE_URL\t12\t-\né\t1\ttrue\n"
+    )
   })
 
   it("lets no cell move the cursor or break its line", () => {
-    assert.strictEqual(renderTable(["a"], [["x\x1b[2Jy\n\tz"]], false), "x [2Jy z\n")
+    assert.strictEqual(renderTable(["a"], [["x\x1b[2Jy\n\tz"]], { isTerminal: false, width: undefined }), "x [2Jy z\n")
   })
 })
 

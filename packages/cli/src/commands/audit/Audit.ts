@@ -20,7 +20,7 @@ import { defined } from "../../Defined.js"
 import { CannotDo, type Failure } from "../../Failures.js"
 import { atServer, group, org } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
-import { note, printJson, printLine, renderTable, toJson, toTerminal, write } from "../../terminal/Print.js"
+import { note, printJson, printLine, printMore, printTable, toJson, write } from "../../terminal/Print.js"
 import { activity } from "./Activity.js"
 import { follow } from "./Follow.js"
 
@@ -73,16 +73,10 @@ const logProblem = ({ org, server }: LogOptions) =>
 /** The organization whose log is wanted. The log of the whole server belongs to none. */
 const logPath = (settings: Settings, { server }: LogOptions) => (server ? Effect.succeed(null) : settings.orgPath)
 
-const printPage = (page: AuditPage, titled: boolean) =>
-  Effect.flatMap(toTerminal, (isTerminal) => {
-    const text = renderTable(titles, page.data.map(row), isTerminal)
-    return write(titled || !isTerminal ? text : text.slice(text.indexOf("\n") + 1))
-  })
+const printPage = (page: AuditPage, titled: boolean) => (titled ? printTable : printMore)(titles, page.data.map(row))
 
 const printEntries = (json: boolean) => (entries: ReadonlyArray<AuditEntry>) =>
-  json
-    ? write(entries.map((entry) => `${toJson(entry)}\n`).join(""))
-    : write(renderTable(titles, entries.map(row), false))
+  json ? write(entries.map((entry) => `${toJson(entry)}\n`).join("")) : printMore(titles, entries.map(row))
 
 /** One page, and how to go on. */
 const onePage = (page: AuditPage) =>

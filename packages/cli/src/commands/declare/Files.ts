@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { CannotDo, WrongUsage } from "../../Failures.js"
 import type { Call } from "../../grammar/Command.js"
 import { sourceOf } from "../../terminal/Bytes.js"
-import { note, printJson, printTable, renderTable, show } from "../../terminal/Print.js"
+import { note, printJson, printTable, showTable } from "../../terminal/Print.js"
 import { agrees, canAsk } from "../../terminal/Prompts.js"
 import { readText } from "../../terminal/TextFile.js"
 import { type Change, type Choices, differenceOf, requiredText } from "./Difference.js"
@@ -38,7 +38,7 @@ const isChange = ({ change }: Change): boolean => change !== "unchanged"
 /** Shows the changes and asks. Without a terminal, fails if something that is declared would be replaced. */
 const approve = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>, project: string) {
   if (yield* canAsk) {
-    yield* show(renderTable(columns, rowsOf(changes.filter(isChange)), true))
+    yield* showTable(columns, rowsOf(changes.filter(isChange)))
     if (yield* agrees(`Declare ${changes.filter(isChange).length} keys of ${project}?`)) return
     return yield* new CannotDo({ message: "nothing was changed" })
   }
