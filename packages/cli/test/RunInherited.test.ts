@@ -65,6 +65,43 @@ describe("the command inherits", () => {
   })
 })
 
+describe("descriptors above 2", () => {
+  it("keep a lock while the command runs, and give it back at its end", async () => {
+    const lock = await output(
+      `exec 9> lk; flock -n 9; ( exec $COFFER run -- sh -c 'touch started; sleep 1.5' ) & exec 9>&-
+      until [ -e started ]; do sleep 0.05; done
+      flock -n lk true && echo free || echo held; wait; flock -n lk true && echo free || echo held`
+    )
+    assert.strictEqual(lock, "held\nfree\n")
+  })
+
+  it("are the same in the command: a file, one end of a pipe, a number beyond 16", async () => {
+    // dash has no descriptor of two digits.
+    const script = `bash <<'END'
+printf 'from a file' > in
+printf 'from a pipe' | { exec 7<&0 3< in 21> out
+$COFFER run -- bash -c 'cat <&3; echo; cat <&7; echo; echo written >&21' < /dev/null; }
+cat out
+END`
+    assert.strictEqual(await output(script), "from a file\nfrom a pipe\nwritten\n")
+  })
+
+  it("are those alone that the client was started with, also beside it", async () => {
+    const list = "import os; print([fd for fd in range(3, 256) if os.path.exists(f'/proc/self/fd/{fd}')])"
+    const open = (command: string) => output(`exec 5> five; exec ${command} python3 -c "${list}"`)
+    assert.strictEqual(await open("$COFFER run --"), await open("env"))
+    assert.strictEqual(await open("$COFFER run --mask --"), await open("env"))
+  })
+
+  it("take the jobserver of make along, which is a pipe with both ends", async () => {
+    const hand = `import os; r, w = os.pipe(); os.set_inheritable(r, True); os.set_inheritable(w, True)
+os.write(w, b"+"); os.environ["MAKEFLAGS"] = f"-j --jobserver-auth={r},{w}"
+os.execvp("sh", ["sh", "-c", f"exec $COFFER run -- sh -c 'head -c 1 <&{r}'"])`
+    writeFileSync(join(home.folder, "hand.py"), hand)
+    assert.strictEqual(await output("python3 hand.py"), "+")
+  })
+})
+
 describe("the streams that the client shares", () => {
   it("are never made non-blocking, which whoever shares them would be too", async () => {
     const flags: Array<string | undefined> = []

@@ -1,7 +1,7 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, beforeAll, describe, it } from "vitest"
-import { type RunOptions, until } from "./support/Programs.js"
+import { finish, type RunOptions, until } from "./support/Programs.js"
 import { Terminal } from "./support/Terminal.js"
 import { workplace } from "./support/Workplace.js"
 
@@ -123,6 +123,23 @@ describe("--mask", () => {
   it("ends with its reader, as the command alone does", async () => {
     const { stdout } = await place.home.shell("{ $COFFER run --mask --only TOKEN -- yes; echo $? >&2; } | head -n 1")
     assert.strictEqual(stdout, "y\n")
+  })
+
+  it.each([
+    ["has ended", "echo first; sleep 60 & echo $! > left; exit 3", [3, null]],
+    ["ends by it", "echo first; sleep 60 & echo $! > left; touch ready; wait", [null, "SIGTERM"]]
+  ])("a signal ends the wait for others that hold the output of a command that %s", async (_, script, expected) => {
+    const child = place.home.start(["run", "--mask", "--only", "TOKEN", ...sh(script)])
+    const left = join(place.home.folder, "left")
+    await until(() => (existsSync(left) && readFileSync(left, "utf8").endsWith("\n") ? true : undefined), "the command")
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const started = performance.now()
+    child.kill("SIGTERM")
+    const { code, signal, stdout } = await finish(child)
+    process.kill(Number(readFileSync(left, "utf8")))
+    rmSync(left)
+    assert.deepStrictEqual([code, signal, stdout], [...expected, "first\n"])
+    assert.isBelow(performance.now() - started, 20_000)
   })
 
   it("shows a question at once, and takes the answer from the terminal", async () => {

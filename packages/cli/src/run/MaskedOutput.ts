@@ -13,8 +13,15 @@ const linesOf = (value: string): ReadonlyArray<string> =>
 export interface Mask {
   /** Keys whose values are not masked, because they are too short. */
   readonly short: ReadonlyArray<string>
-  /** Copies the output of a command. Calls back when everything is written, or nobody reads it. */
-  readonly copy: (from: Readable, to: Writable, done: () => void) => void
+  /** Copies the output of a command. */
+  readonly copy: (from: Readable, to: Writable) => Copying
+}
+
+export interface Copying {
+  /** Resolves when everything is written, or nobody reads it. */
+  readonly done: Promise<void>
+  /** Stops at what the command has written so far, though other programs hold its output open. Stops at once the second time. */
+  readonly letGo: () => void
 }
 
 /** What to mask: each line of each value. */
@@ -23,21 +30,55 @@ export const maskOf = (secrets: ReadonlyArray<BundleSecret>): Mask => {
   const patterns = new Patterns(values.flatMap(({ value }) => linesOf(value).map((line) => Buffer.from(line))))
   return {
     short: values.filter(({ value }) => value !== "" && linesOf(value).length === 0).map(({ key }) => key),
-    copy: (from, to, done) => copy(from, to, new Masker(patterns), done)
+    copy: (from, to) => copy(from, to, new Masker(patterns))
   }
 }
 
-const copy = (from: Readable, to: Writable, masker: Masker, done: () => void): void => {
+/** An output without a byte for so long, in milliseconds, holds nothing that its command wrote. */
+const quiet = 50
+
+/** After so many such times, the bytes are others'. */
+const patience = 20
+
+const copy = (from: Readable, to: Writable, masker: Masker): Copying => {
+  let read = 0
+  let watching: NodeJS.Timeout | undefined
+  const stop = () => {
+    clearInterval(watching)
+    from.destroy()
+  }
+  const finish = () => {
+    stop()
+    to.write(masker.end(), () => from.emit("copied"))
+  }
   from.on("data", (chunk: Buffer) => {
+    read++
     const text = masker.push(chunk)
     if (text.length === 0 || to.write(text)) return
     from.pause()
     to.once("drain", () => from.resume())
   })
-  from.once("end", () => to.write(masker.end(), () => done()))
-  // The reader has stopped: so does the command at its next write, as without us in between.
-  to.once("error", () => {
-    from.destroy()
-    done()
+  from.once("end", finish)
+  const done = new Promise<void>((resolve) => {
+    from.once("copied", resolve)
+    // The reader has stopped: so does the command at its next write, as without us in between.
+    to.once("error", () => {
+      stop()
+      resolve()
+    })
   })
+  const letGo = () => {
+    if (from.destroyed) return
+    if (watching !== undefined) return finish()
+    let last = read
+    let times = 0
+    const look = () => {
+      if (from.destroyed || from.isPaused()) return
+      if (read === last || ++times > patience) return finish()
+      last = read
+    }
+    // After the event loop has looked for bytes.
+    watching = setInterval(() => setImmediate(look), quiet)
+  }
+  return { done, letGo }
 }

@@ -10,7 +10,10 @@ import { sizeProblem, totalLimit } from "./Limits.js"
 import type { RunArgv, RunOptions } from "./RunArgv.js"
 import { NotStarted, type Program } from "./Start.js"
 
-export type RunCommand = Extract<RunArgv, { type: "run" }>
+export interface RunCommand extends Extract<RunArgv, { type: "run" }> {
+  /** Descriptors above 2 to pass on. */
+  readonly descriptors: ReadonlyArray<number>
+}
 
 /** Fails if there is a problem. */
 export const refuse = (problem: Option.Option<string>): Effect.Effect<void, NotStarted> =>
@@ -78,11 +81,11 @@ export const prepare = Effect.fnUntraced(function* (
   secrets: ReadonlyArray<BundleSecret>,
   allowance: FileAllowance | undefined
 ) {
-  const { args, command, options } = runCommand
+  const { args, command, descriptors, options } = runCommand
   const env = yield* commandEnvironment(secrets, options, allowance)
   const { forShell, path, sure } = yield* locate(runCommand, env["PATH"])
   yield* refuse(sizeProblem([command, ...args], env, totalLimit()))
   const mask = options.isMasking ? yield* maskFor(secrets) : undefined
-  const program: Program = { path, command, args, env, forShell, sure, mask }
+  const program: Program = { path, command, args, env, forShell, sure, mask, descriptors }
   return program
 })

@@ -1,18 +1,26 @@
+import { Variables } from "@coffer/domain/client/Settings"
 import { Effect, Layer } from "effect"
 import { descriptors, silent } from "../terminal/Output.js"
 import { note, noteDefect, warnings } from "../terminal/Print.js"
+import { inheritedDescriptors } from "./InheritedDescriptors.js"
 import { mangled } from "./Mangled.js"
-import { prepare, refuse, type RunCommand } from "./Prepare.js"
+import { prepare, refuse } from "./Prepare.js"
+import type { RunArgv } from "./RunArgv.js"
 import type { Signals } from "./Signals.js"
 import { beforeStart, bundleRequest, fetchSecrets, withoutCopy } from "./Source.js"
 import { type Outcome, start } from "./Start.js"
 import { Version } from "../Version.js"
 
-const runCommand = Effect.fnUntraced(function* (given: RunCommand, signals: Signals) {
+/** The arguments of `coffer run`, where they start a command. */
+export type RunArguments = Extract<RunArgv, { type: "run" }>
+
+const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Signals) {
+  const { MAKEFLAGS } = yield* Variables
+  const descriptors = inheritedDescriptors(MAKEFLAGS)
   yield* refuse(mangled(given.args.length + 1))
   const { allowance, request } = yield* Effect.mapError(bundleRequest(given.options), beforeStart)
   const options = yield* withoutCopy(given.options, request)
-  const command = { ...given, options }
+  const command = { ...given, options, descriptors }
   if (options.isChecking) {
     const { checkKeys } = yield* Effect.promise(() => import("./KeyCheck.js"))
     yield* checkKeys(request, options)
@@ -27,7 +35,7 @@ const runCommand = Effect.fnUntraced(function* (given: RunCommand, signals: Sign
 })
 
 /** Runs a command that sees the secrets of an environment as its variables; answers how it ended. */
-export const run = (command: RunCommand, version: string, signals: Signals): Effect.Effect<Outcome> =>
+export const run = (command: RunArguments, version: string, signals: Signals): Effect.Effect<Outcome> =>
   runCommand(command, signals).pipe(
     Effect.provide(Layer.provideMerge(warnings, command.options.isQuiet ? silent : descriptors)),
     Effect.catchAll(({ code, message }) => Effect.as(note(message), { type: "exit", code } as const)),

@@ -1,7 +1,7 @@
 import { Data, Deferred, Effect, Predicate } from "effect"
 import type { Readable } from "node:stream"
 import { missingInterpreter, shell } from "./Executable.js"
-import type { Mask } from "./MaskedOutput.js"
+import type { Copying, Mask } from "./MaskedOutput.js"
 import type { Signals } from "./Signals.js"
 import { inForeground } from "./TerminalGroup.js"
 
@@ -24,6 +24,8 @@ export interface Program {
   readonly sure: boolean
   /** What is masked in the output; none where the command has the streams of this process. */
   readonly mask: Mask | undefined
+  /** Descriptors above 2 to pass on: `execve` of Node closes them, `spawn` can keep them. */
+  readonly descriptors: ReadonlyArray<number>
 }
 
 /** What the kernel is asked for: a file that says nothing about what it is goes to the shell. */
@@ -48,7 +50,8 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
   Effect.gen(function* () {
     // Not in the type definitions of the oldest Node that is supported.
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
-    if (!program.sure || program.mask !== undefined || typeof execve !== "function") return
+    const isBeside = program.mask !== undefined || program.descriptors.length > 0
+    if (!program.sure || isBeside || typeof execve !== "function") return
     const { argv, file } = invocation(program)
     storeCompiledCode()
     yield* Effect.async<void>((resume) => {
@@ -83,17 +86,32 @@ const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
   return new NotStarted({ code: 126, message: `${command} cannot be executed (${String(code)})` })
 }
 
-/** Resolves when the whole output is written, with its secrets masked. */
-const copyMasked = ({ mask }: Program, from: Readable | null, descriptor: 1 | 2) =>
-  new Promise<void>((resolve) => {
-    if (mask === undefined || from === null) resolve()
-    else mask.copy(from, descriptor === 1 ? process.stdout : process.stderr, resolve)
-  })
+/** Copies an output, with its secrets masked. */
+const copyMasked = ({ mask }: Program, from: Readable | null, descriptor: 1 | 2): ReadonlyArray<Copying> =>
+  mask === undefined || from === null ? [] : [mask.copy(from, descriptor === 1 ? process.stdout : process.stderr)]
+
+/** The streams of the command: those of this process, and the descriptors that it was started with. */
+const streamsOf = ({ descriptors, mask }: Program) => {
+  const output = mask === undefined ? "inherit" : "pipe"
+  const last = descriptors.at(-1) ?? 2
+  const further = Array.from({ length: last - 2 }, (_, index) =>
+    descriptors.includes(index + 3) ? index + 3 : "ignore"
+  )
+  return ["inherit", output, output, ...further] as const
+}
+
+/** Signals that ask a program to end. */
+export const endingSignals: ReadonlySet<NodeJS.Signals> = new Set(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
 
 /** A command that runs beside this process. */
 export interface Child {
-  /** Sends it a signal; nothing where it has ended. */
+  /**
+   * Sends it a signal. Where it has ended or ends by it, a signal that ends programs also ends the wait for others that hold
+   * its masked output open.
+   */
   readonly kill: (signal: NodeJS.Signals) => void
+  /** Passes on a signal that came to this process, unless the kernel has done so. */
+  readonly forward: (signal: NodeJS.Signals) => void
   readonly ended: Effect.Effect<Outcome, NotStarted>
 }
 
@@ -106,31 +124,48 @@ export const startBeside = Effect.fnUntraced(function* (program: Program) {
       const [argv0 = file, ...args] = argv
       // Not imported: a client that becomes the command has no use for it.
       const { spawn } = process.getBuiltinModule("node:child_process")
-      const output = program.mask === undefined ? "inherit" : "pipe"
-      return spawn(file, args, { argv0, env: program.env, stdio: ["inherit", output, output] })
+      return spawn(file, args, { argv0, env: program.env, stdio: [...streamsOf(program)] })
     },
     catch: (cause) => failure(program, cause)
   })
   running.once("error", (cause) => Deferred.unsafeDone(end, Effect.fail(failure(program, cause))))
-  const copied = [copyMasked(program, running.stdout, 1), copyMasked(program, running.stderr, 2)]
+  const copies = [...copyMasked(program, running.stdout, 1), ...copyMasked(program, running.stderr, 2)]
+  let asked = false
+  let exited = false
+  const letGo = () => copies.forEach((copy) => copy.letGo())
   running.once("exit", (code, signal) => {
+    exited = true
+    if (asked) letGo()
     const outcome: Outcome = signal === null ? { type: "exit", code: code ?? 1 } : { type: "signal", signal }
-    void Promise.all(copied).then(() => Deferred.unsafeDone(end, Effect.succeed(outcome)))
+    void Promise.all(copies.map((copy) => copy.done)).then(() => Deferred.unsafeDone(end, Effect.succeed(outcome)))
   })
-  const child: Child = { kill: (signal) => void running.kill(signal), ended: Deferred.await(end) }
+  const ask = (signal: NodeJS.Signals) => {
+    if (signal !== "SIGKILL" && !endingSignals.has(signal)) return
+    asked = true
+    if (exited) letGo()
+  }
+  const child: Child = {
+    kill: (signal) => {
+      ask(signal)
+      running.kill(signal)
+    },
+    forward: (signal) => {
+      ask(signal)
+      if (!isToldByKernel(signal)) running.kill(signal)
+    },
+    ended: Deferred.await(end)
+  }
   return child
 })
 
 /** Whether the kernel has told the command of this signal itself: INT and QUIT come from the terminal too, to both. */
-export const isToldByKernel = (signal: NodeJS.Signals): boolean =>
+const isToldByKernel = (signal: NodeJS.Signals): boolean =>
   (signal === "SIGINT" || signal === "SIGQUIT") && inForeground()
 
 /** Starts the command beside this process, and waits for its end. */
 const spawned = Effect.fnUntraced(function* (program: Program, signals: Signals) {
   const child = yield* startBeside(program)
-  signals.giveTo((signal) => {
-    if (!isToldByKernel(signal)) child.kill(signal)
-  })
+  signals.giveTo(child.forward)
   return yield* child.ended
 })
 

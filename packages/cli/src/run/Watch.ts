@@ -15,7 +15,7 @@ import { prepare, type RunCommand } from "./Prepare.js"
 import type { WatchOptions } from "./RunArgv.js"
 import type { Signals } from "./Signals.js"
 import type { Fetched } from "./Source.js"
-import { type Child, isToldByKernel, type NotStarted, type Outcome, type Program, startBeside } from "./Start.js"
+import { type Child, endingSignals, type NotStarted, type Outcome, type Program, startBeside } from "./Start.js"
 
 /** What the command was started with. */
 interface Current extends Fetched {
@@ -105,8 +105,6 @@ const stop = (child: Child, { stopSignal, stopTimeout }: WatchOptions): Effect.E
     return yield* child.ended
   })
 
-const ending = new Set<NodeJS.Signals>(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
-
 /**
  * Who gets the signals that come to this process: the command. One that is to end it also keeps it from being started
  * again; not for ever, because some commands live on after a ctrl-C.
@@ -117,8 +115,8 @@ const makeReceiver = (signals: Signals, clock: Clock.Clock, patience: number) =>
   let asked: number | undefined
   signals.giveTo((signal) => {
     // A command may take HUP for "read your configuration again".
-    if (ending.has(signal) && (restarting || signal !== "SIGHUP")) asked = clock.unsafeCurrentTimeMillis()
-    if (!isToldByKernel(signal)) child?.kill(signal)
+    if (endingSignals.has(signal) && (restarting || signal !== "SIGHUP")) asked = clock.unsafeCurrentTimeMillis()
+    child?.forward(signal)
   })
   return {
     started: (next: Child) => {
