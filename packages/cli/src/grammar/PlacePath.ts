@@ -20,6 +20,18 @@ const partsOf = (path: string, most: number) => {
   return parts.length <= most && parts.every((part) => part !== "") ? parts : undefined
 }
 
+/** Reads `[[ORG/]PROJECT/]ENV` beside another place, whose names it takes where it has none. Fails with a sentence. */
+export const placeBeside = (
+  { org, project }: Pick<Given, "org" | "project">,
+  path: string,
+  option: string
+): Either.Either<Given, string> => {
+  const [envName, projectName, orgName] = (partsOf(path, 3) ?? []).reverse()
+  return envName === undefined
+    ? Either.left(`${option} takes ${pathForms.env}`)
+    : Either.right({ org: orgName ?? org, project: projectName ?? project, env: envName })
+}
+
 /** Takes `ORG/PROJECT/ENV` in place of an environment apart, and `ORG/PROJECT` in place of a project. Fails with a sentence. */
 export const splitPaths = (given: Given): Either.Either<Given, string> =>
   Either.gen(function* () {

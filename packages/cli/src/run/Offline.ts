@@ -1,4 +1,4 @@
-import type { BundleFailure, BundleRequest, BundleSecret } from "@coffer/domain/client/BundleClient"
+import type { BundleFailure, BundleRequest, BundleSecret, FetchedBundle } from "@coffer/domain/client/BundleClient"
 import type { ServerUnreachable } from "@coffer/domain/client/ClientErrors"
 import { readPrivate, removePrivateFolder, statePath, writePrivate } from "@coffer/domain/client/PrivateFile"
 import { Clock, Effect, Option } from "effect"
@@ -7,7 +7,6 @@ import { describe } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
 import { openCopy, sealCopy } from "./OfflineCopy.js"
-import type { Fetched } from "./Source.js"
 import { NotStarted } from "./Start.js"
 
 const hash = (parts: ReadonlyArray<string>) =>
@@ -100,7 +99,7 @@ const useCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: num
     return yield* new NotStarted({ code: 125, message: `${describe(failure).sentence}; and offline: ${found.why}` })
   }
   yield* note(`${failure.message}; using the copy of its secrets, ${showAge(found.age)} old`)
-  const fetched: Fetched = { etag: undefined, secrets: found.secrets }
+  const fetched: FetchedBundle = { etag: undefined, secrets: found.secrets }
   return fetched
 })
 
@@ -109,10 +108,10 @@ const useCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: num
  * says, goes before the copy.
  */
 export const withFallback = (
-  read: Effect.Effect<Fetched, BundleFailure>,
+  read: Effect.Effect<FetchedBundle, BundleFailure>,
   request: BundleRequest,
   maxAge: number
-): Effect.Effect<Fetched, BundleFailure | NotStarted, Output> =>
+): Effect.Effect<FetchedBundle, BundleFailure | NotStarted, Output> =>
   read.pipe(
     Effect.tap(({ secrets }) => keepCopy(request, secrets)),
     Effect.tapError((failure) => dropWhenRefused(request, failure)),

@@ -7,7 +7,7 @@ import { mangled } from "./Mangled.js"
 import { prepare, refuse } from "./Prepare.js"
 import type { RunArgv } from "./RunArgv.js"
 import type { Signals } from "./Signals.js"
-import { beforeStart, bundleRequest, fetchSecrets, withoutCopy } from "./Source.js"
+import { beforeRequest, beforeStart, bundleRequests, fetchSecrets, withoutCopy } from "./Source.js"
 import { type Outcome, start } from "./Start.js"
 import { Version } from "../Version.js"
 
@@ -18,20 +18,20 @@ const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Si
   const { MAKEFLAGS } = yield* Variables
   const descriptors = inheritedDescriptors(MAKEFLAGS)
   yield* refuse(mangled(given.args.length + 1))
-  const { allowance, request } = yield* Effect.mapError(bundleRequest(given.options), beforeStart)
-  const options = yield* withoutCopy(given.options, request)
+  const { allowance, requests } = yield* Effect.mapError(bundleRequests(given.options), beforeRequest)
+  const options = yield* withoutCopy(given.options, requests)
   const command = { ...given, options, descriptors }
   if (options.isChecking) {
     const { checkKeys } = yield* Effect.promise(() => import("./KeyCheck.js"))
-    yield* checkKeys(request, options)
+    yield* Effect.forEach(requests, (request) => checkKeys(request, options))
   }
-  const fetched = yield* Effect.mapError(fetchSecrets(request, options), (failure) =>
+  const fetched = yield* Effect.mapError(fetchSecrets(requests, options), (failure) =>
     failure._tag === "NotStarted" ? failure : beforeStart(failure)
   )
   const program = yield* prepare(command, fetched.secrets, allowance)
   if (options.watch === undefined) return yield* start(program, signals)
   const { watch } = yield* Effect.promise(() => import("./Watch.js"))
-  return yield* watch({ command, request, allowance, signals, options: options.watch, first: { ...fetched, program } })
+  return yield* watch({ command, requests, allowance, signals, options: options.watch, first: { ...fetched, program } })
 })
 
 /** Runs a command that sees the secrets of an environment as its variables; answers how it ended. */

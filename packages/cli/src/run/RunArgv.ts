@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly org: string | undefined
   readonly project: string | undefined
   readonly env: string | undefined
+  /** Further places: the values of later ones win. */
+  readonly also: ReadonlyArray<string>
   readonly only: ReadonlyArray<string>
   readonly allowEnv: ReadonlyArray<string>
   /** Whether secrets go before inherited variables. */
@@ -88,6 +90,9 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
   const signalName = one("signal")
   const signal = signalName === undefined ? undefined : parseSignal(signalName)
   if (signalName !== undefined && signal === undefined) return "--signal takes the name of a signal, such as HUP"
+  if (found.has("also") && found.has("only")) {
+    return "--only names keys of one place: leave it out, or give no --also"
+  }
   for (const [whole, names] of Object.entries(parts)) {
     const part = names.find((name) => found.has(name))
     if (part !== undefined && !found.has(whole)) return `--${part} says how --${whole} works: give --${whole} too`
@@ -97,6 +102,7 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
     org: one("org"),
     project: one("project"),
     env: one("env"),
+    also: found.get("also") ?? [],
     only: list("only"),
     allowEnv: list("allow-env"),
     isOverriding: !found.has("no-override"),

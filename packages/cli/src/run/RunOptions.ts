@@ -18,6 +18,11 @@ export const runSyntax: Syntax = {
     placeOptions.project,
     placeOptions.env,
     {
+      ...valued("also", "place", `A further place, ${pathForms.env}, whose values win; may be given again`),
+      isRepeatable: true,
+      names: "env-path"
+    },
+    {
       ...valued("only", "keys", "Only these keys, separated by commas; may be given again"),
       isRepeatable: true,
       names: "keys"

@@ -2,14 +2,15 @@ import {
   type BundleFailure,
   type BundleRequest,
   type BundleSecret,
+  type FetchedBundle,
   readBundle
 } from "@coffer/domain/client/BundleClient"
 import { credentialFor } from "@coffer/domain/client/Credentials"
 import { warnOfClearText } from "@coffer/domain/client/ServerUrl"
 import { loadSettings } from "@coffer/domain/client/Settings"
 import { secretKeyForm } from "@coffer/domain/NameForms"
-import { Effect, Either } from "effect"
-import { splitPaths } from "../grammar/PlacePath.js"
+import { Array, Effect, Either, Redacted } from "effect"
+import { placeBeside, splitPaths } from "../grammar/PlacePath.js"
 import { describe, type Failure, WrongUsage } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
@@ -18,24 +19,57 @@ import { fileAllowance } from "./FileAllowance.js"
 import type { RunOptions } from "./RunArgv.js"
 import { NotStarted } from "./Start.js"
 
-/** The secrets for the command, and the ETag to ask for changes with. */
+/** The secrets for the command, and what each place holds. */
 export interface Fetched {
-  readonly etag: string | undefined
+  readonly parts: ReadonlyArray<FetchedBundle>
   readonly secrets: ReadonlyArray<BundleSecret>
+}
+
+/** The request for each place, in the order of precedence: later ones win. */
+export type Requests = Array.NonEmptyReadonlyArray<BundleRequest>
+
+/** Merges the secrets of several places. */
+export const merge = (parts: ReadonlyArray<FetchedBundle>): Fetched => ({
+  parts,
+  secrets: [...new Map(parts.flatMap(({ secrets }) => secrets.map((secret) => [secret.key, secret] as const))).values()]
+})
+
+const nameOf = ({ path }: BundleRequest) => `${path.org_name}/${path.project_name}/${path.env_name}`
+
+/** Names the keys that have other values in earlier places, by the place that wins. */
+export const clashes = (requests: Requests, { parts }: Fetched): ReadonlyArray<string> => {
+  const winners = new Map<string, { readonly place: string; readonly value: string }>()
+  const clashing = new Set<string>()
+  requests.forEach((request, index) => {
+    for (const { key, value } of parts[index]?.secrets ?? []) {
+      const next = { place: nameOf(request), value: Redacted.value(value) }
+      if ((winners.get(key)?.value ?? next.value) !== next.value) clashing.add(key)
+      winners.set(key, next)
+    }
+  })
+  return Object.entries(Array.groupBy(clashing, (key) => winners.get(key)?.place ?? "")).map(
+    ([place, keys]) => `taken from ${place}, where other places have other values: ${keys.join(", ")}`
+  )
 }
 
 /** The longest list of keys in a request's address, in characters: servers and proxies take 8 KiB at least. */
 const maxKeysLength = 7_000
 
 /**
- * The request for the secrets: server, place and credential, from options, variables, `service.yml` and the session. And
+ * The requests for the secrets: server, place and credential, from options, variables, `service.yml` and the session. And
  * what `service.yml` allows the command to see.
  */
-export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
+export const bundleRequests = Effect.fnUntraced(function* (options: RunOptions) {
   const given = splitPaths(options)
   if (Either.isLeft(given)) return yield* new WrongUsage({ message: given.left })
   const settings = yield* loadSettings(given.right)
   const path = yield* settings.envPath
+  const paths: Array.NonEmptyArray<typeof path> = [path]
+  for (const word of options.also) {
+    const beside = placeBeside({ org: path.org_name, project: path.project_name }, word, "--also")
+    if (Either.isLeft(beside)) return yield* new WrongUsage({ message: beside.left })
+    paths.push(yield* (yield* loadSettings(beside.right)).envPath)
+  }
   const server = yield* settings.server
   const keys = options.only
   if (!keys.every((key) => secretKeyForm.is(key))) {
@@ -46,12 +80,13 @@ export const bundleRequest = Effect.fnUntraced(function* (options: RunOptions) {
   }
   const credential = yield* credentialFor(server)
   yield* warnOfClearText(server)
-  const request: BundleRequest = { server, credential, path, keys, version: yield* Version }
-  return { request, allowance: yield* fileAllowance(settings.file) }
+  const version = yield* Version
+  const requests: Requests = Array.map(paths, (place) => ({ server, credential, path: place, keys, version }))
+  return { requests, allowance: yield* fileAllowance(settings.file) }
 })
 
 /** Leaves `--offline-fallback` out in a session without a stored key: nothing would open a copy that it encrypts. */
-export const withoutCopy = Effect.fnUntraced(function* (options: RunOptions, { credential }: BundleRequest) {
+export const withoutCopy = Effect.fnUntraced(function* (options: RunOptions, [{ credential }]: Requests) {
   if (options.offline === undefined || credential.type !== "federated") return options
   yield* note("--offline-fallback keeps no copy here: a copy needs a stored credential, and SERVICE_ACCOUNT has none")
   return { ...options, offline: undefined }
@@ -61,15 +96,30 @@ export const withoutCopy = Effect.fnUntraced(function* (options: RunOptions, { c
 export const beforeStart = (failure: Failure): NotStarted =>
   new NotStarted({ code: 125, message: describe(failure).sentence })
 
+/** A command of `coffer run` does not inherit the credential, and may be `coffer run` again. */
+const nested =
+  "inside another coffer run there is none, because that one keeps it: name further places there with --also"
+
+export const beforeRequest = (failure: Failure): NotStarted => {
+  const { code, message } = beforeStart(failure)
+  return new NotStarted({ code, message: failure._tag === "NotAuthenticated" ? `${message}; ${nested}` : message })
+}
+
 const loadOffline = Effect.promise(() => import("./Offline.js"))
 
-/** Reads the secrets; with `--offline-fallback`, from the copy if the server is unreachable. */
-export const fetchSecrets = (
+const fetchOne = (
   request: BundleRequest,
   { offline }: RunOptions
-): Effect.Effect<Fetched, BundleFailure | NotStarted, Output> => {
+): Effect.Effect<FetchedBundle, BundleFailure | NotStarted, Output> => {
   const bundle = readBundle(request)
   return offline === undefined
     ? bundle
     : Effect.flatMap(loadOffline, ({ withFallback }) => withFallback(bundle, request, offline.maxAge))
 }
+
+/** Reads the secrets; with `--offline-fallback`, from the copies if the server is unreachable. Names keys that clash. */
+export const fetchSecrets = Effect.fnUntraced(function* (requests: Requests, options: RunOptions) {
+  const fetched = merge(yield* Effect.forEach(requests, (request) => fetchOne(request, options)))
+  yield* Effect.forEach(clashes(requests, fetched), note)
+  return fetched
+})

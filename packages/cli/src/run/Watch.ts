@@ -1,10 +1,10 @@
 import {
-  type BundleAnswer,
   type BundleFailure,
   type BundleRequest,
+  type FetchedBundle,
   pollBundle
 } from "@coffer/domain/client/BundleClient"
-import { type Clock, Duration, Effect, Option, Random } from "effect"
+import { Array, type Clock, Duration, Effect, Option, Random } from "effect"
 import { describe } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
@@ -14,7 +14,7 @@ import { dropWhenRefused, keepCopy } from "./Offline.js"
 import { prepare, type RunCommand } from "./Prepare.js"
 import type { WatchOptions } from "./RunArgv.js"
 import type { Signals } from "./Signals.js"
-import type { Fetched } from "./Source.js"
+import { type Fetched, merge, type Requests } from "./Source.js"
 import { type Child, endingSignals, type NotStarted, type Outcome, type Program, startBeside } from "./Start.js"
 
 /** What the command was started with. */
@@ -24,7 +24,7 @@ interface Current extends Fetched {
 
 interface Watching {
   readonly command: RunCommand
-  readonly request: BundleRequest
+  readonly requests: Requests
   readonly allowance: FileAllowance | undefined
   readonly signals: Signals
   readonly options: WatchOptions
@@ -40,20 +40,38 @@ const calm = 1000
 const pause = (milliseconds: number) =>
   Effect.flatMap(Random.nextRange(0.8, 1.2), (factor) => Effect.sleep(Duration.millis(milliseconds * factor)))
 
+/** Asks for one place. Returns the same bundle where nothing has changed. */
+const pollOne = Effect.fnUntraced(function* ({ command }: Watching, request: BundleRequest, known: FetchedBundle) {
+  const { offline } = command.options
+  const answer = yield* Effect.tapError(pollBundle(request, known.etag), (failure) =>
+    offline === undefined ? Effect.void : dropWhenRefused(request, failure)
+  )
+  return answer.type === "unchanged" ? known : answer.bundle
+})
+
+/** Asks for every place. Returns the same secrets where nothing has changed. */
+const poll = Effect.fnUntraced(function* (watching: Watching, known: Fetched) {
+  const asked = Array.zip(watching.requests, known.parts)
+  const parts = yield* Effect.forEach(asked, ([request, part]) => pollOne(watching, request, part))
+  return parts.every((part, index) => part === known.parts[index]) ? known : merge(parts)
+})
+
 /** Asks until the answer stays the same for a moment, so that many changes at once are one. */
-const settle = (request: BundleRequest, answer: Fetched, times = 10): Effect.Effect<Fetched, BundleFailure> =>
+const settle = (watching: Watching, answer: Fetched, times = 10): Effect.Effect<Fetched, BundleFailure, Output> =>
   Effect.gen(function* () {
     yield* Effect.sleep(Duration.millis(calm))
-    const next = yield* pollBundle(request, answer.etag)
-    if (next.type === "unchanged" || times <= 1) return next.type === "unchanged" ? answer : next.bundle
-    return yield* settle(request, next.bundle, times - 1)
+    const next = yield* poll(watching, answer)
+    return next === answer || times <= 1 ? next : yield* settle(watching, next, times - 1)
   })
 
 /** One question. None where nothing has changed. */
-const ask = Effect.fnUntraced(function* ({ command, request }: Watching, current: Fetched) {
-  const answer: BundleAnswer = yield* pollBundle(request, current.etag)
-  const latest = answer.type === "unchanged" ? current : yield* settle(request, answer.bundle)
-  if (command.options.offline !== undefined) yield* keepCopy(request, latest.secrets)
+const ask = Effect.fnUntraced(function* (watching: Watching, current: Fetched) {
+  const { command, requests } = watching
+  const answer = yield* poll(watching, current)
+  const latest = answer === current ? current : yield* settle(watching, answer)
+  if (command.options.offline !== undefined) {
+    yield* Effect.forEach(Array.zip(requests, latest.parts), ([request, { secrets }]) => keepCopy(request, secrets))
+  }
   return latest === current ? Option.none() : Option.some(latest)
 })
 
@@ -65,7 +83,7 @@ const describeTrouble = (failure: BundleFailure) => {
 
 /** Waits for a change that the command can be started with. */
 const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Current) {
-  const { allowance, command, options, request } = watching
+  const { allowance, command, options } = watching
   let known: Fetched = current
   let wait = options.interval
   let trouble: string | undefined
@@ -77,7 +95,6 @@ const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Cur
       if (sentence !== trouble) yield* note(sentence)
       trouble = sentence
       wait = Math.min(wait * 2, Math.max(rarest, options.interval))
-      if (command.options.offline !== undefined) yield* dropWhenRefused(request, asked.left)
       continue
     }
     if (trouble !== undefined) yield* note("changes are followed again")
