@@ -115,10 +115,13 @@ const kindOf = (failure: Failure): Kind => {
   return kinds[isTag(tag) ? tag : failure._tag]
 }
 
+/** A sentence without what ends it, so that more can follow. */
+export const withoutEnd = (message: string): string => plain(message).replace(/[.;:]?\s*$/, "")
+
 /** The message and the exit code of a failure. */
 export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
   const { exit, next } = kindOf(failure)
-  const message = plain(failure.message).replace(/[.;:]?\s*$/, "")
+  const message = withoutEnd(failure.message)
   const joint = message.endsWith("?") ? " " : "; "
   return { sentence: next === undefined ? message : message + joint + next, exitCode: exitCodes[exit] }
 }

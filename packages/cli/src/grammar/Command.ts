@@ -17,11 +17,13 @@ import {
   type Settings
 } from "@coffer/domain/client/Settings"
 import { Effect, Either, Option, type Scope } from "effect"
+import type { NotFound } from "@coffer/domain/Errors"
 import { type CannotDo, type Failure, WrongUsage } from "../Failures.js"
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
 import { printView, type View } from "../terminal/View.js"
 import { Version } from "../Version.js"
+import { explainMissing, type PlacePath } from "./Missing.js"
 import { splitPaths } from "./PlacePath.js"
 import { placeOptions, type Syntax } from "./Data.js"
 import { type ArgumentField, type Fields, flag, type OptionField, textOption } from "./Fields.js"
@@ -172,6 +174,11 @@ export const command = <const F extends Fields, E extends Failure>(
   return { type: "command", name, description, examples, ...syntax, start, ...(report === undefined ? {} : { report }) }
 }
 
+const isNotFound = (failure: Failure): failure is NotFound => failure._tag === "NotFound"
+
+/** The option that names the server again, if the command line does. */
+const serverOption = ({ serverUrl }: Given) => (serverUrl === undefined ? [] : ["--server-url", serverUrl])
+
 interface PlaceOptions extends Given {
   readonly json: boolean
 }
@@ -181,7 +188,7 @@ interface PlaceOptions extends Given {
  * connects, runs and prints.
  */
 const commandsAt =
-  <At extends PlaceOptions, Path>(
+  <At extends PlaceOptions, Path extends PlacePath | void>(
     fields: Readonly<Record<string, OptionField<unknown>>>,
     parser: Options.Options<At>,
     pathOf: (settings: Settings, at: At) => Effect.Effect<Path, BadSetting | MissingSettings>
@@ -202,7 +209,11 @@ const commandsAt =
           const path = yield* pathOf(settings, at)
           const server = yield* settings.server
           const { call } = yield* connect(server)
-          const view = yield* run({ options, path, call, server, settings, given, json })
+          const view = yield* Effect.catchIf(
+            run({ options, path, call, server, settings, given, json }),
+            isNotFound,
+            (failure) => explainMissing(failure, server, path ?? {}, serverOption(given))
+          )
           if (view !== undefined) yield* printView(view, json)
         })
     )

@@ -5,6 +5,7 @@ import {
   type FetchedBundle,
   readBundle
 } from "@coffer/domain/client/BundleClient"
+import type { UnknownApiError } from "@coffer/domain/client/ClientErrors"
 import { credentialFor } from "@coffer/domain/client/Credentials"
 import { warnOfClearText } from "@coffer/domain/client/ServerUrl"
 import { loadSettings } from "@coffer/domain/client/Settings"
@@ -105,6 +106,7 @@ export const beforeRequest = (failure: Failure): NotStarted => {
   return new NotStarted({ code, message: failure._tag === "NotAuthenticated" ? `${message}; ${nested}` : message })
 }
 
+const loadMissing = Effect.promise(() => import("../grammar/Missing.js"))
 const loadOffline = Effect.promise(() => import("./Offline.js"))
 
 const fetchOne = (
@@ -112,9 +114,17 @@ const fetchOne = (
   { offline }: RunOptions
 ): Effect.Effect<FetchedBundle, BundleFailure | NotStarted, Output> => {
   const bundle = readBundle(request)
-  return offline === undefined
-    ? bundle
-    : Effect.flatMap(loadOffline, ({ withFallback }) => withFallback(bundle, request, offline.maxAge))
+  const fetched =
+    offline === undefined
+      ? bundle
+      : Effect.flatMap(loadOffline, ({ withFallback }) => withFallback(bundle, request, offline.maxAge))
+  return Effect.catchTag(fetched, "UnknownApiError", (failure): Effect.Effect<never, NotStarted | UnknownApiError> =>
+    failure.code === "NOT_FOUND"
+      ? Effect.flatMap(loadMissing, ({ explainMissing }) =>
+          Effect.mapError(explainMissing(failure, request.server, request.path), beforeStart)
+        )
+      : Effect.fail(failure)
+  )
 }
 
 /** Reads the secrets; with `--offline-fallback`, from the copies if the server is unreachable. Names keys that clash. */

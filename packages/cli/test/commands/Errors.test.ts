@@ -318,7 +318,7 @@ const cases: ReadonlyArray<Case> = [
     home: () => ada,
     code: 4,
     names: /MISSING/,
-    says: /see what is there with coffer .*secret list/
+    says: /coffer secret list --env acme\/webshop\/dev shows what is there/
   },
   {
     what: "another's organization",

@@ -1,0 +1,116 @@
+import { credentialFor } from "@coffer/domain/client/Credentials"
+import { type NamePath, readNames } from "@coffer/domain/client/NameList"
+import { makeSend } from "@coffer/domain/client/NodeRequest"
+import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { Effect } from "effect"
+import { NotThere, withoutEnd } from "../Failures.js"
+import { Version } from "../Version.js"
+import { nearest } from "./Words.js"
+
+/** The names above a place of each depth, as options for the next command. */
+const placeOption = ["", "--org", "--project", "--env"] as const
+
+interface Thing {
+  /** The message of the server, with the names that the next step needs. */
+  readonly form: RegExp
+  /** How many names say where it was looked for: organization, project, environment. */
+  readonly depth: 0 | 1 | 2 | 3
+  /** The command that shows what exists, without its place. */
+  readonly list: (found: RegExpExecArray) => string
+  readonly shows?: string
+  /** Whether the names of the list can be what was meant. */
+  readonly isListed?: true
+}
+
+const plainly = (list: string) => () => list
+
+/** What can be missing. The first form that fits decides. */
+const things: ReadonlyArray<Thing> = [
+  { form: /^organization (\S+) /, depth: 0, list: plainly("coffer org list"), isListed: true },
+  { form: /^project (\S+) /, depth: 1, list: plainly("coffer project list"), isListed: true },
+  { form: /^environment (?:\S+\/)?([^\s/]+) /, depth: 2, list: plainly("coffer env list"), isListed: true },
+  { form: /^version \S+ of secret (\S+) /, depth: 3, list: ([, key]) => `coffer secret versions ${key}` },
+  { form: /^revision /, depth: 3, list: plainly("coffer env revisions") },
+  {
+    form: /^secret (\S+) is removed/,
+    depth: 3,
+    list: ([, key]) => `coffer secret undelete ${key}`,
+    shows: "brings it back"
+  },
+  {
+    form: /^secret (\S+) was never removed/,
+    depth: 3,
+    list: plainly("coffer secret list"),
+    shows: "shows what needs no undelete"
+  },
+  { form: /^secret /, depth: 3, list: plainly("coffer secret list") },
+  { form: /^key /, depth: 2, list: plainly("coffer declare list") },
+  { form: /^member | is not a member /, depth: 1, list: plainly("coffer member list") },
+  { form: /^service account /, depth: 1, list: plainly("coffer service-account list") },
+  { form: /^federation /, depth: 1, list: plainly("coffer service-account trust list ACCOUNT") },
+  { form: /^access rule /, depth: 1, list: plainly("coffer acl list") },
+  { form: /^use rule /, depth: 3, list: plainly("coffer use list KEY") },
+  { form: /^approval /, depth: 1, list: plainly("coffer approval list") },
+  { form: /^webhook /, depth: 1, list: plainly("coffer webhook list") },
+  { form: /^delivery /, depth: 1, list: plainly("coffer webhook deliveries ID") },
+  { form: /^user /, depth: 0, list: plainly("coffer user list") },
+  { form: /^session /, depth: 0, list: plainly("coffer session list") },
+  { form: /^backup /, depth: 0, list: plainly("coffer backup list") }
+]
+
+/** Where a command works, as far as it has a place. */
+export interface PlacePath {
+  readonly org_name?: string
+  readonly project_name?: string
+  readonly env_name?: string
+}
+
+const lookUp = Effect.fnUntraced(function* (server: ServerUrl, path: NamePath) {
+  const credential = yield* credentialFor(server)
+  const send = yield* makeSend(server)
+  return yield* readNames(send, { server, credential, version: yield* Version, path })
+}, Effect.scoped)
+
+/** The name that was probably meant. A list that cannot be read suggests none. */
+const suggestionFor = (server: ServerUrl, path: NamePath, name: string) =>
+  lookUp(server, path).pipe(
+    Effect.timeout("3 seconds"),
+    Effect.map((names) => nearest(names, name)),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+/**
+ * Fails with an explanation of a NOT_FOUND of the server: where it was looked for, a name that is nearly the same, and the command that shows what
+ * exists there.
+ *
+ * @param options that the next command needs too, such as `--server-url`
+ */
+export const explainMissing = Effect.fnUntraced(function* (
+  { message }: { readonly message: string },
+  server: ServerUrl,
+  { env_name, org_name, project_name }: PlacePath,
+  options: ReadonlyArray<string> = []
+): Effect.fn.Return<never, NotThere> {
+  const said = withoutEnd(message)
+  const thing = things.find(({ form }) => form.test(said))
+  const names = [org_name, project_name, env_name].filter((name) => name !== undefined)
+  if (thing === undefined || names.length < thing.depth) {
+    return yield* new NotThere({
+      message: `${said}; see what is there with coffer org, project, environment or secret list`
+    })
+  }
+  const { depth, form, isListed, list, shows = "shows what is there" } = thing
+  const found = form.exec(said)
+  const path = names.slice(0, depth)
+  const place = path.join("/")
+  const [, name = ""] = found ?? []
+  const meant = isListed === true ? yield* suggestionFor(server, path, name) : undefined
+  const next = [
+    found === null ? "" : list(found),
+    ...(depth === 0 ? [] : [placeOption[depth], place]),
+    ...options
+  ].join(" ")
+  const question = meant === undefined || meant === name ? "" : `; did you mean ${meant}?`
+  const where = depth === 0 ? server.base : place
+  return yield* new NotThere({ message: `${where}: ${said}${question === "" ? ";" : question} ${next} ${shows}` })
+})

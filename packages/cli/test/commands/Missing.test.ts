@@ -1,0 +1,119 @@
+import { assert, beforeAll, describe, it } from "vitest"
+import { workplace } from "../support/Workplace.js"
+
+const place = workplace()
+
+beforeAll(async () => {
+  await place.ok("secret", "set", "API_KEY", "one")
+  await place.ok("secret", "set", "GONE", "one")
+  await place.ok("secret", "delete", "GONE", "--yes")
+})
+
+const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0"
+const server = /^coffer: http:\/\/127\.0\.0\.1:\d+: /
+
+/** What is missing, the command line, where it was looked for, and what comes next. */
+const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> = [
+  ["an organization", "project list --org acne", server, "did you mean acme? coffer org list shows what is there"],
+  ["an organization unlike all", "project list --org globex", server, "; coffer org list shows what is there"],
+  [
+    "a project",
+    "secret list --project webshpo",
+    "coffer: acme: project webshpo ",
+    "did you mean webshop? coffer project list --org acme shows what is there"
+  ],
+  [
+    "an environment",
+    "secret list --env pord",
+    "coffer: acme/webshop: environment pord ",
+    "; coffer env list --project acme/webshop shows what is there"
+  ],
+  [
+    "an environment nearly named so",
+    "secret list --env stagin",
+    "coffer: acme/webshop: environment stagin ",
+    "did you mean staging? coffer env list --project acme/webshop shows what is there"
+  ],
+  ["an environment to delete", "env delete prodd --yes", "coffer: acme/webshop: ", "did you mean prod?"],
+  ["an environment to compare", "env diff dev stagin", "coffer: acme/webshop: ", "did you mean staging?"],
+  [
+    "an environment to run in",
+    "run --env prdo -- true",
+    "coffer: acme/webshop: ",
+    "; coffer env list --project acme/webshop"
+  ],
+  [
+    "a secret",
+    "secret get MISSING",
+    "coffer: acme/webshop/dev: secret MISSING ",
+    "; coffer secret list --env acme/webshop/dev shows what is there"
+  ],
+  [
+    "a version",
+    "secret get API_KEY --at 7",
+    "coffer: acme/webshop/dev: version 7 of secret API_KEY ",
+    "; coffer secret versions API_KEY --env acme/webshop/dev shows what is there"
+  ],
+  [
+    "a secret to undelete",
+    "secret undelete NEVER",
+    "coffer: acme/webshop/dev: secret NEVER ",
+    "; coffer secret list --env acme/webshop/dev shows what needs no undelete"
+  ],
+  [
+    "a deleted secret to destroy",
+    "secret destroy GONE --versions 1 --yes",
+    "coffer: acme/webshop/dev: secret GONE ",
+    "; coffer secret undelete GONE --env acme/webshop/dev brings it back"
+  ],
+  [
+    "a revision",
+    "env revert --to 99 --yes",
+    "coffer: acme/webshop/dev: revision 99 ",
+    "; coffer env revisions --env acme/webshop/dev shows what is there"
+  ],
+  [
+    "a declared key",
+    "declare rm NOPE --yes",
+    "coffer: acme/webshop: key NOPE ",
+    "; coffer declare list --project acme/webshop"
+  ],
+  [
+    "a member",
+    "acl grant --email grace@example.com --project-pattern * --env-pattern * --permission read",
+    "coffer: acme: grace@example.com ",
+    "; coffer member list --org acme"
+  ],
+  ["an access rule", `acl revoke ${id} --yes`, "coffer: acme: access rule ", "; coffer acl list --org acme"],
+  ["a webhook", `webhook deliveries ${id}`, "coffer: acme: webhook ", "; coffer webhook list --org acme"],
+  ["an approval", `approval approve ${id}`, "coffer: acme: approval ", "; coffer approval list --org acme"],
+  [
+    "a use rule",
+    `use revoke API_KEY ${id} --yes`,
+    "coffer: acme/webshop/dev: use rule ",
+    "; coffer use list KEY --env acme/webshop/dev"
+  ],
+  ["a session", `session end ${id}`, server, "; coffer session list"]
+]
+
+describe("what is missing", () => {
+  it.each(cases)("has its place and the next step that fits: %s", async (_, line, where, next) => {
+    const { code, stderr } = await place.home.coffer(line.split(" "))
+    assert.strictEqual(code, line.startsWith("run") ? 125 : 4, stderr)
+    if (typeof where === "string") assert.isTrue(stderr.startsWith(where), stderr)
+    else assert.match(stderr, where)
+    assert.include(stderr, next)
+    assert.strictEqual(stderr.split("\n").length, 2, stderr)
+  })
+
+  it("names the server in the next step if the command line does", async () => {
+    const { stderr } = await place.home.coffer(["secret", "get", "MISSING", "--server-url", place.server.url])
+    assert.include(stderr, `coffer secret list --env acme/webshop/dev --server-url ${place.server.url}`)
+  })
+
+  it("leads to a command that works", async () => {
+    const { stderr } = await place.home.coffer(["secret", "get", "MISSING"])
+    const [, command = ""] = /coffer (secret list .*) shows/.exec(stderr) ?? []
+    assert.include(await place.prints(...command.split(" ")), "API_KEY")
+  })
+})
