@@ -22,9 +22,12 @@ const encode = (sessions: Sessions) =>
 export const sessionPath = privatePath("session")
 
 const read = Effect.gen(function* () {
-  const file = yield* sessionPath
-  const text = yield* readPrivate(file)
   const none: Sessions = new Map()
+  // Without a home directory, no session can have been stored.
+  const path = yield* Effect.option(sessionPath)
+  if (Option.isNone(path)) return none
+  const file = path.value
+  const text = yield* readPrivate(file)
   if (Option.isNone(text)) return none
   // The decoding error is not shown, because it may contain a token.
   return yield* Effect.mapError(

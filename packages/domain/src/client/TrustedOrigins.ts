@@ -4,9 +4,10 @@ import { privatePath, readPrivate, type PrivateFileError, writePrivate } from ".
 /** The path of the file that holds what is trusted: a line for each origin, and for each file. */
 export const trustedPath = privatePath("trusted")
 
-/** The lines of the file. */
+/** The lines of the file. Without a home directory, nothing can have been stored. */
 export const readTrusted = Effect.gen(function* () {
-  const text = yield* readPrivate(yield* trustedPath)
+  const path = yield* Effect.option(trustedPath)
+  const text = Option.isNone(path) ? Option.none() : yield* readPrivate(path.value)
   return Option.match(text, {
     onNone: (): ReadonlyArray<string> => [],
     onSome: (lines) => lines.split("\n").filter((line) => line !== "")

@@ -41,6 +41,18 @@ describe("an API key", () => {
     })
   )
 
+  it.scopedLive("is asked for without a home directory, where nothing is stored or trusted", () =>
+    Effect.gen(function* () {
+      const home = yield* folder
+      writeFileSync(join(home, "service.yml"), "server_url: https://evil.example\n")
+      const none = yield* Effect.flip(settleCredential({}, home).pipe(withVariables({})))
+      assert.strictEqual(none._tag, "NotAuthenticated")
+      assert.include(none.message, "set SERVICE_API_KEY")
+      const untrusted = yield* Effect.flip(settleCredential({}, home).pipe(withVariables(key)))
+      assert.strictEqual(untrusted._tag, "UntrustedServer")
+    })
+  )
+
   it.scopedLive("goes to this machine, and goes before a session", () =>
     Effect.gen(function* () {
       const home = yield* folder
