@@ -241,7 +241,7 @@ const configuration = async () => {
     "### For the offline commands",
     "`coffer-server session` and `coffer-server restore` need only `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH` or `SERVICE_DATABASE_URL`. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE`), or from standard input. `--out` names a new file for the new key: see [operations](operations.md#rotate-the-master-key).",
     "## The clients",
-    "Precedence of each setting of `coffer` and `coffer-mcp`: the flag or the tool's parameter, the variable, the nearest `service.yml` in the working directory or its parents, up to the root of the repository. The options take a path for several names at once: `--env webshop/dev`, `--env acme/webshop/dev` and `--project acme/webshop`. A name that a path and another option give differently is an error. `coffer doctor` shows each setting with where it comes from.",
+    "Precedence of each setting of `coffer` and `coffer-mcp`: the flag or the tool's parameter, the variable, `service.yml` in the working directory or its parents, up to the root of the repository. A `service.yml` takes the settings that it does not have from those above it. The options take a path for several names at once: `--env webshop/dev`, `--env acme/webshop/dev` and `--project acme/webshop`. A name that a path and another option give differently is an error. `coffer doctor` shows each setting with where it comes from.",
     table(
       ["variable", "meaning", "default"],
       clients.map(([name, meaning, fallback]) => [`\`${name}\``, meaning, fallback || "none"])

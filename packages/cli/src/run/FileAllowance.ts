@@ -1,5 +1,5 @@
 import type { PrivateFileError } from "@coffer/domain/client/PrivateFile"
-import { allowEnvKey, type FoundServiceFile } from "@coffer/domain/client/ServiceFile"
+import type { FoundServiceFiles } from "@coffer/domain/client/ServiceFile"
 import { type FileTrust, fileTrust } from "@coffer/domain/client/TrustedFiles"
 import { Effect } from "effect"
 
@@ -13,15 +13,11 @@ export interface FileAllowance {
 
 /** Reads what `service.yml` allows. None if it allows nothing. */
 export const fileAllowance = ({
-  file,
-  name,
-  settings
-}: FoundServiceFile): Effect.Effect<FileAllowance | undefined, PrivateFileError> => {
-  const allowed = settings[allowEnvKey]
-  return file === undefined || allowed === undefined
+  allowEnv
+}: FoundServiceFiles): Effect.Effect<FileAllowance | undefined, PrivateFileError> =>
+  allowEnv === undefined
     ? Effect.succeed(undefined)
-    : Effect.map(fileTrust(file), (trust) => ({ name, keys: allowed.names, trust }))
-}
+    : Effect.map(fileTrust(allowEnv.file), (trust) => ({ name: allowEnv.file.name, keys: allowEnv.names, trust }))
 
 const remedy = "read it, then run: coffer trust"
 

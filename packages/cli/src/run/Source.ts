@@ -83,7 +83,7 @@ export const bundleRequests = Effect.fnUntraced(function* (options: RunOptions) 
   yield* warnOfClearText(server)
   const version = yield* Version
   const requests: Requests = Array.map(paths, (place) => ({ server, credential, path: place, keys, version }))
-  return { requests, allowance: yield* fileAllowance(settings.file) }
+  return { requests, allowance: yield* fileAllowance(settings.files) }
 })
 
 /** Leaves `--offline-fallback` out in a session without a stored key: nothing would open a copy that it encrypts. */

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttp, type RequestListener, type Server as HttpServer } from "node:http"
 import { createServer as createHttps } from "node:https"
 import { tmpdir } from "node:os"
@@ -567,6 +567,27 @@ const cases: ReadonlyArray<Case> = [
     says: /without --output/
   },
   {
+    what: "no credential and no home directory",
+    args: ["secret", "list", ...at],
+    env: () => ({ HOME: "" }),
+    code: 3,
+    names: /SERVICE_API_KEY is not set/,
+    says: /set SERVICE_API_KEY$/
+  },
+  {
+    what: "service.yaml",
+    args: ["project", "list"],
+    home: () => ada,
+    cwd: () => {
+      const folder = place("")
+      renameSync(join(folder, "service.yml"), join(folder, "service.yaml"))
+      return folder
+    },
+    code: 2,
+    names: /no organization is given/,
+    says: /service\.yaml is not read: rename it to service\.yml$/
+  },
+  {
     what: "the master key",
     args: ["master-key", "rotate", "--db", "service.db"],
     code: 2,
@@ -576,6 +597,12 @@ const cases: ReadonlyArray<Case> = [
 ]
 
 describe("what a person is told", () => {
+  it.each(["secret list", "run -- true", "init", "trust"])("about a removed directory: %s", async (line) => {
+    const { code, stderr } = await ada.shell(`mkdir gone && cd gone && rmdir ../gone && $COFFER ${line}`)
+    assert.strictEqual(code, line.startsWith("run") ? 125 : 2)
+    assert.match(stderr, /^coffer: the current directory does not exist any more: change to another one\n$/)
+  })
+
   it.concurrent.each(cases)("about $what", async ({ args, code, cwd, home, env, names, says }) => {
     const own = home?.() ?? new TestHome(server.url)
     if (home === undefined) folders.push(own.folder)

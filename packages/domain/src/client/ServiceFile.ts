@@ -5,6 +5,9 @@ import { hasCode } from "./FileError.js"
 
 export const serviceFileName = "service.yml"
 
+/** A name that people give the file, and under which it is not read. */
+const otherName = "service.yaml"
+
 export const serviceFileKeys = ["server_url", "org", "project", "env"] as const
 export type ServiceFileKey = (typeof serviceFileKeys)[number]
 
@@ -85,25 +88,66 @@ const parse = Effect.fnUntraced(function* (path: string, source: string) {
   )
 })
 
-/** A `service.yml` that was found, or none. */
-export interface FoundServiceFile {
-  /** The path from the directory, for messages. */
+/** A `service.yml` that was read. */
+export interface ReadFile {
+  /** The path from the working directory, for messages. */
   readonly name: string
-  readonly settings: ServiceFile
-  /** The absolute path and the content; none if there is no file. */
-  readonly file: { readonly path: string; readonly source: string } | undefined
+  /** The absolute path. */
+  readonly path: string
+  readonly source: string
 }
 
-/** Reads the nearest `service.yml` of a directory and its parents in the same repository. */
-export const readServiceFile = Effect.fnUntraced(function* (
+/** A setting with its file. */
+export interface FoundSetting {
+  readonly text: string
+  readonly line: number
+  readonly file: ReadFile
+}
+
+/** The settings of the `service.yml` files that apply. Each setting comes from the nearest file that has it. */
+export interface FoundServiceFiles {
+  readonly settings: Partial<Record<ServiceFileKey, FoundSetting>>
+  readonly allowEnv: { readonly names: ReadonlyArray<string>; readonly file: ReadFile } | undefined
+  /** The nearest file. */
+  readonly nearest: ReadFile | undefined
+  /** A file that is not read because it is called `service.yaml`. */
+  readonly misnamed: () => string | undefined
+}
+
+/** The working directory. It may have been removed. */
+export const workingDirectory: Effect.Effect<string, BadServiceFile> = Effect.try({
+  try: () => process.cwd(),
+  catch: () => new BadServiceFile({ message: "the current directory does not exist any more: change to another one" })
+})
+
+/** Reads the `service.yml` files of a directory and its parents in the same repository. */
+export const readServiceFiles = Effect.fnUntraced(function* (
   directory: string
-): Effect.fn.Return<FoundServiceFile, BadServiceFile> {
-  for (const folder of foldersOf(directory)) {
+): Effect.fn.Return<FoundServiceFiles, BadServiceFile> {
+  const settings: Partial<Record<ServiceFileKey, FoundSetting>> = {}
+  let allowEnv: FoundServiceFiles["allowEnv"]
+  let nearest: ReadFile | undefined
+  const folders = foldersOf(directory)
+  for (const folder of folders) {
     const path = join(folder, serviceFileName)
     const source = yield* read(path)
     if (Option.isNone(source)) continue
-    const settings = yield* parse(path, source.value)
-    return { name: relative(directory, path), settings, file: { path, source: source.value } }
+    const file: ReadFile = { name: relative(directory, path), path, source: source.value }
+    const own = yield* parse(path, source.value)
+    nearest ??= file
+    for (const key of serviceFileKeys) {
+      const setting = own[key]
+      if (setting !== undefined) settings[key] ??= { ...setting, file }
+    }
+    const allowed = own[allowEnvKey]
+    if (allowed !== undefined) allowEnv ??= { names: allowed.names, file }
   }
-  return { name: serviceFileName, settings: {}, file: undefined }
+  const misnamed = () => {
+    const paths = folders
+      .filter((folder) => !existsSync(join(folder, serviceFileName)))
+      .map((folder) => join(folder, otherName))
+    const path = paths.find((each) => existsSync(each))
+    return path === undefined ? undefined : relative(directory, path)
+  }
+  return { settings, allowEnv, nearest, misnamed }
 })

@@ -1,7 +1,7 @@
 import { type Brand, Context, Data, Effect, Either, Option } from "effect"
 import { envNameForm, type Form, orgNameForm, projectNameForm } from "../NameForms.js"
 import { parseServerUrl, type ServerUrl, type Source } from "./ServerUrl.js"
-import { readServiceFile, serviceFileName, type ServiceFileKey } from "./ServiceFile.js"
+import { readServiceFiles, serviceFileName, type ServiceFileKey, workingDirectory } from "./ServiceFile.js"
 
 export const defaultServerUrl = "http://localhost:7100"
 
@@ -60,19 +60,19 @@ export const variable = (env: Readonly<Record<string, string | undefined>>, name
 export const loadSettings = Effect.fnUntraced(function* (
   given: Given,
   spelling: "flag" | "parameter" = "flag",
-  directory: string = process.cwd()
+  directory?: string
 ) {
   const env = yield* Variables
-  const file = yield* readServiceFile(directory)
+  const files = yield* readServiceFiles(directory ?? (yield* workingDirectory))
   const spell = (name: string) => (spelling === "flag" ? `--${name}` : `the parameter ${name}`)
 
   const find = (key: ServiceFileKey, flag: string, own: string | undefined): Found | undefined => {
     if (own !== undefined) return { text: own, source: "flag", where: spell(flag) }
     const fromVariable = variable(env, variables[key])
     if (fromVariable !== undefined) return { text: fromVariable, source: "variable", where: variables[key] }
-    const fromFile = file.settings[key]
+    const fromFile = files.settings[key]
     if (fromFile === undefined) return undefined
-    return { text: fromFile.text, source: "file", where: `${file.name}, line ${fromFile.line}, ${key}` }
+    return { text: fromFile.text, source: "file", where: `${fromFile.file.name}, line ${fromFile.line}, ${key}` }
   }
 
   const findServer = (): Found =>
@@ -97,7 +97,7 @@ export const loadSettings = Effect.fnUntraced(function* (
     Effect.suspend((): Either.Either<string & Brand.Brand<B>, BadSetting | MissingSettings> => {
       const found = find(key, key, given[key])
       if (found === undefined) {
-        const message = `no ${words[key]} is given: pass ${spell(key)}, set ${variables[key]}, or write "${key}: …" in ${serviceFileName}`
+        const message = `no ${words[key]} is given: pass ${spell(key)}, set ${variables[key]}, or write "${key}: …" in ${files.nearest?.name ?? serviceFileName}`
         return Either.left(new MissingSettings({ names: [key], message }))
       }
       const { text, where } = found
@@ -105,13 +105,21 @@ export const loadSettings = Effect.fnUntraced(function* (
       return Either.left(new BadSetting({ message: `${JSON.stringify(text)} (${where}): ${form.message}` }))
     })
 
+  /** Names a file that would have been read under another name. */
+  const withHint = (failure: BadSetting | MissingSettings): BadSetting | MissingSettings => {
+    const misnamed = failure._tag === "MissingSettings" ? files.misnamed() : undefined
+    if (failure._tag !== "MissingSettings" || misnamed === undefined) return failure
+    const message = `${failure.message}; ${misnamed} is not read: rename it to ${serviceFileName}`
+    return new MissingSettings({ names: failure.names, message })
+  }
+
   const org = name("org", forms.org)
   const project = name("project", forms.project)
   const environment = name("env", forms.env)
 
   return {
-    /** The `service.yml` that applies. */
-    file,
+    /** The `service.yml` files that apply. */
+    files,
     /** Where a name was found; none if it is not given. */
     find: (key: SettingName) => find(key, key, given[key]),
     findServer,
@@ -120,12 +128,12 @@ export const loadSettings = Effect.fnUntraced(function* (
     project,
     env: environment,
     /** Path parameters, as the contract names them. A failure names all missing settings at once. */
-    orgPath: Effect.map(org, (org_name) => ({ org_name })),
+    orgPath: Effect.mapBoth(org, { onSuccess: (org_name) => ({ org_name }), onFailure: withHint }),
     projectPath: Effect.all({ org_name: org, project_name: project }, { mode: "validate" }).pipe(
-      Effect.mapError((failures) => together(Object.values(failures)))
+      Effect.mapError((failures) => withHint(together(Object.values(failures))))
     ),
     envPath: Effect.all({ org_name: org, project_name: project, env_name: environment }, { mode: "validate" }).pipe(
-      Effect.mapError((failures) => together(Object.values(failures)))
+      Effect.mapError((failures) => withHint(together(Object.values(failures))))
     )
   } as const
 })

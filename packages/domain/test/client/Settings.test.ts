@@ -91,6 +91,43 @@ describe("service.yml", () => {
     })
   )
 
+  it.scopedLive("takes what it does not have from the files above", () =>
+    Effect.gen(function* () {
+      const files = {
+        "repository/.git": "",
+        "repository/service.yml":
+          "server_url: https://c.example\norg: acme\nproject: shop\nenv: dev\nallow_env: [PATH]\n",
+        "repository/packages/app/service.yml": "project: web\n"
+      }
+      const settings = yield* inApp(files)
+      const expected = { org_name: "acme", project_name: "web", env_name: "dev" }
+      assert.deepStrictEqual<unknown>(yield* settings.envPath, expected)
+      assert.strictEqual(settings.find("env")?.where, "../../service.yml, line 4, env")
+      assert.strictEqual(settings.find("project")?.where, "service.yml, line 1, project")
+      const { allowEnv, nearest } = settings.files
+      assert.deepStrictEqual([nearest?.name, allowEnv?.file.name], ["service.yml", "../../service.yml"])
+    })
+  )
+
+  it.scopedLive("is named by its path where a setting is missing in it", () =>
+    Effect.gen(function* () {
+      const settings = yield* inApp({ "repository/.git": "", "repository/packages/service.yml": "org: acme" })
+      const { message } = yield* Effect.flip(settings.projectPath)
+      assert.include(message, '"project: …" in ../service.yml')
+      assert.notInclude(message, "service.yaml")
+    })
+  )
+
+  it.scopedLive("is not read under the name service.yaml, and a message says so", () =>
+    Effect.gen(function* () {
+      const settings = yield* inApp({ "repository/.git": "", "repository/packages/service.yaml": "org: acme" })
+      for (const path of [settings.orgPath, settings.envPath]) {
+        const { message } = yield* Effect.flip(path)
+        assert.match(message, /; \.\.\/service\.yaml is not read: rename it to service\.yml$/)
+      }
+    })
+  )
+
   it.scopedLive("in a parent folder is named by its path where it is wrong", () =>
     Effect.gen(function* () {
       const settings = yield* inApp({ "repository/.git": "", "repository/service.yml": "org: Not A Name" })

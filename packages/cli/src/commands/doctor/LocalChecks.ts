@@ -1,6 +1,6 @@
 import { readPrivate, type PrivateFileError } from "@coffer/domain/client/PrivateFile"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { allowEnvKey } from "@coffer/domain/client/ServiceFile"
+import { allowEnvKey, serviceFileName } from "@coffer/domain/client/ServiceFile"
 import { sessionPath } from "@coffer/domain/client/SessionFile"
 import {
   type BadSetting,
@@ -35,17 +35,21 @@ const checkFile = (check: string, path: Effect.Effect<string, PrivateFileError>)
 export const checkFiles = Effect.all([checkFile("session file", sessionPath), checkFile("trusted file", trustedPath)])
 
 /** Which `service.yml` applies, and whether its `allow_env` does. */
-export const checkServiceFile = ({ file: { file, name, settings } }: Settings): Effect.Effect<Finding> => {
-  const check = "service.yml"
-  if (file === undefined) return Effect.succeed(ok(check, "there is none here"))
-  const allowed = settings[allowEnvKey]
-  if (allowed === undefined) return Effect.succeed(ok(check, file.path))
-  const keys = allowed.names
+export const checkServiceFile = ({ files }: Settings): Effect.Effect<Finding> => {
+  const check = serviceFileName
+  const { allowEnv, nearest } = files
+  const misnamed = files.misnamed()
+  if (misnamed !== undefined) {
+    return Effect.succeed(warning(check, `${misnamed} is not read: rename it to ${serviceFileName}`))
+  }
+  if (nearest === undefined) return Effect.succeed(ok(check, "there is none here"))
+  if (allowEnv === undefined) return Effect.succeed(ok(check, nearest.path))
+  const { file, names: keys } = allowEnv
   return fileTrust(file).pipe(
     Effect.map((trust) =>
       trust === "trusted"
         ? ok(check, `${file.path}, which is trusted with ${allowEnvKey}: ${keys.join(", ")}`)
-        : warning(check, allowanceProblem({ name, keys, trust }))
+        : warning(check, allowanceProblem({ name: file.name, keys, trust }))
     ),
     Effect.catchAll((failure) => Effect.succeed(failed(check, failure)))
   )

@@ -1,12 +1,18 @@
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
-import { allowEnvKey, isVariableName, readServiceFile, serviceFileName } from "@coffer/domain/client/ServiceFile"
+import {
+  allowEnvKey,
+  isVariableName,
+  readServiceFiles,
+  serviceFileName,
+  workingDirectory
+} from "@coffer/domain/client/ServiceFile"
 import { BadSetting, defaultServerUrl, variable, Variables } from "@coffer/domain/client/Settings"
 import { trustFile } from "@coffer/domain/client/TrustedFiles"
 import { trustOrigin } from "@coffer/domain/client/TrustedOrigins"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect, Either, Schema } from "effect"
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { resolve } from "node:path"
+import { join } from "node:path"
 import { CannotDo } from "../../Failures.js"
 import { command, env, org, placeGiven, project, serverUrl } from "../../grammar/Command.js"
 import { commas, flag, option, optionalArgument } from "../../grammar/Fields.js"
@@ -60,7 +66,7 @@ const init = command("init", {
   options: { serverUrl, org, project, env, allowEnv, force: flag("force", `Overwrite an existing ${serviceFileName}`) },
   run: (options) =>
     Effect.gen(function* () {
-      const path = resolve(serviceFileName)
+      const path = join(yield* workingDirectory, serviceFileName)
       // Before any question is asked.
       if (!options.force && existsSync(path)) return yield* alreadyThere(path)
       const place = yield* placeGiven(options)
@@ -102,14 +108,13 @@ const init = command("init", {
 
 /** Trusts the `service.yml` that applies here. */
 const trustHere = Effect.gen(function* () {
-  const { file, settings } = yield* readServiceFile(process.cwd())
-  if (file === undefined) {
+  const { allowEnv, nearest } = yield* readServiceFiles(yield* workingDirectory)
+  if (nearest === undefined) {
     return yield* new CannotDo({ message: `there is no ${serviceFileName} here; coffer init writes one` })
   }
-  const keys = settings[allowEnvKey]?.names ?? []
-  if (keys.length > 0) return yield* trustServiceFile(file.path, file.source, keys)
+  if (allowEnv !== undefined) return yield* trustServiceFile(allowEnv.file.path, allowEnv.file.source, allowEnv.names)
   return yield* new CannotDo({
-    message: `${file.path} has no ${allowEnvKey}, so there is nothing to trust in it; to trust a server, give its address`
+    message: `${nearest.path} has no ${allowEnvKey}, so there is nothing to trust in it; to trust a server, give its address`
   })
 })
 
