@@ -2,6 +2,7 @@ import { Predicate } from "effect"
 import { ServerUnreachable } from "./ClientErrors.js"
 import { codeOf } from "./FileError.js"
 import { RequestFailed } from "./NodeRequest.js"
+import { BadProxy } from "./Proxy.js"
 
 const messages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
@@ -35,6 +36,7 @@ const code = (error: unknown): string => {
 
 /** Returns a message for people about a failed connection. */
 export const reasonOf = (error: unknown): string => {
+  if (error instanceof RequestFailed && error.cause instanceof BadProxy) return error.cause.message
   const name = code(error)
   if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
   if (name.startsWith("HPE_")) return "its response is not HTTP; check the port"

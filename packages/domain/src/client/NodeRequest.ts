@@ -1,5 +1,6 @@
-import { Data, Effect, type Scope } from "effect"
+import { Data, Effect, Either, type Scope } from "effect"
 import type { Agent, IncomingHttpHeaders } from "node:http"
+import { obeysProxy, proxyFor } from "./Proxy.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { Variables } from "./Settings.js"
 
@@ -70,11 +71,15 @@ const send = (server: ServerUrl, agent: Agent, { body, headers, method, url }: N
  * Connects to one server over `node:http` or `node:https`, which load much faster than `fetch`. All programs send their
  * requests through it. Connections are reused, and closed with the scope.
  *
- * Where Node has the option (22.21, 24.5), HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply, except for a server on this machine.
+ * Where Node has the option (22.21, 24.5), HTTPS_PROXY, HTTP_PROXY and NO_PROXY apply, except for a server on this machine. They
+ * are read here, because Node reads NO_PROXY in its own way.
  */
 export const makeSend = Effect.fnUntraced(function* (server: ServerUrl): Effect.fn.Return<Send, never, Scope.Scope> {
-  const proxyEnv = yield* Variables
-  const options = { keepAlive: true, timeout: idleTimeout, ...(!server.local && { proxyEnv }) }
+  const proxy = obeysProxy(process.versions) ? proxyFor(server, yield* Variables) : Either.right(undefined)
+  if (Either.isLeft(proxy)) return () => Effect.fail(new RequestFailed({ cause: proxy.left, answered: false }))
+  const href = proxy.right?.href
+  const proxyEnv = href === undefined ? {} : { HTTP_PROXY: href, HTTPS_PROXY: href }
+  const options = { keepAlive: true, timeout: idleTimeout, proxyEnv }
   const agent = yield* Effect.acquireRelease(
     Effect.sync(() => new (moduleOf(server).Agent)(options)),
     (agent) => Effect.sync(() => agent.destroy())

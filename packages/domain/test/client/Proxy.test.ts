@@ -1,13 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { pollBundle } from "@coffer/domain/client/BundleClient"
 import { makeClient } from "@coffer/domain/client/CofferClient"
+import { obeysProxy } from "@coffer/domain/client/Proxy"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect, Either, Option, Redacted } from "effect"
 import { json, listen, withVariables } from "./Support.js"
-
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-const obeysProxies = major > 24 || (major === 24 && minor >= 5) || (major === 22 && minor >= 21)
 
 const serverAt = (url: string) => Either.getOrThrow(parseServerUrl(url, "flag"))
 const credential = { type: "api_key", secret: Redacted.make("svc_sa_key") } as const
@@ -31,7 +29,7 @@ const failuresAt = (url: string) =>
     })
   )
 
-describe.skipIf(!obeysProxies)("with HTTP_PROXY", () => {
+describe.skipIf(!obeysProxy(process.versions))("with HTTP_PROXY", () => {
   const proxy = listen((_request, response) => json(response, 200, { revision: 1, data: [] }))
 
   it.scopedLive("both clients send their requests to the proxy", () =>
@@ -46,13 +44,30 @@ describe.skipIf(!obeysProxies)("with HTTP_PROXY", () => {
     })
   )
 
+  it.scopedLive("the proxy may have no scheme, and one that cannot be used is named", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* proxy
+      const HTTP_PROXY = url.replace("http://", "")
+      assert.strictEqual(yield* withVariables({ HTTP_PROXY })(failuresAt("http://coffer.example")), 0)
+      assert.lengthOf(requests, 2)
+      const server = serverAt("http://coffer.example")
+      const request = { server, credential, version: "1", path, keys: [] }
+      const failure = yield* Effect.flip(
+        withVariables({ HTTP_PROXY: "socks5://127.0.0.1:1" })(pollBundle(request, undefined))
+      )
+      assert.match(failure.message, /^cannot reach http:\/\/coffer\.example: HTTP_PROXY names a proxy that is neither/)
+    })
+  )
+
   it.scopedLive("requests to this machine, and to hosts of NO_PROXY, do not go to the proxy", () =>
     Effect.gen(function* () {
       const { requests, url } = yield* proxy
       const server = yield* proxy
       assert.strictEqual(yield* withVariables({ HTTP_PROXY: url })(failuresAt(server.url)), 0)
-      const variables = { HTTP_PROXY: url, NO_PROXY: "coffer.invalid" }
-      assert.strictEqual(yield* withVariables(variables)(failuresAt("http://coffer.invalid")), 2)
+      for (const NO_PROXY of ["coffer.internal.invalid", "internal.invalid"]) {
+        const variables = { HTTP_PROXY: url, NO_PROXY }
+        assert.strictEqual(yield* withVariables(variables)(failuresAt("http://coffer.internal.invalid")), 2)
+      }
       assert.deepStrictEqual(requests, [])
     })
   )

@@ -1,4 +1,5 @@
 import { readPrivate, type PrivateFileError } from "@coffer/domain/client/PrivateFile"
+import { obeysProxy, proxyFor, proxyVariable } from "@coffer/domain/client/Proxy"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import { allowEnvKey, serviceFileName } from "@coffer/domain/client/ServiceFile"
 import { sessionPath } from "@coffer/domain/client/SessionFile"
@@ -7,7 +8,6 @@ import {
   type MissingSettings,
   type SettingName,
   type Settings,
-  variable,
   Variables
 } from "@coffer/domain/client/Settings"
 import { fileTrust } from "@coffer/domain/client/TrustedFiles"
@@ -72,34 +72,22 @@ export const checkSettings = (settings: Settings): Effect.Effect<ReadonlyArray<F
   return Effect.all([server, name("org"), name("project"), name("env")])
 }
 
-/** Whether Node obeys the proxy variables: from 22.21 and 24.5. */
-const obeysProxy = ({ node }: { readonly node: string }) => {
-  const [major = 0, minor = 0] = node.split(".").map(Number)
-  return (major === 22 && minor >= 21) || (major === 24 && minor >= 5) || major > 24
-}
-
-const hostOf = (url: string) =>
-  Either.getOrElse(
-    Either.try(() => new URL(url).host),
-    () => undefined
-  )
-
 /** Which proxy is used. Its address may hold a password: only the host is shown. */
-export const checkProxy = ({ local, secure }: ServerUrl) =>
+export const checkProxy = (server: ServerUrl) =>
   Effect.map(Variables, (variables): Finding => {
     const check = "proxy"
-    const names = secure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy", "HTTP_PROXY"]
-    const name = names.find((each) => variable(variables, each) !== undefined)
+    const name = proxyVariable(server, variables)
     if (name === undefined) return ok(check, "none is set")
-    if (local) return ok(check, `${name} is not used for a server on this machine`)
-    const host = hostOf(variable(variables, name) ?? "")
-    if (host === undefined) return problem(check, `${name} is not a URL; set it to one such as http://proxy:3128`)
-    if (!obeysProxy(process.versions)) {
-      return warning(
-        check,
-        `${name} is set, but Node ${process.version} does not use it; Node 22.21, 24.5 or later does`
-      )
-    }
-    const except = (variables["no_proxy"] ?? variables["NO_PROXY"] ?? "") === "" ? "" : ", except as NO_PROXY says"
-    return ok(check, `${host} (${name})${except}`)
+    if (server.local) return ok(check, `${name} is not used for a server on this machine`)
+    return Either.match(proxyFor(server, variables), {
+      onLeft: ({ message }) => problem(check, message),
+      onRight: (proxy) => {
+        if (proxy === undefined) return ok(check, `${name} is not used for this server, as NO_PROXY says`)
+        if (obeysProxy(process.versions)) return ok(check, `${proxy.host} (${name})`)
+        return warning(
+          check,
+          `${name} is set, but Node ${process.version} does not use it; Node 22.21, 24.5 or later does`
+        )
+      }
+    })
   })
