@@ -114,6 +114,20 @@ describe("coffer declare and coffer check", () => {
     assert.strictEqual((await coffer(`check ${at}`)).code, 0)
   })
 
+  it("write no file where nothing is declared, or may be seen", async () => {
+    const { token } = place.home
+    await place.server.call("POST", "/api/orgs/acme/members", { body: { email: "grace@example.com" }, token })
+    const grace = await place.server.login("grace@example.com")
+    writeFileSync(join(grace.folder, ".env.example"), "PORT=1\n")
+    const { code, stderr } = await grace.coffer(`declare ${inProject} --write .env.example --yes`.split(" "))
+    assert.deepStrictEqual(
+      [code, stderr],
+      [1, "coffer: project webshop declares no keys, or none that you may see; nothing was written to .env.example\n"]
+    )
+    assert.strictEqual(readFileSync(join(grace.folder, ".env.example"), "utf8"), "PORT=1\n")
+    grace.remove()
+  })
+
   it("take one key as it is given, and leave the rest of it as it was", async () => {
     await coffer(`declare PORT ${inProject} --required-in dev,qa --owner ops`)
     const { data } = JSON.parse((await coffer(`declare list ${inProject} --json`)).stdout) as {

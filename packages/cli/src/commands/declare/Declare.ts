@@ -128,7 +128,12 @@ const list = atProject("declare list", {
   run: ({ call, path }) =>
     Effect.map(
       call("declared", (api) => api.list({ path })),
-      (answer) => listView(answer, columns, "no keys are declared; begin with: coffer declare --from .env.example")
+      (answer) =>
+        listView(
+          answer,
+          columns,
+          "no keys are declared, or none that you may see; to begin: coffer declare --from .env.example"
+        )
     )
 })
 

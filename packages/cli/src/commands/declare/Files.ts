@@ -124,6 +124,11 @@ const replaceFile = (file: string, text: string) =>
 /** Writes what a project declares to a file that reads back to the same. It holds no secret. */
 export const declareTo = Effect.fnUntraced(function* ({ call, options, path }: FromContext, file: string) {
   const { data } = yield* call("declared", (api) => api.list({ path }))
+  if (data.length === 0) {
+    return yield* new CannotDo({
+      message: `project ${path.project_name} declares no keys, or none that you may see; nothing was written to ${file}`
+    })
+  }
   const { left, text } = writeExample(data)
   const before = yield* contentOf(file)
   if (before === null) return yield* new CannotDo({ message: `${file} is not a file; name another one` })
