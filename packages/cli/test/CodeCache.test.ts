@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process"
-import { readdirSync } from "node:fs"
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 
@@ -28,5 +29,30 @@ describe("the code cache", () => {
 
   it.each(scripts)("is taken by V8: %s", (file) => {
     assert.strictEqual(execFileSync(process.execPath, ["-e", take, file], { encoding: "utf8" }), "false\n")
+  })
+
+  it("of another version of Node is replaced by one beside it", () => {
+    const folder = mkdtempSync(join(tmpdir(), "coffer-cache-"))
+    const bundle = join(folder, "dist/bundle")
+    for (const name of ["bin", "dist/bundle", "package.json"]) {
+      cpSync(join(packages, "cli", name), join(folder, name), { recursive: true })
+    }
+    const started = (extension: string) =>
+      readdirSync(bundle).filter((name) => name.startsWith("Cli-") && name.endsWith(extension))
+    const [script = "", ...others] = started(".cjs")
+    assert.deepStrictEqual(others, [])
+    const base = join(bundle, script.replace(/\.cjs$/, ""))
+    writeFileSync(`${base}.cache`, "made by another version of V8")
+    const own = `${base}.${process.versions.v8}.cache`
+    const help = () => execFileSync(process.execPath, [join(folder, "bin/coffer.js"), "help"], { encoding: "utf8" })
+    const first = help()
+    const { ino, mode } = statSync(own)
+    assert.strictEqual(mode & 0o777, statSync(`${base}.cjs`).mode & 0o777)
+    assert.strictEqual(help(), first)
+    assert.strictEqual(statSync(own).ino, ino, "it is made once")
+    cpSync(own, `${base}.cache`)
+    const isTaken = execFileSync(process.execPath, ["-e", take, `${base}.cjs`], { encoding: "utf8" })
+    assert.strictEqual(isTaken, "false\n")
+    rmSync(folder, { recursive: true })
   })
 })
