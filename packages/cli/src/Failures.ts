@@ -111,6 +111,7 @@ const tagOf = (code: string) =>
   code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 const kindOf = (failure: Failure): Kind => {
+  if (failure._tag === "UnexpectedResponse" && failure.isFromProxy) return { exit: "failed" }
   const tag = failure._tag === "UnknownApiError" ? tagOf(failure.code) : failure._tag
   return kinds[isTag(tag) ? tag : failure._tag]
 }

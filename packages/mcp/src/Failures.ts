@@ -134,5 +134,6 @@ export const describe = (failure: Failure): string => {
     return sentence(own.SignInFailed.code, cause, `ask the user: ${next}`)
   }
   const { code, next } = own[failure._tag]
-  return sentence(code, plain(failure.message), next)
+  const isFromProxy = failure._tag === "UnexpectedResponse" && failure.isFromProxy
+  return sentence(code, plain(failure.message), isFromProxy ? operator : next)
 }

@@ -567,6 +567,23 @@ const cases: ReadonlyArray<Case> = [
     says: /without --output/
   },
   {
+    what: "a proxy that takes no large requests",
+    args: ["secret", "set", "K", "v", ...at],
+    env: async () =>
+      to(await listen((_, response) => response.writeHead(413).end("<h1>Request Entity Too Large</h1>"))),
+    code: 1,
+    names: /answered 413: a proxy in front of the server limits the size of requests/,
+    says: /client_max_body_size of nginx$/
+  },
+  {
+    what: "a proxy without a server",
+    args: ["secret", "set", "K", "v", ...at],
+    env: async () => to(await listen((_, response) => response.writeHead(502).end("<h1>Bad Gateway</h1>"))),
+    code: 1,
+    names: /answered 502: a proxy in front of the server does not reach the server/,
+    says: /see whether the server runs$/
+  },
+  {
     what: "no credential and no home directory",
     args: ["secret", "list", ...at],
     env: () => ({ HOME: "" }),

@@ -15,6 +15,14 @@ export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
   }
 }
 
+/** What a proxy in front of the server says by a status that it answers itself. */
+const proxyProblems: ReadonlyMap<number, string> = new Map([
+  [413, "limits the size of requests: raise its limit, such as client_max_body_size of nginx"],
+  [502, "does not reach the server: see whether the server runs"],
+  [503, "does not reach the server: see whether the server runs"],
+  [504, "waited too long for the server: see whether the server is overloaded"]
+])
+
 /** A response that does not fit the contract: from another program, from a newer server, or a redirect. */
 export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<{
   readonly url: string
@@ -22,7 +30,13 @@ export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<{
   /** The origin that a redirect points to. It is not followed: the credential is for `url` only. */
   readonly redirect?: string
 }> {
+  /** Whether a proxy in front of the server sent the response, so that the address may be right. */
+  get isFromProxy(): boolean {
+    return proxyProblems.has(this.status)
+  }
   override get message() {
+    const problem = proxyProblems.get(this.status)
+    if (problem !== undefined) return `${this.url} answered ${this.status}: a proxy in front of the server ${problem}`
     return this.redirect === undefined
       ? `${this.url} answered ${this.status}, not as a Coffer server does`
       : `${this.url} answered ${this.status}, a redirect to ${this.redirect}, which is not followed`
