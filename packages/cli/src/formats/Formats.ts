@@ -18,8 +18,8 @@ interface WriteOptions {
   readonly withHead: boolean
   /** Leave out what the format cannot hold. */
   readonly skip: boolean
-  /** Keys that a shell gets although they make other programs run code. */
-  readonly allowed?: ReadonlySet<string>
+  /** Whether a shell gets a key although it makes other programs run code. */
+  readonly isAllowed: (key: string) => boolean
 }
 
 export interface SecretsWritten {
@@ -32,12 +32,12 @@ export interface SecretsWritten {
 export const writeSecrets = Effect.fnUntraced(function* (
   name: FormatName,
   secrets: ReadonlyArray<Pick<BundledSecret, "key" | "value">>,
-  { allowed = new Set(), skip, withHead }: WriteOptions
+  { isAllowed, skip, withHead }: WriteOptions
 ) {
   const format = yield* loadFormat(name)
   const pairs = secrets.map(({ key, value }): Pair => ({ key, value: Redacted.value(value) }))
   const refused = pairs.flatMap((pair) => {
-    const isWithheld = name === "shell" && isNotForChildren(pair.key) && !allowed.has(pair.key)
+    const isWithheld = name === "shell" && isNotForChildren(pair.key) && !isAllowed(pair.key)
     const why = isWithheld ? "can make other programs run code, or is a credential of coffer" : format.refusal(pair)
     return why === undefined ? [] : [{ pair, why: `${pair.key} ${why}` }]
   })
@@ -60,5 +60,5 @@ export const writeSecrets = Effect.fnUntraced(function* (
 })
 
 /** Reads the secrets of a file, as `Reading.ts` does. A signal ends the program while a large file is parsed. */
-export const readSecrets = (name: FormatName, file: string, text: Redacted.Redacted) =>
-  withDefaultSignals(readUninterrupted(name, file, text))
+export const readSecrets = (...parameters: Parameters<typeof readUninterrupted>) =>
+  withDefaultSignals(readUninterrupted(...parameters))

@@ -82,7 +82,7 @@ describe("import", () => {
   it.each(["env", "sh"])("takes back what export wrote as %s", async (extension) => {
     const format = extension === "sh" ? "shell" : extension
     const taken = Object.fromEntries(
-      Object.entries(values).filter(([, value]) => !/[\0\r\n\\]|['"`].*['"`]/.test(value))
+      Object.entries(values).filter(([, value]) => !/[\0\r\n\\]|['"`].*['"`]|\$\{/.test(value))
     )
     put("taken.json", JSON.stringify(taken))
     const [from, to] = [`from-${extension}`, `to-${extension}`]

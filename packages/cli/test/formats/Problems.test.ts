@@ -14,6 +14,8 @@ const problems: ReadonlyArray<readonly [FormatName, string, number, RegExp]> = [
   ["env", `A='${secret}' rest`, 1, /^A: its quotes do not close/],
   ["env", `A=${secret}#tail`, 1, /^A: a # directly after the text/],
   ["env", "A=#tail", 1, /^A: a # directly after/],
+  ["env", `A=1\nP="C:\\\\new${secret}"`, 2, /^P: after another backslash, .n and .r are a line end/],
+  ["env", `A=1\nP="${secret}\\\\\\r"`, 2, /^P: after another backslash/],
   ["env", "__proto__=x", 1, /dotenv does not read/],
   ["env", "export A", 1, /KEY=value/],
   ["shell", `export A='1'\nexport B="$(${secret})"`, 2, /^B: its value is not plain text/],
@@ -101,11 +103,41 @@ const read = (name: FormatName, text: string) =>
   Object.fromEntries(Either.getOrThrow(formats[name].read(text)).map(({ key, line, value }) => [key, [value, line]]))
 
 it("tells what a .env file's value contains that other readers replace", () => {
-  const source = 'A="say \\"x\\""\nB=${HOME}/x\nC=\'${HOME} \\"\'\nD=$HOME\nE="\\"${X:-y}"\n'
+  const source = [
+    'A="say \\"x\\""',
+    "B=${HOME}/x",
+    "C='${HOME} \\\" $HOME'",
+    "D=$HOME",
+    'E="\\"${X:-y}"',
+    "F=$$2y$$10$$abc",
+    "G='Let\\'s go'",
+    'H="C:\\temp"',
+    "I='\\\\server'",
+    "J=$(date)",
+    "K=plain\\n",
+    'L="two\\nlines"',
+    "M=a$"
+  ].join("\n")
   const entries = Either.getOrThrow(formats.env.read(source))
   assert.deepStrictEqual(
     entries.map(({ kept = [] }) => kept.join(" ")),
-    ['\\"', "${…}", "", "", '\\" ${…}']
+    ['\\"', "${…}", "${…}", "$…", '\\" ${…}', "$$", "\\'", "a backslash", "\\\\", "$(…)", "", "", ""]
+  )
+})
+
+it("tells what else other readers take differently, and nothing of a line feed that all read", () => {
+  const source = 'A="a\\rb"\nB=`x`\nC: y\nD="a\rb"\r\nE="a\r\nb"\r\nF="a\\nb"\n'
+  const entries = Either.getOrThrow(formats.env.read(source))
+  assert.deepStrictEqual(
+    entries.map(({ notes = [] }) => notes.join()),
+    [
+      "contains \\r, which is read as a carriage return",
+      "is in backticks, which not every reader takes for quotes",
+      "is written with a colon, which not every reader takes",
+      "contains a carriage return, which is read as a line feed",
+      "",
+      ""
+    ]
   )
 })
 

@@ -4,9 +4,13 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { fileURLToPath } from "node:url"
+import { afterAll, assert, beforeAll, describe, it, type TestContext } from "vitest"
 import { parse as parseYaml } from "yaml"
 import type { FormatName, Pair } from "@coffer/domain/formats/Format"
+import { isNotForChildren } from "../../src/run/DangerousVariables.js"
+import { envReaders } from "./EnvReaders.js"
+import { node } from "../support/Programs.js"
 import { carried, formats, keys, tricky, values } from "./Support.js"
 
 /** Every tricky text, and many made ones, under keys of their own. */
@@ -30,6 +34,17 @@ const written = (name: FormatName, all = samples) => {
   writeFileSync(path, text)
   return { path, text, taken }
 }
+
+/** The environment of a process has room for less than all samples at once. */
+const chunks = (all: ReadonlyArray<Pair>) =>
+  Array.from({ length: Math.ceil(all.length / 400) }, (_, index) => all.slice(index * 400, (index + 1) * 400))
+
+/** Texts of what has a meaning in some reader. */
+const quotes = fc
+  .array(fc.constantFrom("'", '"', "`", "\\", "\n", "\r", "$", "{", "}", "#", ";", " ", "a", "B", "=", "é"), {
+    maxLength: 8
+  })
+  .map((pieces) => pieces.join(""))
 
 const expected = (taken: ReadonlyArray<Pair>) => taken.map(({ key, value }) => [key, value] as const)
 
@@ -57,18 +72,69 @@ const agrees = (found: Readonly<Record<string, unknown>>, taken: ReadonlyArray<P
   assert.lengthOf(Object.keys(found), taken.length)
 }
 
+/** Skips a test where the reader is not on this machine, and says which. */
+const needs = (context: TestContext, isThere: boolean, reader: string) =>
+  context.skip(!isThere, `${reader} is not installed`)
+
 describe("env", () => {
   it.each([false, true])("is read by npm's dotenv (its fast parser: %s)", (fast) => {
     const { taken, text } = written("env")
     agrees(parse(text, { fast }), taken)
   })
+
+  it("is read by Node's --env-file", () => {
+    for (const chunk of chunks(samples)) {
+      const { path, taken } = written("env", chunk)
+      const found = run(node, [`--env-file=${path}`, "-p", "JSON.stringify(process.env)"])
+      const all: Record<string, string> = JSON.parse(found)
+      for (const [key, value] of expected(taken)) assert.strictEqual(all[key], value, key)
+    }
+  })
+
+  it("is read by python-dotenv", (context) => {
+    needs(context, has("python3", "-c", "import dotenv"), "python-dotenv")
+    const { path, taken } = written("env")
+    const print = "import json, sys, dotenv; print(json.dumps(dotenv.dotenv_values(sys.argv[1])))"
+    agrees(JSON.parse(run("python3", ["-c", print, path])), taken)
+  })
+
+  /** Builds the readers in Go: without the network, so that their modules must have been downloaded. */
+  const buildGo = () => {
+    const program = join(folder, "readers")
+    const { status } = spawnSync("go", ["build", "-o", program, "."], {
+      cwd: fileURLToPath(new URL("readers", import.meta.url)),
+      env: { ...process.env, GOPROXY: "off", GOTOOLCHAIN: "local" }
+    })
+    return { program, isThere: status === 0 }
+  }
+
+  it("is read by godotenv and compose-go", { timeout: 300_000 }, (context) => {
+    const { isThere, program } = buildGo()
+    needs(context, isThere, "Go with godotenv and compose-go (go mod download in test/formats/readers)")
+    const { path, taken } = written("env")
+    for (const reader of ["godotenv", "compose-go"]) agrees(JSON.parse(run(program, [reader, path])), taken)
+  })
+
+  it("is read alike by the grammars of all readers, whatever the value", () => {
+    let taken = 0
+    fc.assert(
+      fc.property(fc.oneof(values, quotes), (value) => {
+        const pair = { key: "KEY", value }
+        if (formats.env.refusal(pair) !== undefined) return
+        taken++
+        const text = formats.env.write([pair]).slice("KEY=".length)
+        for (const [name, reader] of Object.entries(envReaders)) assert.strictEqual(reader(text), value, name)
+      }),
+      {
+        numRuns: 20_000,
+        examples: [['{"a":"it\'s"}'], ["x\\' y"], ["a\r\nb"], ["C:\\new"], ["it's $5"], ["$$2y$$10$$abc"]]
+      }
+    )
+    assert.isAbove(taken, 2_000)
+  })
 })
 
 describe("shell", () => {
-  // The environment of a process has room for less than all samples at once.
-  const chunks = (all: ReadonlyArray<Pair>) =>
-    Array.from({ length: Math.ceil(all.length / 400) }, (_, index) => all.slice(index * 400, (index + 1) * 400))
-
   const readBy = (program: string, args: ReadonlyArray<string>) => {
     // A locale of the samples would be complained about.
     const plain = samples.filter(({ key }) => !/^(LC_|LANG)/.test(key))
@@ -100,21 +166,24 @@ describe("shell", () => {
   }
 
   // A shell that the machine lacks is skipped; the model of fish below is always held.
-  it.skipIf(!has("zsh", "-c", "true"))("is read by . of zsh", () => {
+  it("is read by . of zsh", (context) => {
+    needs(context, has("zsh", "-c", "true"), "zsh")
     readBy("zsh", ["-f", "-c", `. "$FILE"; exec "$NODE" -e "$PRINT"`])
   })
 
-  it.skipIf(!has("busybox", "sh", "-c", "true"))("is read by . of busybox", () => {
+  it("is read by . of busybox", (context) => {
+    needs(context, has("busybox", "sh", "-c", "true"), "busybox")
     readBy("busybox", ["sh", "-c", `. "$FILE"; exec "$NODE" -e "$PRINT"`])
   })
 
-  it.skipIf(!has("fish", "--version"))("is read by source of fish", () => {
+  it("is read by source of fish", (context) => {
+    needs(context, has("fish", "--version"), "fish")
     readBy("fish", ["--no-config", "-c", `source $FILE; exec $NODE -e $PRINT`])
   })
 
   it("holds no text that fish runs or reads as another value, as its grammar of quotes says", () => {
     fc.assert(
-      fc.property(values, (value) => {
+      fc.property(fc.oneof(values, quotes), (value) => {
         if (formats.shell.refusal({ key: "KEY", value }) !== undefined) return
         const text = formats.shell.write([{ key: "KEY", value }])
         assert.strictEqual(fishWord(text.slice("export KEY=".length, -1)), value)
@@ -122,6 +191,36 @@ describe("shell", () => {
       { examples: [["abc\\"], ["; touch F #"], ["x\\' y"], ["'\\\\'"], ["a\\\nb"]] }
     )
   })
+
+  /** What prints the variables that a shell has, those of its modules too. */
+  const ownNames = {
+    bash: { argv: ["bash", "--norc", "-c"], names: "compgen -v" },
+    zsh: {
+      argv: ["zsh", "-f", "-c"],
+      names:
+        "zmodload zsh/parameter zsh/zleparameter zsh/terminfo zsh/termcap zsh/sched zsh/datetime; print -l ${(k)parameters}"
+    },
+    fish: { argv: ["fish", "--no-config", "-c"], names: "set -n" }
+  } as const
+
+  it.for(["bash", "zsh", "fish"] as const)(
+    "leaves every variable of %s itself right, or refuses it",
+    (name, context) => {
+      const { argv, names } = ownNames[name]
+      const [program, ...flags] = argv
+      needs(context, has(program, ...flags, "true"), name)
+      const own = run(program, [...flags, names]).split("\n")
+      assert.isAbove(own.length, 20)
+      for (const key of own.filter((word) => /^[A-Za-z_]\w*$/.test(word) && !isNotForChildren(word))) {
+        const pair = { key, value: "a b;$x" }
+        if (formats.shell.refusal(pair) !== undefined) continue
+        const path = join(folder, "own.sh")
+        writeFileSync(path, formats.shell.write([pair, { key: "ZLAST", value: "ok" }]))
+        const read = run(program, [...flags, `. ${path}; exec env -0`]).split("\0")
+        assert.includeMembers(read, [`${key}=a b;$x`, "ZLAST=ok"])
+      }
+    }
+  )
 
   it("refuses the names that a shell keeps for itself", () => {
     for (const key of [

@@ -44,7 +44,25 @@ it("has two formats that carry everything", () => {
 
 /** What each format refuses of the tricky texts, so that it does not become more. */
 it.each([
-  ["env", ["'\"`", "\n'\"`", "a\n\\", '"\r'], ["x'\"`", "it's", "a\\", "a\r\nb\r\n", "\0", "`date`", "a#b", ""]],
+  [
+    "env",
+    ["'\"`", "\n'\"`", "a\n\\", '"\r', "a\r\nb\r\n", "\0", "${HOME}", "it's $5", `it's "#1"`],
+    [
+      "x'\"`",
+      "it's",
+      "a\\",
+      '{"a":"it\'s"}',
+      "x\\' y",
+      "C:\\new",
+      "\\\\server",
+      "$2y$10",
+      "`date`",
+      "a#b",
+      "a\n#'",
+      "it's #1",
+      ""
+    ]
+  ],
   ["shell", ["\0", "a\0b"], ["it's", "a\\", "a\r\nb\r\n", "$(date)", "\u2028"]],
   ["docker", ["a\nb", "a\r", "\0"], ["a\rb", " lead", "trail ", "#", "'quoted'", ""]]
 ] as const)("%s refuses what it must and no more", (name, refused, taken) => {

@@ -1,40 +1,9 @@
 import { parse } from "dotenv"
 import { Either, Option, Redacted } from "effect"
-import { type Entry, Findings, type Format, type Pair, Unreadable } from "./Format.js"
+import { differences, hasDoubtfulEscape } from "./EnvNotes.js"
+import { envRefusal, writeEnv } from "./EnvSpelling.js"
+import { type Entry, Findings, type Format, Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
-
-/** The ways to write a value. The only escapes of dotenv are `\n` and `\r` in double quotes. */
-const spellings: ReadonlyArray<(value: string) => string | undefined> = [
-  (value) => (/^[\w./:@%+,-]+$/.test(value) ? value : undefined),
-  (value) => quoted("'", value),
-  (value) => quoted('"', value.replaceAll("\r", "\\r")),
-  (value) => quoted("`", value),
-  // A value in quotes cannot end with a backslash; a plain one can, unless something in it has a meaning.
-  (value) => (/^[^\s'"`#][^\r\n\u2028\u2029#]*$/.test(value) ? value : undefined)
-]
-
-// A backslash before the closing quote makes dotenv look for another one, further down.
-const quoted = (quote: string, text: string) =>
-  text.includes(quote) || text.endsWith("\\") ? undefined : quote + text + quote
-
-/** Whether both of dotenv's parsers read this line as this pair. */
-const readsBack = (line: string, { key, value }: Pair) =>
-  [parse(line), parse(line, { fast: true })].every((found) => Object.hasOwn(found, key) && found[key] === value)
-
-const spell = (pair: Pair): string | undefined => {
-  for (const spelling of spellings) {
-    const text = spelling(pair.value)
-    if (text !== undefined && readsBack(`${pair.key}=${text}\n`, pair)) return `${pair.key}=${text}\n`
-  }
-  return undefined
-}
-
-const refusal = (pair: Pair) => {
-  if (spell(pair) !== undefined) return undefined
-  return pair.key === "__proto__"
-    ? "is a key that dotenv does not read"
-    : "has a value that no quotes of a .env file can hold"
-}
 
 const blank = /\s*/y
 const comment = /#[^\n]*/y
@@ -50,20 +19,16 @@ const tail =
   /(?:('[^']*(?:(?<=\\)'[^']*)*'|"[^"]*(?:(?<=\\)"[^"]*)*"|`[^`]*(?:(?<=\\)`[^`]*)*`)|([^#\n]*))[^\S\n]*(#[^\n]*)?(?=\n|$)/y
 
 /** Why an assignment is refused although dotenv reads something there. */
-const doubt = (key: string, [whole, , text, remark]: RegExpExecArray): string | undefined => {
+const doubt = (key: string, [whole, quoted, text, remark]: RegExpExecArray): string | undefined => {
+  if (hasDoubtfulEscape(quoted)) {
+    return `${key}: after another backslash, \\n and \\r are a line end for dotenv and not for others; put the value in single quotes, with one backslash`
+  }
   if (text === undefined) return undefined
   if (/^['"`]/.test(text)) return `${key}: its quotes do not close at the end of the value`
   if (remark !== undefined && !/\s$/.test(whole.slice(0, -remark.length))) {
     return `${key}: a # directly after the text begins a comment for some readers and not for others; put the value in quotes`
   }
   return undefined
-}
-
-/** What shells and docker compose replace in a value that is not in single quotes. */
-const keptIn = (spelled: string | undefined, value: string): Pick<Entry, "kept"> => {
-  if (spelled?.startsWith("'") === true) return {}
-  const kept = ['\\"', "${"].filter((part) => value.includes(part))
-  return kept.length === 0 ? {} : { kept: kept.map((part) => (part === "${" ? "${…}" : part)) }
 }
 
 /** dotenv's own pattern can fill the stack of V8 too. */
@@ -99,8 +64,9 @@ export interface Annotated {
 
 /** Reads a file with its comments. */
 export const readAnnotated = (source: string): Either.Either<Annotated, Unreadable> => {
+  const ended = source.replace(/\r\n/g, "\n")
   // dotenv does this first.
-  const text = source.replace(/\r\n?/g, "\n")
+  const text = ended.replace(/\r/g, "\n")
   const scanner = new Scanner(text)
   const found = new Findings()
   const lines: Array<string> = []
@@ -121,7 +87,7 @@ export const readAnnotated = (source: string): Either.Either<Annotated, Unreadab
       found.refuse(line, problem)
       scanner.skipTo(next)
     }
-    const key = scanner.take(head)?.[1]
+    const [assigned = "", key] = scanner.take(head) ?? []
     if (key === undefined) {
       refuse("is not KEY=value")
       continue
@@ -139,7 +105,10 @@ export const readAnnotated = (source: string): Either.Either<Annotated, Unreadab
     const whole = text.slice(begin, scanner.at)
     const value = Option.getOrUndefined(Option.map(parseEnv(whole), (own) => ownValue(own, key)))
     if (value === undefined) found.refuse(line, `${key}: dotenv does not read this; use json or yaml`)
-    else found.add({ key, value, line, ...keptIn(taken[1], value) })
+    else {
+      const spelled = ended.slice(begin, scanner.at)
+      found.add({ key, value, line, ...differences({ quoted: taken[1], value, source: spelled, head: assigned }) })
+    }
     if (taken[3] !== undefined) remarks.push({ line, text: taken[3], behind: key })
     lines.push(whole)
   }
@@ -154,10 +123,10 @@ export const readAnnotated = (source: string): Either.Either<Annotated, Unreadab
 
 const read = (source: string) => Either.map(readAnnotated(source), ({ entries }) => entries)
 
-/** `.env` files, as npm's dotenv reads them. */
+/** `.env` files: what is written means the same to all usual readers, and what is read means what npm's dotenv reads. */
 export const env: Format = {
   head: "# For dotenv and its like. A shell that sources this file would run commands in values: use --format shell.\n",
-  refusal,
-  write: (pairs) => pairs.map((pair) => spell(pair) ?? "").join(""),
+  refusal: envRefusal,
+  write: writeEnv,
   read
 }

@@ -16,6 +16,10 @@ export interface Entry extends Pair {
   readonly line: number
   /** What the value contains that other readers replace, and this one keeps. */
   readonly kept?: ReadonlyArray<string>
+  /** What else other readers take differently, as the end of a sentence "KEY …". */
+  readonly notes?: ReadonlyArray<string>
+  /** Whether some reader replaces variables in the value. */
+  readonly isExpandable?: boolean
 }
 
 /** A mistake in a file. The text holds no value. */

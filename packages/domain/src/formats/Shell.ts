@@ -6,32 +6,44 @@ import { Scanner } from "./Scanner.js"
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * Variables that shells keep for themselves: read-only, changed by the shell, tied to another variable, or evaluated, which runs
- * code in a value.
+ * Variables that a shell keeps for itself: read-only, changed by the shell, tied to another variable, or evaluated, which runs
+ * code in a value. From the manuals; those of zsh also from its modules.
  */
-const kept = new Set([
-  // Bash and other POSIX shells
-  ..."_ BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT".split(" "),
-  ..."BASH_LINENO BASH_MONOSECONDS BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO".split(" "),
-  ..."BASH_XTRACEFD DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO OPTIND".split(" "),
-  ..."PIPESTATUS PPID RANDOM SECONDS SHELLOPTS SHLVL SRANDOM UID".split(" "),
-  // zsh (zshparam(1)): its tied arrays, read-only parameters, and integers, which are evaluated as arithmetic
-  ..."argv cdpath fignore fpath histchars mailpath manpath module_path path pipestatus prompt psvar status".split(" "),
-  ..."signals watch zsh_eval_context zsh_scheduled_events aliases builtins commands dirstack functions".split(" "),
-  ..."galiases history historywords jobdirs jobstates jobtexts keymaps modules nameddirs options".split(" "),
-  ..."parameters reswords saliases termcap terminfo userdirs usergroups widgets ARGC BAUD COLUMNS CPUTYPE".split(" "),
-  ..."DIRSTACKSIZE EGID ERRNO FUNCNEST GID HISTCHARS HISTSIZE KEYTIMEOUT LINES LISTMAX LOGCHECK".split(" "),
-  ..."MACHTYPE MAILCHECK OSTYPE REPORTMEMORY REPORTTIME SAVEHIST TMOUT TRY_BLOCK_ERROR".split(" "),
-  ..."TRY_BLOCK_INTERRUPT TTY TTYIDLE USERNAME VENDOR WORDCHARS ZSH_ARGZERO ZSH_EXECUTION_STRING".split(" "),
-  ..."ZSH_NAME ZSH_PATCHLEVEL ZSH_SCRIPT ZSH_SUBSHELL ZSH_VERSION".split(" "),
-  // fish (its manual, "Special variables")
-  ..."CMD_DURATION FISH_VERSION PWD fish_kill_signal fish_killring fish_pid fish_read_limit hostname".split(" "),
-  ..."status_generation umask version".split(" ")
-])
+const kept: Readonly<Record<string, ReadonlyArray<string>>> = {
+  bash: [
+    "_ BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_CMDS BASH_COMMAND BASH_COMPAT",
+    "BASH_LINENO BASH_MONOSECONDS BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_TRAPSIG BASH_VERSINFO",
+    "BASH_XTRACEFD DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO OPTIND PIPESTATUS",
+    "PPID RANDOM SECONDS SHELLOPTS SHLVL SRANDOM UID"
+  ],
+  zsh: [
+    "argv cdpath fignore fpath histchars mailpath manpath module_path path pipestatus prompt psvar status",
+    "signals watch zsh_eval_context zsh_scheduled_events aliases builtins commands dirstack functions galiases",
+    "history historywords jobdirs jobstates jobtexts keymaps modules nameddirs options parameters reswords",
+    "saliases termcap terminfo userdirs usergroups widgets ARGC BAUD COLUMNS CPUTYPE DIRSTACKSIZE EGID ERRNO",
+    "FUNCNEST GID HISTCHARS HISTSIZE KEYTIMEOUT LINES LISTMAX LOGCHECK MACHTYPE MAILCHECK OSTYPE REPORTMEMORY",
+    "REPORTTIME SAVEHIST TMOUT TRY_BLOCK_ERROR TRY_BLOCK_INTERRUPT TTY TTYIDLE USERNAME VENDOR WORDCHARS",
+    "ZSH_ARGZERO ZSH_EXECUTION_STRING ZSH_NAME ZSH_PATCHLEVEL ZSH_SCRIPT ZSH_SUBSHELL ZSH_VERSION",
+    "ZSH_EVAL_CONTEXT WATCH KEYBOARD_HACK ZLE_RPROMPT_INDENT funcstack funcfiletrace funcsourcetrace functrace",
+    "functions_source patchars dis_aliases dis_builtins dis_functions dis_functions_source dis_galiases",
+    "dis_patchars dis_reswords dis_saliases"
+  ],
+  fish: ["CDPATH MANPATH CMD_DURATION FISH_VERSION PWD hostname status_generation umask version"]
+}
+
+const keepers = new Map(
+  Object.entries(kept).flatMap(([shell, lines]) =>
+    lines.flatMap((line) => line.split(" ").map((key) => [key, shell] as const))
+  )
+)
+
+/** The shell that keeps a variable for itself. All that begin with fish_ are settings of fish. */
+const keeperOf = (key: string) => (/^(?:__)?fish_/.test(key) ? "fish" : keepers.get(key))
 
 const refusal = ({ key, value }: Pair) => {
   if (!name.test(key)) return "is no name for a shell's variable"
-  if (kept.has(key)) return "is a variable that shells keep for themselves"
+  const keeper = keeperOf(key)
+  if (keeper !== undefined) return `is a variable that ${keeper} keeps for itself`
   return value.includes("\0") ? "has a value with a NUL byte, which no shell can hold" : undefined
 }
 

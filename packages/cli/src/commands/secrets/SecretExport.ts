@@ -1,6 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { writePrivate } from "@coffer/domain/client/PrivateFile"
-import { SecretKey } from "@coffer/domain/Names"
+import type { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, listOf } from "@coffer/domain/Secret"
 import { Effect, Redacted, Schema } from "effect"
 import { lstatSync } from "node:fs"
@@ -10,10 +10,11 @@ import { CannotDo, NotThere } from "../../Failures.js"
 import { type FormatName, formatOf } from "@coffer/domain/formats/Format"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnvPlain, type Call } from "../../grammar/Command.js"
-import { flag, option, repeatedOption } from "../../grammar/Fields.js"
+import { flag, option } from "../../grammar/Fields.js"
+import { isNotForChildren } from "../../run/DangerousVariables.js"
 import { note, writeValues } from "../../terminal/Print.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
-import { keysOption, sentenceOf } from "./Keys.js"
+import { allowEnvOption, keysOption, sentenceOf } from "./Keys.js"
 import { wholeOf } from "./Whole.js"
 
 /** Checks that a file can be written there. An existing file is replaced; anything else is refused. */
@@ -67,6 +68,16 @@ const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { exc
   })
 })
 
+/** Names the keys that are dangerous in an environment, where a file may become one. A file for another Coffer keeps them. */
+const noteDangerous = (format: FormatName, secrets: ReadonlyArray<{ readonly key: SecretKey }>) => {
+  const keys = secrets.flatMap(({ key }) => (isNotForChildren(key) ? [key] : []))
+  return keys.length === 0 || (format !== "env" && format !== "docker")
+    ? Effect.void
+    : note(
+        `${sentenceOf(keys)} can make programs run code, or be a credential of coffer, where this file is the environment`
+      )
+}
+
 const bothChoices = "--only and --except are two ways to choose: give one of them"
 
 export const exportSecrets = atEnvPlain("export", {
@@ -83,11 +94,7 @@ export const exportSecrets = atEnvPlain("export", {
     only: keysOption("only", "Only these keys, separated by commas"),
     except: keysOption("except", "All but these keys, separated by commas"),
     skip: flag("skip-unsupported", "Leave out what the format cannot hold, and name it on standard error"),
-    allowEnv: repeatedOption(
-      "allow-env",
-      SecretKey,
-      "Give a shell this key although its name makes other programs run code; may be given again"
-    )
+    allowEnv: allowEnvOption
   },
   check: (options) => {
     if (options.only !== undefined && options.except !== undefined) return bothChoices
@@ -100,9 +107,11 @@ export const exportSecrets = atEnvPlain("export", {
       const secrets = yield* readChosen(call, path, options)
       const { allowEnv, skip } = options
       const allowed = new Set<string>(allowEnv)
+      const isAllowed = (key: string) => allowed.has(key)
       const format = outputFormat(options) ?? "env"
-      const { left, text: written } = yield* writeSecrets(format, secrets, { withHead: true, skip, allowed })
+      const { left, text: written } = yield* writeSecrets(format, secrets, { withHead: true, skip, isAllowed })
       yield* Effect.forEach(left, (why) => note(`left out of the format ${format}: ${why}`))
+      yield* noteDangerous(format, secrets)
       const text = Redacted.value(written)
       if (target === undefined) return yield* writeValues(text, "--output writes them as they are")
       yield* writePrivate(target, text)

@@ -9,7 +9,7 @@ import { atEnv, type Call } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { toTerminal, write, writeValues } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
-import { severalKeys } from "./Keys.js"
+import { allowEnvOption, severalKeys } from "./Keys.js"
 import { wholeOf } from "./Whole.js"
 
 /** Asks for the texts of references. */
@@ -49,13 +49,16 @@ const readMany = Effect.fnUntraced(function* (
   call: Call,
   path: EnvPath,
   keys: ReadonlyArray<SecretKey>,
-  options: { readonly format: FormatName; readonly raw: boolean; readonly json: boolean }
+  options: { readonly format: FormatName; readonly raw: boolean; readonly allowEnv: ReadonlyArray<SecretKey> }
 ) {
   const bundle = yield* bundleOf(call, path, keys, options.raw)
+  const allowed = new Set<string>(options.allowEnv)
+  const isAllowed = (key: string) => allowed.has(key)
   const view: View = {
     json: { ...bundle, data: bundle.data.map((secret) => ({ ...secret, value: Redacted.value(secret.value) })) },
-    text: Effect.flatMap(writeSecrets(options.format, bundle.data, { withHead: false, skip: false }), ({ text }) =>
-      options.raw ? write(Redacted.value(text)) : writeValues(Redacted.value(text), rawHint)
+    text: Effect.flatMap(
+      writeSecrets(options.format, bundle.data, { withHead: false, skip: false, isAllowed }),
+      ({ text }) => (options.raw ? write(Redacted.value(text)) : writeValues(Redacted.value(text), rawHint))
     )
   }
   return view
@@ -74,17 +77,18 @@ export const get = atEnv("get", {
     keys: severalKeys,
     at: option("at", ReadVersionParameter),
     format: option("format", Schema.Literal(...formatNames), "The lines of several values; env when left out"),
+    allowEnv: allowEnvOption,
     raw: flag("raw", "As it is stored: the text of a reference, and control characters on a terminal")
   },
   check: ({ at, format, keys }) =>
     at !== undefined && (new Set(keys).size > 1 || format !== undefined)
       ? "--at names a version of one secret: name one KEY, without --format"
       : undefined,
-  run: ({ call, json, options: { at, format, keys: named, raw }, path }) => {
+  run: ({ call, options: { allowEnv, at, format, keys: named, raw }, path }) => {
     const keys = [...new Set(named)]
     const [key] = keys
     return keys.length === 1 && key !== undefined && format === undefined
       ? readOne(call, { ...path, key }, { at, raw })
-      : readMany(call, path, keys, { format: format ?? "env", raw, json })
+      : readMany(call, path, keys, { format: format ?? "env", raw, allowEnv })
   }
 })

@@ -4,7 +4,7 @@ import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { type FormatName, formatOf } from "@coffer/domain/formats/Format"
 import { readSecrets } from "../../formats/Formats.js"
 import { atEnv } from "../../grammar/Command.js"
-import { argument } from "../../grammar/Fields.js"
+import { argument, flag } from "../../grammar/Fields.js"
 import { type Source, sourceOf } from "../../terminal/Bytes.js"
 import { note } from "../../terminal/Print.js"
 import { withProgress } from "../../terminal/Progress.js"
@@ -21,14 +21,14 @@ const file = argument(
 const largest = 64 * 1024 * 1024
 
 /** Reads and checks the secrets of a file, with progress. */
-const readFile = (format: FormatName, source: Source) =>
+const readFile = (format: FormatName, source: Source, expand: boolean) =>
   withProgress((progress) =>
     Effect.gen(function* () {
       yield* progress.step(0, `reading ${source.name}`)
       const text = yield* readText(source, largest, "larger than any environment: check that it is the right file")
       yield* progress.step(0.5, "checking")
-      const found = yield* readSecrets(format, source.name, text)
-      yield* progress.step(1, `${found.secrets.size} secrets checked`)
+      const found = yield* readSecrets(format, source.name, text, { expand })
+      yield* progress.step(1, `${found.secrets.size + found.references.size} secrets checked`)
       return found
     })
   )
@@ -52,20 +52,34 @@ const formatFor = ({ file, format }: FileOptions) => format ?? formatOf(file)
 export const importSecrets = atEnv("import", {
   description: "Write the secrets of a file, all or none",
   examples: ["coffer secret import .env --dry-run", "coffer secret import - --format json < secrets.json"],
-  options: { file, format: fileFormat, dryRun, yes },
-  check: (options) => (formatFor(options) === undefined ? unknownFormat(sourceOf(options.file).name) : undefined),
+  options: {
+    file,
+    format: fileFormat,
+    expand: flag(
+      "expand",
+      "Of a .env file: make references of $NAME and ${NAME}, outside single quotes, where NAME is another key of the file"
+    ),
+    dryRun,
+    yes
+  },
+  check: (options) => {
+    const format = formatFor(options)
+    if (format === undefined) return unknownFormat(sourceOf(options.file).name)
+    return options.expand && format !== "env" ? `--expand is for .env files: the format here is ${format}` : undefined
+  },
   run: (context) =>
     Effect.gen(function* () {
       const { call, options, path } = context
       const source = sourceOf(options.file)
-      const { secrets, warnings } = yield* readFile(formatFor(options) ?? "env", source)
+      const { references, secrets, warnings } = yield* readFile(formatFor(options) ?? "env", source, options.expand)
+      const count = secrets.size + references.size
       yield* noteWarnings(warnings)
-      if (secrets.size === 0) yield* note(`${source.name} holds no secrets`)
+      if (count === 0) yield* note(`${source.name} holds no secrets`)
       yield* changeMany(context, path, ({ dryRun, headers }) =>
         withProgress((progress) => {
-          const payload = { set: secrets, dry_run: dryRun }
+          const payload = { set: secrets, ...(references.size > 0 && { references }), dry_run: dryRun }
           const written = call("environments", (api) => api.writeBundle({ path, headers, payload, withResponse: true }))
-          return progress.during(`${dryRun ? "comparing" : "writing"} ${secrets.size} secrets`, written)
+          return progress.during(`${dryRun ? "comparing" : "writing"} ${count} secrets`, written)
         })
       )
     })

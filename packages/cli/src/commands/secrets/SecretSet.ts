@@ -6,7 +6,7 @@ import { flag, option, optionWithDefault, secretArgument } from "../../grammar/F
 import { noteWarnings } from "../../changes/Warnings.js"
 import { doneView } from "../../terminal/View.js"
 import { charsets, describeRecipe, generate, recipe } from "./Generate.js"
-import { key } from "./Keys.js"
+import { writtenKey } from "./Keys.js"
 import { readValue } from "./SecretInput.js"
 
 export const set = atEnv("set", {
@@ -20,7 +20,7 @@ export const set = atEnv("set", {
     "coffer secret set URL --expand 'postgres://app:${DB_PASSWORD}@db/shop'"
   ],
   options: {
-    key,
+    key: writtenKey,
     value: secretArgument(
       "VALUE",
       "The value (after -- if it begins with a hyphen), or - for standard input, of which a final newline is part; others on this machine can see arguments, and they stay in the shell's history"
