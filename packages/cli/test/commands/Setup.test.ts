@@ -91,7 +91,7 @@ describe("an export", () => {
     ["env", "# For dotenv and its like. A shell that sources this file would run commands in values"],
     ["docker", "# For docker run --env-file. A shell that sources this file would run commands in values"]
   ])("in the format %s says which reader it is for, and is imported again", async (format, head) => {
-    await place.prints("secret", "set", "RUNS", "--", "it's $(touch planted)")
+    await place.prints("secret", "set", "RUNS", "--", "$(touch planted)")
     const text = await place.prints("secret", "export", "--format", format)
     assert.strictEqual(text.slice(0, head.length), head)
     writeFileSync(join(place.home.folder, `out.${format}`), text)
