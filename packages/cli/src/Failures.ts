@@ -110,7 +110,20 @@ const isTag = (tag: string): tag is Failure["_tag"] => Object.hasOwn(kinds, tag)
 const tagOf = (code: string) =>
   code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
+/** Who can give a right that the server's message names. The first form that fits decides; null where the message says it. */
+const advisers: ReadonlyArray<readonly [form: RegExp, next: string | null]> = [
+  [/: (?:ask|log in|run) |needs a person/, null],
+  [/superadmin/, "ask a superadmin of the server"],
+  [/role owner|an owner/, "ask an owner of the organization"]
+]
+
+const forbidden = (message: string): Kind => {
+  const next = advisers.find(([form]) => form.test(message))?.[1]
+  return next === null ? { exit: "failed" } : next === undefined ? kinds.Forbidden : { exit: "failed", next }
+}
+
 const kindOf = (failure: Failure): Kind => {
+  if (failure._tag === "Forbidden") return forbidden(failure.message)
   if (failure._tag === "UnexpectedResponse" && failure.isFromProxy) return { exit: "failed" }
   const tag = failure._tag === "UnknownApiError" ? tagOf(failure.code) : failure._tag
   return kinds[isTag(tag) ? tag : failure._tag]

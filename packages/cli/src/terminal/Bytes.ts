@@ -1,3 +1,4 @@
+import { readProblem } from "@coffer/domain/client/FileError"
 import { Effect, identity } from "effect"
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"
@@ -22,8 +23,8 @@ const collect = <E>(name: string, open: () => Readable, most: number, tooLarge: 
     const stream = open()
     const chunks: Array<Buffer> = []
     let size = 0
-    const fail = () =>
-      resume(Effect.fail(new CannotDo({ message: `${name} cannot be read; check that it is there and yours to read` })))
+    const fail = (cause: unknown) =>
+      resume(Effect.fail(new CannotDo({ message: `${name} cannot be read: ${readProblem(cause)}` })))
     stream.once("error", fail)
     stream.once("end", () => resume(Effect.succeed(Buffer.concat(chunks))))
     stream.on("data", (chunk: Buffer) => {

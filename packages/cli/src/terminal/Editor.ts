@@ -1,3 +1,4 @@
+import { readProblem, writeProblem } from "@coffer/domain/client/FileError"
 import { variable, Variables } from "@coffer/domain/client/Settings"
 import { Array, Effect, Option, Redacted } from "effect"
 import { spawn } from "node:child_process"
@@ -108,12 +109,19 @@ export const editText = (name: string, text: Redacted.Redacted): Effect.Effect<R
           const path = join(folder, name)
           yield* Effect.try({
             try: () => writeFileSync(path, Redacted.value(text), { mode: 0o600, flag: "wx" }),
-            catch: () => new CannotDo({ message: "the file to edit cannot be written; is the disk full?" })
+            catch: (cause) => new CannotDo({ message: `${path} cannot be written: ${writeProblem(cause)}` })
           })
           yield* runEditor(editorOf(env), path)
+          const bytes = yield* Effect.try({
+            try: () => readFileSync(path),
+            catch: (cause) =>
+              new CannotDo({
+                message: `the edited file cannot be read: ${readProblem(cause)}; nothing was written`
+              })
+          })
           return yield* Effect.try({
-            try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path))),
-            catch: () => new CannotDo({ message: "the edited file is no UTF-8 text, and nothing was written" })
+            try: () => Redacted.make(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+            catch: () => new CannotDo({ message: "the edited file is not UTF-8 text, and nothing was written" })
           })
         }),
       ({ remove, restore }) =>

@@ -294,7 +294,7 @@ const cases: ReadonlyArray<Case> = [
     home: () => grace,
     code: 1,
     names: /role owner in organization acme/,
-    says: /ask an administrator/
+    says: /ask an owner of the organization$/
   },
   {
     what: "the last owner",
@@ -548,7 +548,31 @@ const cases: ReadonlyArray<Case> = [
     home: () => ada,
     code: 1,
     names: /missing\.env cannot be read/,
-    says: /check that it is there/
+    says: /it does not exist/
+  },
+  {
+    what: "a file that is a directory",
+    args: ["secret", "set", "K", "--file", "/", ...at],
+    home: () => ada,
+    code: 1,
+    names: /\/ cannot be read/,
+    says: /it is a directory/
+  },
+  {
+    what: "a directory that is missing",
+    args: ["secret", "export", "--output", "nowhere/all.env", ...at],
+    home: () => ada,
+    code: 1,
+    names: /nowhere\/all\.env/,
+    says: /directory that is not there/
+  },
+  {
+    what: "what only superadmins may do",
+    args: ["user", "list"],
+    home: () => grace,
+    code: 1,
+    names: /this needs a superadmin/,
+    says: /ask a superadmin of the server$/
   },
   {
     what: "a format that nobody can tell",

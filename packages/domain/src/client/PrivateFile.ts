@@ -12,7 +12,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { codeOf, hasCode } from "./FileError.js"
+import { hasCode, readProblem, writeProblem } from "./FileError.js"
 import { variable, Variables } from "./Settings.js"
 
 /** A private file cannot be read, written or trusted. The message names the file and the remedy. */
@@ -49,7 +49,7 @@ const open = (path: string): Effect.Effect<Option.Option<number>, PrivateFileErr
       if (hasCode(cause, "ENOENT") || hasCode(cause, "ENOTDIR")) return new Absent()
       const problem = hasCode(cause, "ELOOP")
         ? "is a symbolic link; put the file itself there"
-        : `cannot be opened (${codeOf(cause)}); check its permissions`
+        : `cannot be read: ${readProblem(cause)}`
       return new PrivateFileError({ message: `${path} ${problem}` })
     }
   }).pipe(
@@ -71,7 +71,7 @@ export const readPrivate = (path: string): Effect.Effect<Option.Option<string>, 
               const stat = fstatSync(descriptor)
               return { mode: stat.mode, uid: stat.uid, isFile: stat.isFile() }
             },
-            catch: () => refuse("cannot be read; check its permissions")
+            catch: (cause) => refuse(`cannot be read: ${readProblem(cause)}`)
           })
           if (!isFile) return yield* refuse("is not a file; move it away")
           if (!windows) {
@@ -80,7 +80,7 @@ export const readPrivate = (path: string): Effect.Effect<Option.Option<string>, 
           }
           const text = yield* Effect.try({
             try: () => readFileSync(descriptor, "utf8"),
-            catch: () => refuse("cannot be read; check its permissions")
+            catch: (cause) => refuse(`cannot be read: ${readProblem(cause)}`)
           })
           return Option.some(text)
         })
@@ -104,7 +104,7 @@ export const writePrivate = (path: string, text: string): Effect.Effect<void, Pr
       },
       catch: (cause) =>
         new PrivateFileError({
-          message: `${path} cannot be written (${codeOf(cause)}); check the directory's permissions`
+          message: `${path} cannot be written: ${writeProblem(cause)}`
         })
     }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
   })
@@ -121,12 +121,12 @@ export const withPrivateUmask = <A, E, R>(effect: Effect.Effect<A, E, R>): Effec
 export const removePrivate = (path: string): Effect.Effect<void, PrivateFileError> =>
   Effect.try({
     try: () => rmSync(path, { force: true }),
-    catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed (${codeOf(cause)})` })
+    catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed: ${readProblem(cause)}` })
   })
 
 /** Removes a folder of private files, if it exists. */
 export const removePrivateFolder = (path: string): Effect.Effect<void, PrivateFileError> =>
   Effect.try({
     try: () => rmSync(path, { recursive: true, force: true }),
-    catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed (${codeOf(cause)})` })
+    catch: (cause) => new PrivateFileError({ message: `${path} cannot be removed: ${readProblem(cause)}` })
   })

@@ -1,7 +1,7 @@
 import { Data, Effect, Either, Option } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
-import { hasCode } from "./FileError.js"
+import { hasCode, readProblem } from "./FileError.js"
 
 export const serviceFileName = "service.yml"
 
@@ -74,7 +74,7 @@ const read = (path: string) =>
     catch: (cause) =>
       hasCode(cause, "ENOENT")
         ? new Absent()
-        : new BadServiceFile({ message: `${path}: cannot be read; check that it is a file, and its permissions` })
+        : new BadServiceFile({ message: `${path} cannot be read: ${readProblem(cause)}` })
   }).pipe(Effect.catchTag("Absent", () => Effect.succeedNone))
 
 const parse = Effect.fnUntraced(function* (path: string, source: string) {

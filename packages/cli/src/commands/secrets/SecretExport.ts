@@ -1,4 +1,5 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
+import { writeProblem } from "@coffer/domain/client/FileError"
 import { writePrivate } from "@coffer/domain/client/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, listOf } from "@coffer/domain/Secret"
@@ -24,7 +25,7 @@ const checkTarget = (path: string) =>
       directory: lstatSync(dirname(path), { throwIfNoEntry: false }),
       target: lstatSync(path, { throwIfNoEntry: false })
     }),
-    catch: () => new CannotDo({ message: `${path} cannot be looked at; check the directory's permissions` })
+    catch: (cause) => new CannotDo({ message: `${path} cannot be written: ${writeProblem(cause)}` })
   }).pipe(
     Effect.flatMap(({ directory, target }) => {
       const refuse = (message: string) => Effect.fail(new CannotDo({ message: `${path} ${message}` }))

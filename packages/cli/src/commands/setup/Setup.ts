@@ -1,3 +1,4 @@
+import { hasCode, writeProblem } from "@coffer/domain/client/FileError"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
 import {
   allowEnvKey,
@@ -36,9 +37,9 @@ const writeNew = (path: string, text: string, force: boolean) =>
       renameSync(temporary, path)
     },
     catch: (cause) =>
-      cause instanceof Error && "code" in cause && cause.code === "EEXIST"
+      hasCode(cause, "EEXIST")
         ? alreadyThere(path)
-        : new CannotDo({ message: `${path} cannot be written; check the directory's permissions` })
+        : new CannotDo({ message: `${path} cannot be written: ${writeProblem(cause)}` })
   })
 
 const alreadyThere = (path: string) =>

@@ -1,3 +1,4 @@
+import { readProblem } from "@coffer/domain/client/FileError"
 import { type Federation, PublicKeys } from "@coffer/domain/Federation"
 import { FederationName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
@@ -20,7 +21,7 @@ const decodeKeys = Schema.decodeUnknown(Schema.parseJson(PublicKeys))
 const readKeys = (file: string) =>
   Effect.try({
     try: () => readFileSync(file, "utf8"),
-    catch: () => new CannotDo({ message: `${file} cannot be read` })
+    catch: (cause) => new CannotDo({ message: `${file} cannot be read: ${readProblem(cause)}` })
   }).pipe(
     Effect.flatMap((text) =>
       Effect.mapError(
