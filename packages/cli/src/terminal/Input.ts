@@ -24,8 +24,14 @@ export class Input extends Context.Tag("@coffer/cli/Input")<
 const ask = (question: string): Effect.Effect<string> =>
   Effect.async((resume) => {
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
-    lines.once("close", () => resume(Effect.interrupt))
+    const leave = () => {
+      // The shell's prompt begins on a line of its own.
+      process.stderr.write("\n")
+      resume(Effect.interrupt)
+    }
+    lines.once("close", leave)
     lines.question(question, (answer) => {
+      lines.off("close", leave)
       resume(Effect.succeed(answer))
       lines.close()
     })
