@@ -1,6 +1,6 @@
 import { maxKeys, maxSecretValueBytes } from "../SecretValues.js"
 import { Either } from "effect"
-import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument } from "yaml"
+import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument, type YAMLParseError } from "yaml"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 
@@ -52,6 +52,22 @@ const checkSize = (text: string, found: Findings): void => {
   }
 }
 
+const yamlProblems: { readonly [Code in YAMLParseError["code"]]?: string } = {
+  BAD_DQ_ESCAPE: "double quotes hold a backslash that begins no escape; write two backslashes for one",
+  BAD_INDENT: "the line is indented too little, or a bracket does not close",
+  BLOCK_AS_IMPLICIT_KEY: "there is a second colon, or this line is indented too much; write the value in quotes",
+  MISSING_CHAR: "a colon and a value are missing",
+  MULTILINE_IMPLICIT_KEY: "a colon and a space are missing after the key",
+  TAB_AS_INDENT: "the line is indented with a tab; use spaces",
+  UNEXPECTED_TOKEN: "more text follows the value; write all of it in one pair of quotes"
+}
+
+/** What is wrong, without the library's own message, which may quote the file. */
+const yamlProblem = ({ code, message }: Pick<YAMLParseError, "code" | "message">): string =>
+  message.startsWith("Missing closing")
+    ? "quotes that begin on this line or above do not close"
+    : (yamlProblems[code] ?? "write the value in double quotes")
+
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
   const found = new Findings()
   checkSize(text, found)
@@ -65,9 +81,12 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const [document, second] = [...documents]
   if (document === undefined) return Either.right([])
-  // The library's own message may quote the file.
-  const [error] = document.errors
-  if (error !== undefined) return stop(error.pos[0], `is not valid YAML (${error.code.toLowerCase()})`)
+  if (document.errors.length > 0) {
+    // The first error of a line may cause the others.
+    const errors = new Map([...document.errors].reverse().map((error) => [lineAt(error.pos[0]), error]))
+    for (const [line, error] of [...errors].reverse()) found.refuse(line, `is not valid YAML: ${yamlProblem(error)}`)
+    return found.result
+  }
   if (second !== undefined) return stop(second.range[0], "begins a second document, and only one is read")
   const root = document.contents
   if (root === null || (isScalar(root) && root.value === null && root.source === "")) return Either.right([])
