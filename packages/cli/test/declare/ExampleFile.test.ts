@@ -181,13 +181,33 @@ const decorated: ReadonlyArray<readonly [decorators: string, expected: object]> 
   ['@type=string(matches="^(?:a|[)]|b)$")', { pattern: "a|[)]|b" }],
   ['@pattern="[0-9]+"', { pattern: "[0-9]+" }],
   ["@sensitive={enabled=forEnv(production), preventLeaks=false} @required", { required_in: "*" }],
-  ['@internal @dynamic @static @tag(a, b) @type=array(enum(dev, prod), separator=";")', {}],
-  ["@type=string(minLength=if(eq($APP_ENV, production), 32, 8)) @optional=false", { required_in: "*" }],
-  ["@type=url(prependHttps=true)", {}],
-  ["@type=string(matches=/(?!x)/)", { unknown: ["type"] }],
-  ["@type=enum(local, $MODES)", { unknown: ["type"] }],
-  ["@required=eq($OTHER, foo)", { unknown: ["required"] }],
-  ['@required=forEnv("not a name")', { unknown: ["required"] }]
+  [
+    '@internal @dynamic @static @tag(a, b) @type=array(enum(dev, prod), separator=";")',
+    {
+      unknown: ['@type=array(enum(dev, prod), separator=";")']
+    }
+  ],
+  [
+    "@type=string(minLength=if(eq($APP_ENV, production), 32, 8)) @optional=false",
+    {
+      required_in: "*",
+      unknown: ["@type=string(minLength=if(eq($APP_ENV, production), 32, 8))"]
+    }
+  ],
+  ["@type=string(matches=/(?!x)/)", { unknown: ["@type=string(matches=/(?!x)/)"] }],
+  ["@type=enum(local, $MODES)", { unknown: ["@type=enum(local, $MODES)"] }],
+  ["@required=eq($OTHER, foo)", { unknown: ["@required=eq($OTHER, foo)"] }],
+  ['@required=forEnv("not a name")', { unknown: ['@required=forEnv("not a name")'] }],
+  ["@type=ip", { unknown: ["@type=ip"] }],
+  ["@type=duration", { unknown: ["@type=duration"] }],
+  ["@type=string", {}],
+  ["@type=string(minLength=8)", { unknown: ["@type=string(minLength=8)"] }],
+  [
+    "@type=string(startsWith=sk_, minLength=8)",
+    { pattern: "sk_(?s:.*)", unknown: ["@type=string(startsWith=sk_, minLength=8)"] }
+  ],
+  ["@type=port(min=1024)", { pattern: "[0-9]{1,5}", unknown: ["@type=port(min=1024)"] }],
+  ["@type=url(prependHttps=true)", { unknown: ["@type=url(prependHttps=true)"] }]
 ]
 
 describe("decorators of a key", () => {
@@ -212,7 +232,7 @@ describe("an example file", () => {
     assert.strictEqual(spec.defaultRequired, "with_value")
     assert.deepStrictEqual(
       spec.keys.flatMap(({ unknown }) => unknown),
-      ["unheard"]
+      ["@unheard"]
     )
     const defaults = [
       ["# @defaultRequired=true\nA=1", undefined],
@@ -228,6 +248,8 @@ describe("an example file", () => {
 
   it("is refused with its lines, and without values", () => {
     assert.deepStrictEqual(problems("A=1\nA=2\n1B=3\nhello there\nC='open"), [
+      ".env.example, line 2: A is here again; remove one",
+      '.env.example, line 3: "1B" is no key of a secret',
       ".env.example, line 4: is not KEY=value",
       ".env.example, line 5: C: its quotes do not close at the end of the value"
     ])

@@ -2,7 +2,7 @@ import { type Declaration, maxPatternLength, maxRequiredIn, type RequiredIn } fr
 import { type Annotated, readAnnotated, type Remark } from "@coffer/domain/formats/Env"
 import { BadFile, type Entry, type Mistake } from "@coffer/domain/formats/Format"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Array, Either, Schema } from "effect"
+import { Array, Either, Order, Redacted, Schema } from "effect"
 import { argumentsOf, type Decorator, decoratorsOf, textOf } from "./Decorators.js"
 import { patternOfType } from "./Types.js"
 
@@ -13,7 +13,7 @@ export interface Read extends Partial<Declaration> {
   readonly isCommentedOut: boolean
   /** Whether the file has a value for it. An example in a decorator is none. */
   readonly hasValue: boolean
-  /** Decorators that mean nothing here. */
+  /** Decorators that say what a declaration cannot express, as they are written. */
   readonly unknown: ReadonlyArray<string>
 }
 
@@ -110,11 +110,15 @@ const readDecorators = (decorators: ReadonlyArray<Decorator>) => {
   for (const decorator of decorators) {
     const { name, value } = decorator
     const required = name === "required" || name === "optional" ? requiredIn(decorator) : undefined
-    const pattern = name === "type" ? patternOfType(value) : undefined
     if (required !== undefined) said.required_in = required
-    else if (typeof pattern === "string" && pattern.length <= maxPatternLength) said.pattern = pattern
     else if (isOwnText(name)) said[name] = textOf(value)
-    else if (pattern !== null && !passed.has(name)) unknown.push(name)
+    else if (name === "type") {
+      const { isPartial, pattern = "" } = patternOfType(value)
+      const isShort = pattern.length <= maxPatternLength
+      if (pattern !== "" && isShort) said.pattern = pattern
+      if (isPartial || !isShort) unknown.push(`@type=${value}`)
+    } else if (name === "required" || name === "optional") unknown.push(`@${name}=${value}`)
+    else if (!passed.has(name)) unknown.push(`@${name}`)
   }
   return { said, unknown }
 }
@@ -125,6 +129,17 @@ const descriptionOf = (comments: ReadonlyArray<string>): string => {
 }
 
 const isKey = Schema.is(SecretKey)
+
+/** The keys that are none, and those that stand twice. */
+const keyMistakes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Mistake> => {
+  const seen = new Set<string>()
+  return entries.flatMap(({ key, line }) => {
+    if (!isKey(key)) return [{ line, problem: `${JSON.stringify(key)} is no key of a secret` }]
+    if (seen.has(key)) return [{ line, problem: `${key} is here again; remove one` }]
+    seen.add(key)
+    return []
+  })
+}
 
 /** Decorators of a whole file. */
 const ofFile = /^(?:currentEnv|envFlag|import|plugin|(?:default|generate)[A-Z]\w*)$/
@@ -148,31 +163,31 @@ const defaultOf = ({ entries, remarks }: Annotated): ReadFile["defaultRequired"]
 
 /** Reads what a file such as `.env.example` says of keys. Its values are examples. */
 export const readExample = (file: string, text: string): Either.Either<ReadFile, BadFile> => {
-  const reading = readAnnotated(text)
-  if (Either.isLeft(reading)) return Either.left(new BadFile({ file, mistakes: reading.left.mistakes }))
-  const mistakes: Array<Mistake> = []
+  const { entries, remarks, unreadable } = Either.match(readAnnotated(text), {
+    onLeft: ({ entries, mistakes }) => ({ entries: Redacted.value(entries), remarks: [], unreadable: mistakes }),
+    onRight: (annotated) => ({ ...annotated, unreadable: [] })
+  })
+  const mistakes = Array.sortWith([...unreadable, ...keyMistakes(entries)], ({ line }) => line, Order.number)
+  if (Array.isNonEmptyReadonlyArray(mistakes)) return Either.left(new BadFile({ file, mistakes }))
+  const annotated = { entries, remarks }
   const keys = new Map<string, Read>()
-  for (const { comments, entry, isCommentedOut } of blocksOf(reading.right)) {
-    const { key, line, value } = entry
+  for (const { comments, entry, isCommentedOut } of blocksOf(annotated)) {
+    const { key, value } = entry
+    if (!isKey(key) || keys.has(key)) continue
     const split = comments.map((comment) => ({ comment, decorators: decoratorsOf(comment) }))
     const { said, unknown } = readDecorators(split.flatMap(({ decorators = [] }) => decorators))
     const description = descriptionOf(
       split.flatMap(({ comment, decorators }) => (decorators === undefined ? [comment] : []))
     )
-    if (!isKey(key)) mistakes.push({ line, problem: `${JSON.stringify(key)} is no key of a secret` })
-    else if (keys.has(key) && !isCommentedOut) mistakes.push({ line, problem: `${key} is here again; remove one` })
-    else if (!keys.has(key)) {
-      keys.set(key, {
-        key,
-        isCommentedOut,
-        hasValue: value !== "",
-        unknown,
-        ...(description !== "" && { description }),
-        ...(value !== "" && { example: value }),
-        ...said
-      })
-    }
+    keys.set(key, {
+      key,
+      isCommentedOut,
+      hasValue: value !== "",
+      unknown,
+      ...(description !== "" && { description }),
+      ...(value !== "" && { example: value }),
+      ...said
+    })
   }
-  if (Array.isNonEmptyReadonlyArray(mistakes)) return Either.left(new BadFile({ file, mistakes }))
-  return Either.right({ keys: [...keys.values()], defaultRequired: defaultOf(reading.right) })
+  return Either.right({ keys: [...keys.values()], defaultRequired: defaultOf(annotated) })
 }

@@ -1,4 +1,5 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
+import { readProblem, writeProblem } from "@coffer/domain/client/FileError"
 import { Effect, Redacted } from "effect"
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -70,8 +71,7 @@ export const declareFrom = Effect.fnUntraced(function* (
     )
   }
   const unknown = new Set(read.keys.flatMap(({ unknown }) => unknown))
-  if (unknown.size > 0)
-    yield* note(`not understood, and left out: ${[...unknown].map((name) => `@${name}`).join(", ")}`)
+  if (unknown.size > 0) yield* note(`not declared, because a declaration cannot express it: ${[...unknown].join(", ")}`)
   const declared = yield* call("declared", (api) => api.list({ path }))
   const changes = differenceOf({ ...read, keys }, declared.data, choices)
   const due = changes.filter(isChange)
@@ -103,7 +103,7 @@ const contentOf = (file: string) =>
       const found = lstatSync(file, { throwIfNoEntry: false })
       return found === undefined ? undefined : found.isFile() ? readFileSync(file, "utf8") : null
     },
-    catch: () => new CannotDo({ message: `${file} cannot be looked at; check the directory's permissions` })
+    catch: (cause) => new CannotDo({ message: `${file} cannot be read: ${readProblem(cause)}` })
   })
 
 /** Replaces a file as a whole, or not at all. It stays as accessible as it was. */
@@ -117,7 +117,7 @@ const replaceFile = (file: string, text: string) =>
         if (mode !== undefined) chmodSync(temporary, mode & 0o777)
         renameSync(temporary, file)
       },
-      catch: () => new CannotDo({ message: `${file} cannot be written; check the directory's permissions` })
+      catch: (cause) => new CannotDo({ message: `${file} cannot be written: ${writeProblem(cause)}` })
     }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
   })
 

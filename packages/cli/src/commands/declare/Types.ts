@@ -14,25 +14,39 @@ const simple: ReadonlyMap<string, string> = new Map([
   ["uuid", "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"]
 ])
 
-/** Types that say nothing of the text, or more than a pattern can. */
-const free = new Set(["string", "array", "domain", "duration", "ip", "isoDate", "md5", "record", "simple-object"])
+/** What a pattern says of a `@type`. */
+interface TypePattern {
+  /** None if the type says nothing that a pattern can. */
+  readonly pattern: string | undefined
+  /** Whether the type says more than the pattern. */
+  readonly isPartial: boolean
+}
 
-/** The pattern of a `@type`: null for one that says nothing of the text, undefined for one that is not understood. */
-export const patternOfType = (type: string): string | null | undefined => {
+/** Whether all options of a type are these. */
+const hasOnly = (options: ReadonlyMap<string, string>, ...names: ReadonlyArray<string>) =>
+  [...options.keys()].every((name) => names.includes(name))
+
+/** The pattern of a `@type`. */
+export const patternOfType = (type: string): TypePattern => {
   const name = /^[\w-]*/.exec(type)?.[0] ?? ""
   const choices = argumentsOf(type, "enum")
   if (choices !== null) {
     const isKnown = choices.every(([, text]) => text !== "" && !text.startsWith("$"))
-    return isKnown ? choices.map(([, text]) => escaped(text)).join("|") : undefined
+    return { pattern: isKnown ? choices.map(([, text]) => escaped(text)).join("|") : undefined, isPartial: !isKnown }
   }
   const options = new Map(argumentsOf(type, name) ?? [])
-  if (name === "url" && options.get("prependHttps") === "true") return null
+  // A value without its scheme fits.
+  if (name === "url" && options.get("prependHttps") === "true") return { pattern: undefined, isPartial: true }
   const known = simple.get(name)
-  if (known !== undefined) return known
-  if (name !== "string") return free.has(name) ? null : undefined
+  if (known !== undefined) return { pattern: known, isPartial: options.size > 0 }
+  if (name !== "string") return { pattern: undefined, isPartial: true }
   const matches = options.get("matches")
-  if (matches !== undefined) return patternOfRegex(matches)
+  if (matches !== undefined) {
+    const pattern = patternOfRegex(matches)
+    return { pattern, isPartial: pattern === undefined || !hasOnly(options, "matches") }
+  }
   const [start, end] = [options.get("startsWith"), options.get("endsWith")]
-  if (start === undefined && end === undefined) return null
-  return `${escaped(start ?? "")}(?s:.*)${escaped(end ?? "")}`
+  const isPartial = !hasOnly(options, "startsWith", "endsWith")
+  if (start === undefined && end === undefined) return { pattern: undefined, isPartial }
+  return { pattern: `${escaped(start ?? "")}(?s:.*)${escaped(end ?? "")}`, isPartial }
 }
