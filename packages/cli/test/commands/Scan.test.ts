@@ -5,6 +5,7 @@ import { FastCheck as fc, Redacted } from "effect"
 import { assert, describe, it } from "vitest"
 import { Batch } from "../../src/commands/scan/Batch.js"
 import { needlesOf } from "../../src/commands/scan/Needles.js"
+import { pathOfBytes, pathOfText, shownPath } from "../../src/commands/scan/FilePath.js"
 import { Haystack } from "../../src/commands/scan/Search.js"
 import { workplace } from "../support/Workplace.js"
 
@@ -123,6 +124,27 @@ describe("coffer scan", () => {
     assert.match((await scan(folder, "nope.txt")).stderr, /there is no file nope\.txt/)
   })
 
+  it("looks into files whose names are not UTF-8, and shows them with escapes", async () => {
+    const { folder, git } = repository({ "lib/é.txt": "clean" })
+    const name = Buffer.concat([
+      Buffer.from(join(folder, "lib/é-")),
+      Buffer.from([0xff, 0xc0, 0xae]),
+      Buffer.from(".txt")
+    ])
+    writeFileSync(name, values.API_KEY)
+    const expected = "lib/é-\\xff\\xc0\\xae.txt\t1\tAPI_KEY\n"
+    const named = await scan(folder, "lib", "--only", "API_KEY")
+    assert.deepStrictEqual([named.code, named.stdout], [1, expected])
+    git("add", "lib")
+    const staged = await scan(folder, "--only", "API_KEY")
+    assert.deepStrictEqual([staged.code, staged.stdout], [1, expected])
+    const { code, stderr } = await place.home.shell('cd "$FOLDER/lib" && $COFFER scan --env acme/webshop/dev *', {
+      env: { FOLDER: folder }
+    })
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /a name that is not UTF-8 cannot be given: name its folder/)
+  })
+
   it("stops a commit as a hook", () => {
     const { folder, write } = repository({ "a.txt": values.API_KEY })
     const coffer = join(import.meta.dirname, "../../bin/coffer.js")
@@ -144,6 +166,18 @@ describe("coffer scan", () => {
   it("says that there is no repository", async () => {
     assert.match((await scan("/")).stderr, /git: fatal: not a git repository/i)
   })
+})
+
+it("shows a path as text where it is UTF-8, and as bytes where it is not", () => {
+  fc.assert(fc.property(fc.string({ unit: "grapheme" }), (text) => shownPath(pathOfText(text)) === text.toWellFormed()))
+  const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      const shown = shownPath(pathOfBytes(bytes))
+      if (decode(bytes).includes("\ufffd")) assert.match(shown, /\\x[89a-f][0-9a-f]|\ufffd/)
+      else assert.strictEqual(shown, decode(bytes))
+    })
+  )
 })
 
 describe("the search", () => {

@@ -3,6 +3,7 @@ import type { CommandExecutor } from "@effect/platform/CommandExecutor"
 import { Effect, Stream } from "effect"
 import { CannotDo } from "../../Failures.js"
 import { Batch } from "./Batch.js"
+import { FilePath, pathOfBytes, shownPath } from "./FilePath.js"
 
 const zero = "\0"
 
@@ -25,16 +26,16 @@ const git = (args: ReadonlyArray<string>, take: (chunk: Uint8Array) => void, inp
     })
   )
 
-/** The fields of an output with zero bytes between them. */
+/** The fields of an output with zero bytes between them, as paths are written. */
 const fieldsOf = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const chunks: Array<Uint8Array> = []
   yield* git(args, (chunk) => chunks.push(chunk))
-  return Buffer.concat(chunks).toString("utf8").split(zero)
+  return pathOfBytes(Buffer.concat(chunks)).split(zero).map(FilePath)
 })
 
 /** A file as it is staged. */
 export interface Staged {
-  readonly path: string
+  readonly path: FilePath
   /** The id of its content. */
   readonly blob: string
 }
@@ -63,7 +64,7 @@ export const staged: Effect.Effect<ReadonlyArray<Staged>, CannotDo, CommandExecu
 })
 
 /** The files below a folder that git has, or would add. */
-export const filesBelow = (folder: string): Effect.Effect<ReadonlyArray<string>, CannotDo, CommandExecutor> =>
+export const filesBelow = (folder: string): Effect.Effect<ReadonlyArray<FilePath>, CannotDo, CommandExecutor> =>
   Effect.map(
     fieldsOf(["--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder]),
     (fields) => [...new Set(fields.filter((path) => path !== ""))]
@@ -78,7 +79,7 @@ export const readStaged = Effect.fnUntraced(function* (
   files: ReadonlyArray<Staged>,
   open: (file: Staged) => (chunk: Uint8Array) => void
 ): Effect.fn.Return<void, CannotDo, CommandExecutor> {
-  const missing: Array<string> = []
+  const missing: Array<FilePath> = []
   const waiting = files.values()
   const batch = new Batch((isThere) => {
     const { value: file } = waiting.next()
@@ -88,5 +89,5 @@ export const readStaged = Effect.fnUntraced(function* (
   yield* git(["cat-file", "--batch"], (chunk) => batch.take(chunk), files.map(({ blob }) => `${blob}\n`).join(""))
   const [path] = missing
   if (path !== undefined)
-    return yield* new CannotDo({ message: `git: the content of ${path} is not in the repository` })
+    return yield* new CannotDo({ message: `git: the content of ${shownPath(path)} is not in the repository` })
 })

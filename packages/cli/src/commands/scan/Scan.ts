@@ -1,15 +1,18 @@
-import { FileSystem } from "@effect/platform/FileSystem"
+import { readProblem } from "@coffer/domain/client/FileError"
 import * as NodeCommandExecutor from "@effect/platform-node/NodeCommandExecutor"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Layer, Schema, Stream } from "effect"
-import { lstatSync } from "node:fs"
+import { createReadStream, lstatSync } from "node:fs"
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"
 import { atEnv } from "../../grammar/Command.js"
 import { argumentsOf } from "../../grammar/Fields.js"
 import { note, printTable } from "../../terminal/Print.js"
 import { printView, type View } from "../../terminal/View.js"
+import { hasMangledArgument } from "../../run/Mangled.js"
 import { keysOption } from "../secrets/Keys.js"
+import { bytesOf, type FilePath, pathOfText, shownPath } from "./FilePath.js"
 import { filesBelow, readStaged, type Staged, staged } from "./Git.js"
 import { leastLength, needlesOf } from "./Needles.js"
 import { type Find, Haystack } from "./Search.js"
@@ -22,13 +25,13 @@ interface FileFind extends Find {
 /** No more are shown: what has so many is one file that should not be there. */
 const most = 1_000
 
-const inFile = (file: string, finds: ReadonlyArray<Find>): ReadonlyArray<FileFind> =>
-  finds.map(({ key, line }) => ({ file, line, key }))
+const inFile = (path: FilePath, finds: ReadonlyArray<Find>): ReadonlyArray<FileFind> =>
+  finds.map(({ key, line }) => ({ file: shownPath(path), line, key }))
 
 /** What is looked through. */
 type Sources =
   | { readonly type: "staged"; readonly files: ReadonlyArray<Staged> }
-  | { readonly type: "files"; readonly files: ReadonlyArray<string> }
+  | { readonly type: "files"; readonly files: ReadonlyArray<FilePath> }
 
 const scanStaged = Effect.fnUntraced(function* (haystack: Haystack, files: ReadonlyArray<Staged>) {
   const searches = files.map(({ path }) => ({ path, search: haystack.search() }))
@@ -37,26 +40,29 @@ const scanStaged = Effect.fnUntraced(function* (haystack: Haystack, files: Reado
   return searches.flatMap(({ path, search }) => inFile(path, search.finds()))
 })
 
-const scanFile = Effect.fnUntraced(function* (haystack: Haystack, path: string) {
+const cannotRead = (path: FilePath) => (cause: unknown) =>
+  new CannotDo({ message: `${shownPath(path)} cannot be read: ${readProblem(cause)}` })
+
+const scanFile = Effect.fnUntraced(function* (haystack: Haystack, path: FilePath) {
   const search = haystack.search()
-  yield* FileSystem.pipe(
-    Stream.flatMap((files) => files.stream(path)),
-    Stream.runForEach((chunk) => Effect.sync(() => search.take(chunk))),
-    Effect.mapError(() => new CannotDo({ message: `${path} cannot be read; check its permissions` }))
-  )
+  const chunks = NodeStream.fromReadable<CannotDo>(() => createReadStream(bytesOf(path)), cannotRead(path))
+  yield* Stream.runForEach(chunks, (chunk) => Effect.sync(() => search.take(chunk)))
   return inFile(path, search.finds())
 })
 
 /** The files behind a name: itself, or what git would take below it. Links are left out, as git keeps only where they lead. */
 const filesOf = Effect.fnUntraced(function* (name: string) {
-  const statOf = (path: string) =>
-    Effect.try({
-      try: () => lstatSync(path, { throwIfNoEntry: false }),
-      catch: () => new CannotDo({ message: `${path} cannot be looked at; check the directory's permissions` })
+  const statOf = (path: FilePath) =>
+    Effect.try({ try: () => lstatSync(bytesOf(path), { throwIfNoEntry: false }), catch: cannotRead(path) })
+  const own = pathOfText(name)
+  const found = yield* statOf(own)
+  if (found === undefined) {
+    const isMangled = name.includes("\ufffd") && hasMangledArgument()
+    return yield* new CannotDo({
+      message: isMangled ? "a name that is not UTF-8 cannot be given: name its folder" : `there is no file ${name}`
     })
-  const found = yield* statOf(name)
-  if (found === undefined) return yield* new CannotDo({ message: `there is no file ${name}` })
-  if (!found.isDirectory()) return [name]
+  }
+  if (!found.isDirectory()) return [own]
   const below = yield* filesBelow(name)
   return yield* Effect.filter(below, (path) => Effect.map(statOf(path), (stat) => stat?.isFile() === true))
 })
@@ -75,7 +81,7 @@ const scan = (haystack: Haystack, sources: Sources) =>
         (finds) => finds.flat()
       )
 
-const platform = Layer.provideMerge(NodeCommandExecutor.layer, NodeFileSystem.layer)
+const platform = Layer.provide(NodeCommandExecutor.layer, NodeFileSystem.layer)
 
 const view = (finds: ReadonlyArray<FileFind>): View => ({
   json: { data: finds },
