@@ -16,10 +16,14 @@ const isHost = (text: string): boolean => {
 
 const hostMessage =
   "must be host names in lowercase such as api.stripe.com, with a port if it is not 443: no addresses, wildcards or schemes"
-const Host = Schema.String.pipe(Schema.filter(isHost, withMessage(hostMessage)))
+export const UseHost = Schema.String.pipe(Schema.filter(isHost, withMessage(hostMessage)))
+
+/** Bytes that no UTF-8 has: some decoders take them for a longer spelling of ASCII, such as a dot or a slash. */
+const overlong = /%(?:c[01]|e0%[89]|f0%8|f[5-9a-f])/i
 
 /** Segments that a server may take for another path after it decodes it. */
 export const isDeceptivePath = (path: string): boolean =>
+  overlong.test(path) ||
   /%(?:2e|2f|5c|25|[01][0-9a-f]|7f)|\\|\/\//i.test(path) ||
   path.split("/").some((segment) => /^\.{1,2}(?:;|$)/.test(segment))
 
@@ -28,7 +32,7 @@ const isPath = (text: string): boolean =>
 
 const pathMessage =
   "must be paths such as /v1/refunds, exact or with one * at the end, without . and .. segments, encoded dots or slashes"
-const PathPattern = Schema.String.pipe(Schema.filter(isPath, withMessage(pathMessage)))
+export const UsePath = Schema.String.pipe(Schema.filter(isPath, withMessage(pathMessage)))
 
 export const useMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const
 const methodMessage = "must be methods: GET, HEAD, POST, PUT, PATCH or DELETE"
@@ -40,7 +44,7 @@ export type UseMethod = typeof UseMethod.Type
 
 const accountMessage =
   "must be names of service accounts, or e-mail addresses of people, of at most 254 characters each"
-const AccountName = Schema.String.pipe(
+export const UseAccount = Schema.String.pipe(
   Schema.filter((text) => text.length >= 1 && text.length <= 254 && !/\p{Cc}/u.test(text), withMessage(accountMessage))
 )
 
@@ -127,10 +131,10 @@ const listOf = <A, I>(item: Schema.Schema<A, I>, what: string, max: number, patt
     empty: `at least one of the ${what}`
   })
 
-const Hosts = listOf(Host, "hosts", 20)
-const Paths = listOf(PathPattern, "paths", 50)
+const Hosts = listOf(UseHost, "hosts", 20)
+const Paths = listOf(UsePath, "paths", 50)
 const Methods = listOf(UseMethod, "methods", useMethods.length)
-const Accounts = listOf(AccountName, "accounts", 50)
+const Accounts = listOf(UseAccount, "accounts", 50)
 
 const amount = (max: number, what: string) => {
   const message = withMessage(`must be a whole number from 1 to ${max}`)

@@ -36,6 +36,14 @@ const allows = ({ hosts, methods, paths }: UseTerms, method: string, address: st
   for (let times = 0; times < 3; times++) {
     decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   }
+  // A decoder that takes longer spellings of ASCII than UTF-8 has.
+  decoded = decoded.replace(
+    /[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}/g,
+    ([first = "", ...rest]) =>
+      String.fromCharCode(
+        rest.reduce((code, byte) => (code << 6) | (byte.charCodeAt(0) & 0x3f), first === "\xc1" ? 1 : 0)
+      )
+  )
   if (decoded.split(/[/\\]/).some((part) => [".", ".."].includes(part.split(";")[0]!))) return false
   return (
     methods.some((one) => one === method) &&
@@ -57,6 +65,10 @@ const piece = fc.constantFrom(
   "%5c",
   "%25",
   "%2e%2e",
+  "%c0%ae%C0%AE",
+  "a%c0%af..%c1%9c",
+  "%e0%80%ae",
+  "%f0%80%80%ae%2e",
   ";",
   "..;x",
   "",
@@ -168,7 +180,20 @@ describe("a rule", () => {
     ]) {
       assert.isTrue(Either.isLeft(decode({ ...sound, hosts })), hosts.join())
     }
-    for (const path of ["", "v1", "/a*b", "/**", "/../a", "/a?b", "/a#b", "/%2e%2e/", "/a//b", "/ü", "/a b"]) {
+    for (const path of [
+      "",
+      "v1",
+      "/a*b",
+      "/**",
+      "/../a",
+      "/a?b",
+      "/a#b",
+      "/%2e%2e/",
+      "/%c0%ae%c0%ae/a",
+      "/a//b",
+      "/ü",
+      "/a b"
+    ]) {
       assert.isTrue(Either.isLeft(decode({ ...sound, paths: [path] })), path)
     }
     const place = Schema.decodeUnknownEither(Placement)
