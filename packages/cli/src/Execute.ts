@@ -5,7 +5,7 @@ import { configuredBy } from "@coffer/domain/client/Credentials"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
-import { Cause, Effect, Layer } from "effect"
+import { Array, Cause, Effect, Layer } from "effect"
 import { tree } from "./Commands.js"
 import { type CannotDo, describe, exitCodes, type Failure } from "./Failures.js"
 import type { Leaf, Report, Terminal } from "./grammar/Command.js"
@@ -68,16 +68,26 @@ const explain = <E>(
   })
 }
 
+/** Reports all mistakes of a command line, and after the last where to look. */
+const refuse = Effect.fnUntraced(function* (
+  problems: Array.NonEmptyReadonlyArray<string>,
+  path: ReadonlyArray<string>,
+  report: Report
+) {
+  yield* report(problems.join("; "))
+  yield* Effect.forEach(Array.initNonEmpty(problems), note)
+  return yield* usageError(withHint(Array.lastNonEmpty(problems), path))
+})
+
 type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
 
 const runLeaf = (leaf: Leaf, path: ReadonlyArray<string>, argv: ReadonlyArray<string>): Execution => {
   const reading = readWords(leaf, argv)
   if (reading.type === "help") return printHelp((width) => commandHelp(path, leaf, width))
   const report: Report = leaf.report ?? unreported
-  const problem = reading.type === "wrong" ? reading.message : countProblem(leaf, reading, commandLine(path))
-  if (reading.type === "wrong" || problem !== undefined) {
-    return Effect.zipRight(report(problem ?? ""), usageError(withHint(problem ?? "", path)))
-  }
+  if (reading.type === "wrong") return refuse([reading.message, ...reading.others], path, report)
+  const problem = countProblem(leaf, reading, commandLine(path))
+  if (problem !== undefined) return refuse([problem], path, report)
   return Effect.matchEffect(Effect.scoped(leaf.start(markWords(reading))), {
     onSuccess: () => Effect.succeed(exitCodes.done),
     onFailure: (failure) => explain(failure, path, report)

@@ -7,6 +7,9 @@ import { pathForms } from "./PlacePath.js"
 export const nameKinds = ["org", "project", "env", "project-path", "env-path", "place", "key", "keys"] as const
 export type NameKind = (typeof nameKinds)[number]
 
+/** What is wrong with a value, in a sentence that begins with the name of its option or argument. */
+type Check = (text: string) => string | undefined
+
 /** What the parser, the help, the messages and the completions know about an option. */
 export interface OptionData {
   readonly kind: "option"
@@ -23,6 +26,7 @@ export interface OptionData {
   readonly choices?: ReadonlyArray<string>
   readonly isRequired?: boolean
   readonly isRepeatable?: boolean
+  readonly check?: Check
   /** The names that complete its value. */
   readonly names?: NameKind
 }
@@ -35,6 +39,7 @@ export interface ArgumentData {
   /** How many of them there must be, and can be. */
   readonly least: number
   readonly most: number
+  readonly check?: Check
   /** Whether it may be a secret value: no message shows it, and it may begin with a hyphen. */
   readonly isSecret?: boolean
   /** The names that complete it. */

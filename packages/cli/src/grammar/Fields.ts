@@ -3,7 +3,7 @@ import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import { invalidValue } from "@effect/cli/ValidationError"
 import { brokenRules, sentenceOf } from "@coffer/domain/BrokenRules"
-import { Either, Option, type ParseResult, Redacted, Schema, SchemaAST } from "effect"
+import { Either, identity, Option, type ParseResult, Redacted, Schema, SchemaAST } from "effect"
 import type { ArgumentData, NameKind, OptionData } from "./Data.js"
 import { unmark } from "./Verbatim.js"
 import { choiceProblem, type Word } from "./Words.js"
@@ -108,12 +108,18 @@ export const commas = <A, I>(
 /** The number of a version, out of a list; what is none breaks the schema. */
 export const versionNumber = (part: string): number => (/^[1-9][0-9]{0,9}$/.test(part) ? Number(part) : NaN)
 
-const optionData = <A>(name: string, { choices, value }: Codec<A>, description: string): OptionData => ({
+const checkOf =
+  <A>(name: string, { decode }: Codec<A>) =>
+  (text: string): string | undefined =>
+    Either.match(decode(name, text), { onLeft: identity, onRight: () => undefined })
+
+const optionData = <A>(name: string, used: Codec<A>, description: string): OptionData => ({
   kind: "option",
   name,
   description,
-  value,
-  ...(choices === undefined ? {} : { choices })
+  value: used.value,
+  check: checkOf(`--${name}`, used),
+  ...(used.choices === undefined ? {} : { choices: used.choices })
 })
 
 const parserOf = <A>(name: string, { decode }: Codec<A>): Options.Options<A> =>
@@ -165,7 +171,7 @@ export const optionWithDefault = <A>(
   description: string
 ): OptionField<A | undefined> =>
   Object.assign(optional(parserOf(name, source)), {
-    data: { kind: "option" as const, name, description, value, isValueOptional: true }
+    data: { ...optionData(name, source, description), value, isValueOptional: true }
   })
 
 /**
@@ -182,8 +188,9 @@ export const optionOrAlone = <A, I>(
 ): OptionField<A | null | undefined> => {
   const { decode } = codec(source)
   const orNull = (option: string, text: string) => (text === "" ? Either.right(null) : decode(option, text))
-  return Object.assign(optional(parserOf(name, { value: "text", description, decode: orNull })), {
-    data: { kind: "option" as const, name, description, value, isValueOptional: true, isValueNext: true }
+  const used: Codec<A | null> = { value: "text", description, decode: orNull }
+  return Object.assign(optional(parserOf(name, used)), {
+    data: { ...optionData(name, used, description), value, isValueOptional: true, isValueNext: true }
   })
 }
 
@@ -202,17 +209,18 @@ const argumentParser = <A>(name: string, { decode }: Codec<A>): Args.Args<A> =>
 
 const argumentData = <A>(
   name: string,
-  { choices, description }: Codec<A>,
+  used: Codec<A>,
   own: string | undefined,
   least: number,
   most: number
 ): ArgumentData => ({
   kind: "argument",
   name,
-  description: own ?? description,
+  description: own ?? used.description,
   least,
   most,
-  ...(choices === undefined ? {} : { choices })
+  check: checkOf(name, used),
+  ...(used.choices === undefined ? {} : { choices: used.choices })
 })
 
 /** An argument with a value of this schema. Its description is the schema's, unless one is given. */

@@ -17,8 +17,19 @@ export interface Words {
   readonly arguments: ReadonlyArray<Word>
 }
 
-export type Reading =
-  Words | { readonly type: "help" } | { readonly type: "wrong"; readonly message: string; readonly option?: string }
+interface Problem {
+  readonly message: string
+  /** An unknown option. */
+  readonly option?: string
+}
+
+/** A command line with mistakes: the first, and the messages of the others. */
+interface Wrong extends Problem {
+  readonly type: "wrong"
+  readonly others: ReadonlyArray<string>
+}
+
+export type Reading = Words | { readonly type: "help" } | Wrong
 
 const helpWords = new Set(["--help", "-h"])
 
@@ -39,13 +50,12 @@ export const choiceProblem = (name: string, choices: ReadonlyArray<string>, valu
   return `${name} takes one of ${choices.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`
 }
 
-const unknown = (syntax: Syntax, option: string): Reading => {
+const unknown = (syntax: Syntax, option: string): Problem => {
   const meant = nearest(
     syntax.options.map(({ name }) => `--${name}`),
     option
   )
   return {
-    type: "wrong",
     option,
     message: `unknown option ${option}${meant === undefined ? "" : `; did you mean ${meant}?`}`
   }
@@ -73,7 +83,7 @@ const tokensOf = (argv: ReadonlyArray<string>, { options }: Syntax) =>
 
 /** What is wrong with the value of an option. */
 const valueProblem = (
-  { choices, isValueOptional, name, value: type }: OptionData,
+  { check, choices, isValueOptional, name, value: type }: OptionData,
   value: string | undefined,
   isInline: boolean,
   known: ReadonlyMap<string, OptionData>
@@ -86,7 +96,21 @@ const valueProblem = (
   const isOption = value === "--" || (other.startsWith("--") && known.has(other.slice(2)))
   return isOption && !isInline
     ? `--${name} needs a value, and ${other} is an option; for a value that looks like one, write --${name}=VALUE`
-    : undefined
+    : check?.(value)
+}
+
+/** What is wrong with the values of arguments, each with as many words as leave enough for those after it. */
+const argumentProblems = (wanted: Syntax["arguments"], words: ReadonlyArray<Word>): ReadonlyArray<Problem> => {
+  let rest = words
+  return wanted.flatMap(({ check, most }, index) => {
+    const later = wanted.slice(index + 1).reduce((sum, { least }) => sum + least, 0)
+    const own = rest.slice(0, Math.max(0, Math.min(most, rest.length - later)))
+    rest = rest.slice(own.length)
+    return own.flatMap(({ text }) => {
+      const message = check?.(text)
+      return message === undefined ? [] : [{ message }]
+    })
+  })
 }
 
 /**
@@ -109,6 +133,7 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
   const takesAnything = syntax.arguments.some(({ isSecret }) => isSecret === true)
   const options = new Map<string, ReadonlyArray<string>>()
   const found: Array<Word> = []
+  const problems: Array<Problem> = []
   let taken = -1
   for (const token of before) {
     if (token.index === taken) continue
@@ -118,7 +143,10 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
       found.push({ text: word, isVerbatim: false })
       continue
     }
-    if (option === undefined) return unknown(syntax, optionName(word))
+    if (option === undefined) {
+      problems.push(unknown(syntax, optionName(word)))
+      continue
+    }
     const isInline = token.inlineValue === true
     const follows = before.some(({ index, kind }) => kind === "positional" && index === token.index + 1)
     if (option.isValueNext === true && !isInline && follows) taken = token.index + 1
@@ -130,12 +158,18 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
       values !== undefined && option.isRepeatable !== true
         ? `--${option.name} is given twice`
         : valueProblem(option, value, isInline, known)
-    if (problem !== undefined) return { type: "wrong", message: problem }
+    if (problem !== undefined) problems.push({ message: problem })
     options.set(option.name, [...(values ?? []), ...(value === undefined ? [] : [value])])
   }
   const isVerbatim = end?.kind === "option-terminator"
   const rest = argv.slice(isVerbatim ? limit + 1 : limit)
-  return { type: "words", options, arguments: [...found, ...rest.map((text) => ({ text, isVerbatim }))] }
+  const given = [...found, ...rest.map((text) => ({ text, isVerbatim }))]
+  // The word after an unknown option may be its value.
+  const isCounted = problems.every(({ option }) => option === undefined)
+  const [first, ...others] = [...problems, ...(isCounted ? argumentProblems(syntax.arguments, given) : [])]
+  if (first === undefined) return { type: "words", options, arguments: given }
+  const further = new Set(others.map(({ message }) => message).filter((message) => message !== first.message))
+  return { type: "wrong", ...first, others: [...further] }
 }
 
 /** What is missing, or too much, in a sentence. */

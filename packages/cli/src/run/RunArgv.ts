@@ -128,7 +128,8 @@ export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
   if (reading.type === "help") return reading
   if (reading.type === "wrong") {
     const mayBeCommand = reading.option !== undefined && !reading.message.endsWith("?")
-    return wrong(mayBeCommand ? `${reading.message}; if it is the command, write -- before it` : reading.message)
+    const first = mayBeCommand ? `${reading.message}; if it is the command, write -- before it` : reading.message
+    return wrong([first, ...reading.others].join("; "))
   }
   const options = readOptions(reading.options)
   if (typeof options === "string") return wrong(options)

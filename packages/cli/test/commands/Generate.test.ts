@@ -51,6 +51,8 @@ describe("secret set --generate", () => {
   it.each([
     [["--generate=0"], /--generate takes a length from 1 to 65536, and a character set, such as 32,hex/],
     [["--generate=65537"], /takes a length from 1 to 65536/],
+    [["--generate=64,HEX"], /--generate takes one of these character sets: alnum, .*; did you mean hex\?/],
+    [["--generate=a,hex"], /takes a length .*; the sets are alnum, alpha, digits, hex, base64url, symbols/],
     [["--generate=12,emoji"], /takes one of these character sets: alnum, alpha, digits, hex, base64url, symbols/],
     [["--generate="], /--generate needs a value/],
     [["--generate", "40"], /leave VALUE out; a length is written --generate=LENGTH/],

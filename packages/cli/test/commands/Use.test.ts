@@ -81,6 +81,20 @@ describe("coffer use", () => {
       assert.strictEqual((await place.home.coffer(words)).code, 2, args.join(" "))
     }
   })
+
+  it("names every option with a wrong value, by the name of the option", async () => {
+    const options = ["--host", "http://api.stripe.com", "--path", "v1", "--account", "", "--expires-at", "tomorrow"]
+    const { code, stderr } = await place.home.coffer(["use", "allow", "STRIPE_KEY", ...options, "--as-query", "key"])
+    const lines = stderr.trim().split("\n")
+    assert.deepStrictEqual([code, lines.length], [2, 4], stderr)
+    assert.match(lines[0] ?? "", /^coffer: --host must be host names .*: no addresses, wildcards or schemes$/)
+    assert.match(lines[1] ?? "", /^coffer: --path must be paths such as/)
+    assert.match(lines[2] ?? "", /^coffer: --account needs a value$/)
+    assert.match(
+      lines[3] ?? "",
+      /^coffer: --expires-at must be a date and time in UTC .*; see coffer use allow --help$/
+    )
+  })
 })
 
 describe("coffer approval", () => {

@@ -83,6 +83,33 @@ describe("the words of a command line", () => {
     for (const [argv, message] of cases) assert.strictEqual(messageOf(argv).slice(0, message.length), message)
   })
 
+  it("are all checked, so that one mistake does not hide the others", () => {
+    const check = (text: string) => (text === text.toUpperCase() ? undefined : "KEY must be uppercase")
+    const checked: Syntax = {
+      options: syntax.options,
+      arguments: [
+        { kind: "argument", name: "KEY", description: "", least: 1, most: 1, check },
+        { kind: "argument", name: "REST", description: "", least: 0, most: Infinity }
+      ]
+    }
+    const all = (...argv: ReadonlyArray<string>) => {
+      const reading = readWords(checked, argv)
+      return reading.type === "wrong" ? [reading.message, ...reading.others] : [reading.type]
+    }
+    assert.deepStrictEqual(all("--fil", "--json=1", "--json=1", "--format", "xml"), [
+      "unknown option --fil; did you mean --file?",
+      "--json takes no value",
+      "--json is given twice",
+      "--format takes one of env, json"
+    ])
+    assert.deepStrictEqual(all("key", "rest", "--format=xml"), [
+      "--format takes one of env, json",
+      "KEY must be uppercase"
+    ])
+    assert.deepStrictEqual(all("--wizard", "hat", "KEY"), ["unknown option --wizard"], "hat may be its value")
+    assert.deepStrictEqual(all("KEY", "rest"), ["words"])
+  })
+
   it("ask for help at any place before --", () => {
     for (const argv of [["--help"], ["K", "-h"], ["--no-such", "--help"], ["--file", "-h"], ["--json", "--help=x"]]) {
       assert.strictEqual(messageOf(argv), "help", argv.join(" "))
@@ -141,10 +168,15 @@ describe("an option whose value may be left out or be the next word", () => {
       reading.type === "words" && countProblem(login, reading, "coffer login"),
       "unexpected argument 1 of coffer login"
     )
-    assert.deepStrictEqual(optionsOf("--email="), { type: "wrong", message: "--email needs a value" })
+    assert.deepStrictEqual(optionsOf("--email="), {
+      type: "wrong",
+      message: "--email needs a value",
+      others: []
+    })
     assert.deepStrictEqual(optionsOf("--email", "a", "--email", "b"), {
       type: "wrong",
-      message: "--email is given twice"
+      message: "--email is given twice",
+      others: []
     })
   })
 })

@@ -1,6 +1,7 @@
 import { maxSecretValueBytes, SecretValue } from "@coffer/domain/SecretValues"
 import { Either, Redacted } from "effect"
 import type { Codec } from "../../grammar/Fields.js"
+import { nearest } from "../../grammar/Words.js"
 
 const digits = "0123456789"
 const lower = "abcdefghijklmnopqrstuvwxyz"
@@ -26,7 +27,7 @@ export interface Recipe {
   readonly charset: Charset
 }
 
-const names = Object.keys(charsets).join(", ")
+const names = Object.keys(charsets)
 const isCharset = (name: string): name is Charset => Object.hasOwn(charsets, name)
 
 /** `LENGTH[,CHARSET]`, or nothing for 32 letters and digits. */
@@ -34,11 +35,15 @@ export const recipe: Codec<Recipe> = {
   value: "text",
   description: "",
   decode: (name, text) => {
-    const [, length = "32", charset = "alnum"] = /^(?:([1-9][0-9]{0,4})(?:,([a-z0-9]+))?)?$/.exec(text) ?? [text, "0"]
-    if (!isCharset(charset)) return Either.left(`${name} takes one of these character sets: ${names}`)
-    return Number(length) > 0 && Number(length) <= maxSecretValueBytes
-      ? Either.right({ length: Number(length), charset })
-      : Either.left(`${name} takes a length from 1 to ${maxSecretValueBytes}, and a character set, such as 32,hex`)
+    const [length = "", charset = "alnum", ...rest] = text === "" ? ["32"] : text.split(",")
+    if (rest.length > 0 || !/^[1-9][0-9]{0,4}$/.test(length) || Number(length) > maxSecretValueBytes) {
+      const takes = `takes a length from 1 to ${maxSecretValueBytes}, and a character set, such as 32,hex`
+      return Either.left(`${name} ${takes}; the sets are ${names.join(", ")}`)
+    }
+    if (isCharset(charset)) return Either.right({ length: Number(length), charset })
+    const meant = nearest(names, charset.toLowerCase())
+    const question = meant === undefined ? "" : `; did you mean ${meant}?`
+    return Either.left(`${name} takes one of these character sets: ${names.join(", ")}${question}`)
   }
 }
 

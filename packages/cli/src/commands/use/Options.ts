@@ -1,5 +1,13 @@
 import { SecretKey } from "@coffer/domain/Names"
-import { Placement, UseMethod, type UseTerms, useRuleFields } from "@coffer/domain/UseRule"
+import {
+  Placement,
+  UseAccount,
+  UseHost,
+  UseMethod,
+  UsePath,
+  type UseTerms,
+  useRuleFields
+} from "@coffer/domain/UseRule"
 import { Effect, Either, Option, Schema } from "effect"
 import { WrongUsage } from "../../Failures.js"
 import { type Codec, option, repeatedOption } from "../../grammar/Fields.js"
@@ -39,10 +47,10 @@ export const headers = repeatedOption(
 export const secrets = repeatedOption("secret", SecretKey, "A secret to use; may be given again")
 
 export const allowFields = {
-  host: repeatedOption("host", text, "A host, with a port if it is not 443; may be given again"),
-  path: repeatedOption("path", text, "A path, exact or with one * at the end; may be given again"),
+  host: repeatedOption("host", UseHost, "A host, with a port if it is not 443; may be given again"),
+  path: repeatedOption("path", UsePath, "A path, exact or with one * at the end; may be given again"),
   method: repeatedOption("method", UseMethod, "A method; may be given again; default: GET"),
-  account: repeatedOption("account", text, "Who may use it: a service account or an e-mail; may be given again"),
+  account: repeatedOption("account", UseAccount, "Who may use it: a service account or an e-mail; may be given again"),
   asHeader: option("as-header", header, "Put the value into a header, as in 'authorization: Bearer {}'"),
   asQuery: option("as-query", text, "Put the value into this parameter of the query"),
   asPassword: option("as-password-of", text, "Put the value into Basic authentication, as the password of this user"),
@@ -53,7 +61,11 @@ export const allowFields = {
   response: option("response", useRuleFields.response.from),
   maxKib: option("max-kib", useRuleFields.max_kib.from),
   approval: option("approval", useRuleFields.approval.from),
-  expiresAt: option("expires-at", text, "Time when the rule ends, in UTC, such as 2027-01-31T08:00:00Z")
+  expiresAt: option(
+    "expires-at",
+    useRuleFields.expires_at.from,
+    "Time when the rule ends, in UTC, such as 2027-01-31T08:00:00Z"
+  )
 }
 
 export interface AllowOptions {
