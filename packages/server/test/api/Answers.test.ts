@@ -211,9 +211,11 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", "/api/auth/me", { key: rotated.api_key, by: "nonsense" })
   await ask("POST", rotate, { by, why: "an empty body" })
   const useRules = `${secret}/use-rules`
-  const { id: useRuleId } = await ask("POST", useRules, { by, body: useRuleBody })
-  await ask("POST", useRules, { by, body: { ...useRuleBody, hosts: ["*.example.com"] }, why: "a wildcard" })
-  await ask("POST", useRules, { by, body: { ...useRuleBody, place: { in: "body" } }, why: "no such place" })
+  const useRule = { ...useRuleBody, accounts: ["ci"] }
+  const { id: useRuleId } = await ask("POST", useRules, { by, body: useRule })
+  await ask("POST", useRules, { by, body: { ...useRule, hosts: ["*.example.com"] }, why: "a wildcard" })
+  await ask("POST", useRules, { by, body: { ...useRule, place: { in: "body" } }, why: "no such place" })
+  await ask("POST", useRules, { by, body: { ...useRule, accounts: ["nobody"] }, why: "no such account" })
   await ask("GET", useRules, { by })
   await ask("GET", useRules, { by: dev })
   await ask("PATCH", `${useRules}/${useRuleId}`, { by, body: { per_minute: 5, approval: "each" } })

@@ -99,7 +99,7 @@ export const useRuleBody = {
   hosts: ["api.invalid"],
   paths: ["/v1/*"],
   place: { in: "header", name: "authorization", format: "Bearer {}" },
-  accounts: ["bystander"]
+  accounts: ["bystander"] as const
 }
 
 const webhooks = "/api/orgs/:org_name/webhooks"

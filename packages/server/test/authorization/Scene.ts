@@ -122,6 +122,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     if (!has("org_name")) return { ...place, ...ids }
 
     await asRoot("POST", "/api/orgs", { name: place.org_name })
+    const { id: sa_id } = await asRoot("POST", `${org}/service-accounts`, { name: "bystander" })
     if (has("project_name")) await asRoot("POST", `${org}/projects`, { name: "webshop" })
     if (has("env_name")) {
       const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
@@ -134,7 +135,6 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     if (has("key")) await asRoot("PUT", `${org}/projects/webshop/declared/SHARED`, {})
     if (has("project_name")) return { ...place, ...ids }
     const member = await asRoot("POST", `${org}/members`, { email: `${word()}@example.com` })
-    const { id: sa_id } = await asRoot("POST", `${org}/service-accounts`, { name: "bystander" })
     const rule = { subject_type: "service_account", subject_id: sa_id, permission: "read" }
     const granted = await asRoot("POST", `${org}/acl`, { ...rule, project_pattern: "webshop", env_pattern: "prod" })
     const federations = `${org}/service-accounts/${sa_id}/federations`

@@ -59,6 +59,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
   }
   const account = await service.account(owner, name, { name: mark("account") })
   const scoped = await service.account(owner, name, { name: mark("scoped"), project: "web" })
+  await service.account(owner, name, { name: useRuleBody.accounts[0] })
   const rule = await service.grant(owner, name, account, "admin")
   await service.grant(owner, name, scoped, "admin")
   await service.grant(owner, name, other, "write")

@@ -158,7 +158,7 @@ export class World {
     const federations = `${at}/service-accounts/${account.id}/federations`
     const { id: federation_id } = await make("POST", federations, { name: "bystander", ...federationBody })
     const useRules = `${at}/projects/${project}/envs/dev/secrets/${place.key}/use-rules`
-    const { id: use_rule_id } = await make("POST", useRules, useRuleBody)
+    const { id: use_rule_id } = await make("POST", useRules, { ...useRuleBody, accounts: ["ci"] })
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)

@@ -297,6 +297,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   [`POST ${secrets}/:key/use-rules`]: [
     body("50 paths", () => ({
       ...useRuleBody,
+      accounts: ["account 0".padEnd(64, "x")],
       paths: Array.from({ length: 50 }, (_none, index) => `/${"p".repeat(480)}/${index}`)
     }))
   ],

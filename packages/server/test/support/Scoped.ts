@@ -43,6 +43,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   secrets: ofOrganization,
   service_accounts: { scopes: ["org"], alone: /SET last_used_at = / },
   sessions: { scopes: ["server", "user"], alone: RegExp(`${expired("sessions")}|SET last_used_at = `) },
+  use_rule_accounts: ofOrganization,
   use_rules: ofOrganization,
   // An invitation makes a user; its index keeps one of each address.
   users: { scopes: ["server", "address", "user", "org"], alone: /SET last_seen_at = / },
