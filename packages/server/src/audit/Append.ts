@@ -2,20 +2,9 @@ import type { KeyObject } from "node:crypto"
 import { type Array, Effect } from "effect"
 import { timestamp } from "../base/Time.js"
 import { uuidV7At } from "../base/Uuid.js"
-import { breakLink, type Draft, genesis, type Head, headMac, link, sameLink } from "./Chain.js"
-import type { EntryGroup } from "./AuditEvent.js"
-import type { AuditRepo, LinkedEntry } from "./Repo.js"
-
-/** The log of events that belong to no organization. */
-export const systemLog = "system"
-
-/** The end of a log, by its head and by its entries. In an intact log both agree, or both are absent. */
-export interface LogEnd {
-  readonly head: (Head & { readonly mac: string }) | null
-  readonly last: { readonly seq: number; readonly chain: string } | null
-  /** The time by the clock that all servers share; null if the process has the only server. */
-  readonly millis: number | null
-}
+import { breakLink, type Draft, genesis, headMac, link, sameLink } from "./Chain.js"
+import { type EntryGroup, systemLog } from "./AuditEvent.js"
+import type { AuditRepo, LinkedEntry, LogEnd } from "./Repo.js"
 
 /** The head and the last entry of a log that disagree, and the number of the entry that records this. */
 export interface Break extends Pick<LogEnd, "head" | "last"> {

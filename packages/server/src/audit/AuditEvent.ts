@@ -4,8 +4,10 @@ import type { OrgId } from "@coffer/domain/Ids"
 import { Array, Clock, Effect } from "effect"
 import { uuidV7At } from "../base/Uuid.js"
 import { RequestInfo } from "../base/RequestInfo.js"
-import { systemLog } from "./Append.js"
 import type { Draft } from "./Chain.js"
+
+/** The log of events that belong to no organization. */
+export const systemLog = "system"
 
 /** Metadata holds names, numbers and keys; never a value, token or code. */
 export interface AuditEvent {

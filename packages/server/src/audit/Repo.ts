@@ -1,7 +1,6 @@
 import { Array, Effect, Schema } from "effect"
 import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
-import type { LogEnd } from "./Append.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 import { knownRows } from "./KnownRows.js"
 import { type KeyedPlace, placeKey, placesOf } from "./Places.js"
@@ -32,6 +31,14 @@ export interface LinkedEntry {
 /** A stored entry. Positions number the entries of all logs; in a log they have the order of the chain. */
 export interface StoredEntry extends LinkedEntry {
   readonly position: number
+}
+
+/** The end of a log, by its head and by its entries. In an intact log both agree, or both are absent. */
+export interface LogEnd {
+  readonly head: (Head & { readonly mac: string }) | null
+  readonly last: { readonly seq: number; readonly chain: string } | null
+  /** The time by the clock that all servers share; null if the process has the only server. */
+  readonly millis: number | null
 }
 
 const columns = [

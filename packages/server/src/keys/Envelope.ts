@@ -8,6 +8,8 @@ import { Brand, Effect, Either, Redacted } from "effect"
 import type { Subkeys } from "./Keyring.js"
 import { decrypt, encrypt, lengthPrefixed, nonceBytes, refused } from "./Keyring.js"
 
+export type Value = Redacted.Redacted<SecretValue>
+
 /** The identity of a version of a secret. It is authenticated with the value, so a moved row does not decrypt. */
 export interface Binding {
   readonly orgId: OrgId

@@ -1,8 +1,4 @@
-import { Data, type Effect, type Scope, type Stream } from "effect"
-import type { BackupSettings } from "../../base/config/BackupSettings.js"
-import type { StartupError } from "../../base/StartupError.js"
-import { makeDirectoryStore } from "./DirectoryStore.js"
-import { makeS3Store } from "./S3Store.js"
+import { Data, type Effect, type Stream } from "effect"
 
 /** The store failed or did not respond. `doing` completes "the store did not …"; `reason` is an error code of the store or system. */
 export class StoreFailure extends Data.TaggedError("StoreFailure")<{
@@ -36,6 +32,3 @@ export interface ObjectStore {
   /** Removes unfinished uploads of a killed process below a path. They take space, but are not in `list`. */
   readonly abandonUploads: (path: string) => Effect.Effect<void, StoreFailure>
 }
-
-export const makeObjectStore = ({ store }: BackupSettings): Effect.Effect<ObjectStore, StartupError, Scope.Scope> =>
-  store._tag === "S3" ? makeS3Store(store) : makeDirectoryStore(store)

@@ -10,7 +10,7 @@ import { instanceAt } from "../offline/OfflineFile.js"
 import { makeKeyring } from "../../keys/Keyring.js"
 import { StartupError } from "../../base/StartupError.js"
 import { drillBackup, drillLine } from "./Drill.js"
-import { makeObjectStore } from "./ObjectStore.js"
+import { makeObjectStore } from "./ConfiguredStore.js"
 import { backupOf, byTime } from "./ObjectName.js"
 
 const failed = (message: string) => new StartupError({ message })

@@ -13,9 +13,9 @@ import { Array, Effect, Either, Redacted } from "effect"
 import { Access, type EnvPlace } from "../../access/Access.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
-import { kindOf } from "../../keys/Envelope.js"
+import { kindOf, type Value } from "../../keys/Envelope.js"
 import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
-import { type Value, Versions } from "../stored/Versions.js"
+import { Versions } from "../stored/Versions.js"
 import { type Node, nodeId } from "./Graph.js"
 
 /** The rights under which references can be passed: what the caller came for, it needs in every environment on the way. */

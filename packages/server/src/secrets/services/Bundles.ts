@@ -9,7 +9,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 import { now } from "../../base/Time.js"
 import { namesETag } from "../../http/ETag.js"
-import { kindOf } from "../../keys/Envelope.js"
+import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { type Passage, referenceRefused, Referring } from "../references/Referring.js"
 import type { Source } from "../references/Resolver.js"
@@ -19,7 +19,7 @@ import { Changes, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, etagOfAll } from "../stored/ETag.js"
 import { missingEnvironment, SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
-import { type Content, type Value, Versions } from "../stored/Versions.js"
+import { type Content, Versions } from "../stored/Versions.js"
 
 export interface BundleRead {
   readonly keys?: ReadonlyArray<SecretKey> | undefined

@@ -1,9 +1,17 @@
+import type { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
 import type { Action } from "@coffer/domain/Permissions"
 import { Clock, Effect, Metric } from "effect"
 import { type EnvPlace, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { decryptionFailures } from "../../keys/Keyring.js"
-import type { VersionOf } from "./Versions.js"
+
+/** Identifies a version of a secret. */
+export interface VersionOf {
+  readonly id: SecretId
+  readonly key: SecretKey
+  readonly version: number
+}
 
 /** At most one audit entry and log line per version in this time: otherwise a loop of reads would flood both. */
 const quietMillis = 10 * 60 * 1000

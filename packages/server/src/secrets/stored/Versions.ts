@@ -1,36 +1,25 @@
 import { actorName } from "@coffer/domain/Actor"
 import { DecryptionFailed } from "@coffer/domain/Errors"
-import type { SecretId } from "@coffer/domain/Ids"
-import type { SecretKey } from "@coffer/domain/Names"
 import type { Action } from "@coffer/domain/Permissions"
 import type { SecretKind } from "@coffer/domain/Secret"
-import { byteLength, type SecretValue } from "@coffer/domain/SecretValues"
+import { byteLength } from "@coffer/domain/SecretValues"
 import { parseReference, targetsOf } from "@coffer/domain/Reference"
 import { Effect, Either, Redacted } from "effect"
 import type { EnvPlace, Place } from "../../access/Access.js"
-import { type Binding, open as openSealed, seal as sealValue, type Sealed } from "../../keys/Envelope.js"
+import { type Binding, open as openSealed, seal as sealValue, type Sealed, type Value } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
 import type { Admitted } from "../references/References.js"
 import { ReferencesRepo } from "./ReferencesRepo.js"
 import { ChangesRepo } from "./ChangesRepo.js"
-import { makeFailureReports } from "./DecryptionFailures.js"
+import { makeFailureReports, type VersionOf } from "./DecryptionFailures.js"
 
 export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use">
-
-export type Value = Redacted.Redacted<SecretValue>
 
 /** A value with how it is stored. */
 export interface Content {
   readonly kind: SecretKind
   readonly value: Value
-}
-
-/** Identifies a version of a secret. */
-export interface VersionOf {
-  readonly id: SecretId
-  readonly key: SecretKey
-  readonly version: number
 }
 
 /** A version of a secret to write. */

@@ -15,7 +15,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
-import type { Granted } from "./Grants.js"
+import type { Granted } from "./Granted.js"
 import { type ApprovalRow, UseRepo } from "../use-rules/Repo.js"
 
 const lifeMillis = 5 * 60_000

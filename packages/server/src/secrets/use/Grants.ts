@@ -1,6 +1,5 @@
 import { actorName } from "@coffer/domain/Actor"
 import { type ApprovalNeeded, type LimitExceeded, UseBudget, UseRefused } from "@coffer/domain/Errors"
-import type { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Use, UseTerms } from "@coffer/domain/UseRule"
 import { Array, Clock, Effect, Either } from "effect"
@@ -10,12 +9,12 @@ import { timestamp } from "../../base/Time.js"
 import { SecretsRepo } from "../stored/Repo.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { passedEntries, Referring } from "../references/Referring.js"
-import type { Passed } from "../references/Resolver.js"
-import { sizeOf, type Value, Versions } from "../stored/Versions.js"
+import { sizeOf, Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
+import type { Granted } from "./Granted.js"
 import { match, type Target } from "../use-rules/Match.js"
-import { type RuleRow, type StoredRule, UseRepo } from "../use-rules/Repo.js"
+import { type StoredRule, UseRepo } from "../use-rules/Repo.js"
 import { isLive, termsOf } from "../use-rules/Terms.js"
 
 /** Shorter values would shred answers, because the scrub replaces them wherever they occur. */
@@ -29,20 +28,6 @@ const maxBytesTogether = maxPartBytes + maxBytes
 
 const minuteMillis = 60_000
 const dayMillis = 24 * 60 * minuteMillis
-
-/** A secret that a request may use, with the rule that says so. */
-export interface Granted {
-  readonly key: SecretKey
-  readonly secretId: SecretId
-  readonly version: number
-  readonly rule: RuleRow
-  readonly terms: UseTerms
-  readonly value: Value
-  /** What became part of it by references. */
-  readonly passed: ReadonlyArray<Passed>
-  /** The values of these that are long enough to be looked for in an answer. */
-  readonly parts: ReadonlyArray<Value>
-}
 
 export interface WantedUse extends AskedRequest {
   readonly target: Target

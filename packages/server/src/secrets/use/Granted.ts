@@ -1,0 +1,20 @@
+import type { SecretId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import type { UseTerms } from "@coffer/domain/UseRule"
+import type { Value } from "../../keys/Envelope.js"
+import type { Passed } from "../references/Resolver.js"
+import type { RuleRow } from "../use-rules/Repo.js"
+
+/** A secret that a request may use, with the rule that says so. */
+export interface Granted {
+  readonly key: SecretKey
+  readonly secretId: SecretId
+  readonly version: number
+  readonly rule: RuleRow
+  readonly terms: UseTerms
+  readonly value: Value
+  /** What became part of it by references. */
+  readonly passed: ReadonlyArray<Passed>
+  /** The values of these that are long enough to be looked for in an answer. */
+  readonly parts: ReadonlyArray<Value>
+}
