@@ -1,6 +1,6 @@
 import { Data, Effect, Option, Redacted } from "effect"
 import { readFileSync } from "node:fs"
-import type { ServerUnreachable, UnexpectedResponse } from "./ClientErrors.js"
+import type { FederatedSession, SignInError } from "./FederatedSession.js"
 import { codeOf } from "./FileError.js"
 import type { PrivateFileError } from "./PrivateFile.js"
 import type { ServerUrl } from "./ServerUrl.js"
@@ -21,17 +21,6 @@ export interface SessionToken {
   readonly secret: Redacted.Redacted
 }
 
-/** The session of a service account that signs in with a token of its CI system or cluster. Kept in memory alone. */
-export interface FederatedSession {
-  readonly type: "federated"
-  /** The token of the current session: read it for every request. */
-  readonly secret: Redacted.Redacted
-  /** Signs in again if the session has ended or is about to end. */
-  readonly refresh: Effect.Effect<void, SignInError>
-  /** Call when the server refuses the session, so that the next `refresh` signs in again. */
-  readonly expire: () => void
-}
-
 export class NotAuthenticated extends Data.TaggedError("NotAuthenticated")<{ readonly message: string }> {}
 
 /** This server comes only from `service.yml` and is not trusted yet, so no API key is sent. */
@@ -39,20 +28,6 @@ export class UntrustedServer extends Data.TaggedError("UntrustedServer")<{
   readonly origin: string
   readonly message: string
 }> {}
-
-/** A service account could not sign in. */
-export class SignInFailed extends Data.TaggedError("SignInFailed")<{
-  readonly reason: string
-  /** What the server said. It repeats claims of the token, such as the name of a branch. */
-  readonly detail?: string
-  readonly next: string
-}> {
-  override get message() {
-    return `${this.reason}${this.detail === undefined ? "" : `: ${this.detail.replace(/[.;:]?\s*$/, "")}`}; ${this.next}`
-  }
-}
-
-export type SignInError = BadSetting | ServerUnreachable | SignInFailed | UnexpectedResponse
 
 export type CredentialError = NotAuthenticated | PrivateFileError | SignInError | UntrustedServer
 

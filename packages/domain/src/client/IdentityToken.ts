@@ -1,7 +1,7 @@
 import { Context, Data, Effect, Option, Predicate, Redacted, type Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { reasonOf } from "./ConnectionProblem.js"
-import { SignInFailed } from "./Credentials.js"
+import { SignInFailed } from "./FederatedSession.js"
 import { codeOf } from "./FileError.js"
 import { makeSend } from "./NodeRequest.js"
 import { parseJson } from "./ParseJson.js"

@@ -2,32 +2,23 @@ import { Data, Effect, Either, Option } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { hasCode, readProblem } from "./FileError.js"
-
-export const serviceFileName = "service.yml"
+import {
+  allowEnvKey,
+  isServiceFileKey,
+  isVariableName,
+  type ServiceFile,
+  type ServiceFileKey,
+  serviceFileKeys,
+  serviceFileName
+} from "./ServiceFileKeys.js"
 
 /** A name that people give the file, and under which it is not read. */
 const otherName = "service.yaml"
-
-export const serviceFileKeys = ["server_url", "org", "project", "env"] as const
-export type ServiceFileKey = (typeof serviceFileKeys)[number]
-
-/** The names of variables that `coffer run` may pass on although they make other programs run code. */
-export const allowEnvKey = "allow_env"
-
-/** The settings in `service.yml`, each with its line number. */
-export interface ServiceFile extends Partial<Record<ServiceFileKey, { readonly text: string; readonly line: number }>> {
-  [allowEnvKey]?: { readonly names: ReadonlyArray<string>; readonly line: number }
-}
 
 class Absent extends Data.TaggedError("Absent") {}
 
 /** `service.yml` cannot be read or is invalid. The message names the file and, if known, the line. */
 export class BadServiceFile extends Data.TaggedError("BadServiceFile")<{ readonly message: string }> {}
-
-export const isServiceFileKey = (text: unknown): text is ServiceFileKey => serviceFileKeys.some((key) => key === text)
-
-/** Whether a text can be the name of a variable. */
-export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
 
 /** Parses `allow_env: [PATH, "IFS"]`. */
 const parseAllowEnv = (line: string): ReadonlyArray<string> | undefined => {

@@ -7,7 +7,7 @@ import {
   type ServiceFile,
   serviceFileKeys,
   serviceFileName
-} from "./ServiceFile.js"
+} from "./ServiceFileKeys.js"
 
 export interface YamlProblem {
   readonly line: number

@@ -1,7 +1,8 @@
 import { type Brand, Context, Data, Effect, Either, Option } from "effect"
 import { envNameForm, type Form, orgNameForm, projectNameForm } from "../NameForms.js"
 import { parseServerUrl, type ServerUrl, type Source } from "./ServerUrl.js"
-import { readServiceFiles, serviceFileName, type ServiceFileKey, workingDirectory } from "./ServiceFile.js"
+import { readServiceFiles, workingDirectory } from "./ServiceFile.js"
+import { serviceFileName, type ServiceFileKey } from "./ServiceFileKeys.js"
 
 export const defaultServerUrl = "http://localhost:7100"
 

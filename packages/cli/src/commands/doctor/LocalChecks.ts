@@ -1,7 +1,7 @@
 import { readPrivate, type PrivateFileError } from "@coffer/domain/client/PrivateFile"
 import { obeysProxy, proxyFor, proxyVariable } from "@coffer/domain/client/Proxy"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { allowEnvKey, serviceFileName } from "@coffer/domain/client/ServiceFile"
+import { allowEnvKey, serviceFileName } from "@coffer/domain/client/ServiceFileKeys"
 import { sessionPath } from "@coffer/domain/client/SessionFile"
 import {
   type BadSetting,

@@ -1,12 +1,7 @@
 import { hasCode, writeProblem } from "@coffer/domain/client/FileError"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
-import {
-  allowEnvKey,
-  isVariableName,
-  readServiceFiles,
-  serviceFileName,
-  workingDirectory
-} from "@coffer/domain/client/ServiceFile"
+import { readServiceFiles, workingDirectory } from "@coffer/domain/client/ServiceFile"
+import { allowEnvKey, isVariableName, serviceFileName } from "@coffer/domain/client/ServiceFileKeys"
 import { BadSetting, defaultServerUrl, variable, Variables } from "@coffer/domain/client/Settings"
 import { trustFile } from "@coffer/domain/client/TrustedFiles"
 import { trustOrigin } from "@coffer/domain/client/TrustedOrigins"

@@ -1,0 +1,17 @@
+export const serviceFileName = "service.yml"
+
+export const serviceFileKeys = ["server_url", "org", "project", "env"] as const
+export type ServiceFileKey = (typeof serviceFileKeys)[number]
+
+/** The names of variables that `coffer run` may pass on although they make other programs run code. */
+export const allowEnvKey = "allow_env"
+
+/** The settings in `service.yml`, each with its line number. */
+export interface ServiceFile extends Partial<Record<ServiceFileKey, { readonly text: string; readonly line: number }>> {
+  [allowEnvKey]?: { readonly names: ReadonlyArray<string>; readonly line: number }
+}
+
+export const isServiceFileKey = (text: unknown): text is ServiceFileKey => serviceFileKeys.some((key) => key === text)
+
+/** Whether a text can be the name of a variable. */
+export const isVariableName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(text)
