@@ -5,25 +5,8 @@ import ts from "typescript"
 
 const root = new URL("../../packages/", import.meta.url)
 
-/** Returns the import specifiers of a module, without type-only imports. */
-const specifiersOf = (text) => {
-  const found = []
-  const visit = (node) => {
-    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
-      const clause = node.importClause ?? node
-      const named = ts.isImportDeclaration(node) ? clause.namedBindings : clause.exportClause
-      const isType =
-        clause.isTypeOnly ||
-        (clause.name === undefined && named?.elements?.length > 0 && named.elements.every((one) => one.isTypeOnly))
-      if (!isType && node.moduleSpecifier !== undefined) found.push(node.moduleSpecifier.text)
-    }
-    const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
-    if (isDynamic && ts.isStringLiteral(node.arguments[0])) found.push(node.arguments[0].text)
-    ts.forEachChild(node, visit)
-  }
-  visit(ts.createSourceFile("module.ts", text, ts.ScriptTarget.Latest))
-  return found
-}
+/** Returns the import specifiers of a module, type-only imports included. */
+const specifiersOf = (text) => ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName)
 
 /**
  * Returns the modules of a package by path: each module's room (folder), its imports within the package, and the packages
@@ -39,10 +22,29 @@ export const modulesOf = async (name) => {
       const specifiers = specifiersOf(await readFile(new URL(path, source), "utf8"))
       const imports = specifiers
         .filter((specifier) => specifier.startsWith("."))
-        .map((specifier) => normalize(join(dirname(path), specifier)).replace(/\.js$/, ".ts"))
+        .map((specifier) => normalize(join(dirname(path), specifier)).replace(/\.js$/, ""))
+        .map((module) => (paths.includes(`${module}.tsx`) ? `${module}.tsx` : `${module}.ts`))
       const packages = specifiers.flatMap((specifier) => /^@coffer\/([a-z]+)\//.exec(specifier)?.[1] ?? [])
       return [path, { room: dirname(path), imports, packages }]
     })
   )
   return new Map(modules)
 }
+
+/** Returns the shortest circle of imports of each module that is on one, as the path from the module back to itself. */
+export const circlesIn = (modules) =>
+  [...modules.keys()].flatMap((start) => {
+    // Modules in the order in which they are reached, with the importer of each.
+    const importers = new Map([[start, undefined]])
+    for (const path of importers.keys()) {
+      for (const next of modules.get(path)?.imports ?? []) {
+        if (next === start) {
+          const circle = [start]
+          for (let on = path; on !== undefined; on = importers.get(on)) circle.unshift(on)
+          return [circle]
+        }
+        if (!importers.has(next)) importers.set(next, path)
+      }
+    }
+    return []
+  })

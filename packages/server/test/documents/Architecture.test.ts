@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
+import { circlesIn, modulesOf } from "../../../../scripts/architecture/imports.mjs"
 import type { Json } from "../support/Program.js"
 
 const root = join(import.meta.dirname, "../../../..")
@@ -29,5 +30,31 @@ describe("the dependencies that docs/architecture.md gives a reason for", () => 
         assert.property(manifest(`node_modules/${owner}`).peerDependencies, name)
       }
     }
+  })
+})
+
+describe("the files of a package", () => {
+  it.each(["domain", "server", "cli", "mcp"])("import each other in no circle, by types neither: %s", async (name) => {
+    const modules = await modulesOf(name)
+    assert.isAbove([...modules.values()].flatMap(({ imports }) => imports).length, 10)
+    assert.deepStrictEqual(
+      circlesIn(modules).map((circle) => circle.join(" → ")),
+      []
+    )
+  })
+
+  it("on a circle are named, and others are not", () => {
+    const importing = (...imports: ReadonlyArray<string>) => ({ room: ".", imports, packages: [] })
+    const modules = new Map([
+      ["a.ts", importing("b.ts")],
+      ["b.ts", importing("c.tsx", "d.ts")],
+      ["c.tsx", importing("a.ts")],
+      ["d.ts", importing()]
+    ])
+    assert.deepStrictEqual(circlesIn(modules), [
+      ["a.ts", "b.ts", "c.tsx", "a.ts"],
+      ["b.ts", "c.tsx", "a.ts", "b.ts"],
+      ["c.tsx", "a.ts", "b.ts", "c.tsx"]
+    ])
   })
 })
