@@ -1,5 +1,7 @@
+import type { OrgName } from "@coffer/domain/Names"
 import type { Place } from "../routing/Places.js"
 import { hasUses } from "../state/Server.js"
+import { missingInOrg } from "../state/Organizations.js"
 import { me } from "../state/Session.js"
 import { type PageRow, pages } from "./Pages.js"
 
@@ -9,4 +11,11 @@ export const shownPages = <At extends Place["at"]>(at: At): ReadonlyArray<PageRo
   return rows.filter(
     ({ need, uses }) => (need !== "superadmin" || me.value?.is_superadmin === true) && (uses !== true || hasUses())
   )
+}
+
+/** The right that is missing for a page, in words; null if none is. */
+export const missingFor = ({ need }: Pick<PageRow<Place["at"]>, "need">, org: OrgName | null): string | null => {
+  if (need === undefined) return null
+  if (need !== "superadmin") return org === null ? null : missingInOrg(org, need)
+  return me.value?.is_superadmin === true ? null : "needs a superadmin"
 }

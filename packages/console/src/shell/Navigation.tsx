@@ -1,16 +1,8 @@
 import type { OrgName } from "@coffer/domain/Names"
-import type { Action } from "@coffer/domain/Permissions"
 import type { PageRow } from "../pages/Pages.js"
-import { shownPages } from "../pages/Shown.js"
+import { missingFor, shownPages } from "../pages/Shown.js"
 import { Link } from "../routing/Link.js"
 import { orgAddress, type Place, projectAddress, serverAddress } from "../routing/Places.js"
-import { missingInOrg } from "../state/Organizations.js"
-
-/** The right that is missing for a page, in words; null if none is. */
-const missing = (need: Action | "superadmin" | undefined, org: OrgName | null): string | null => {
-  if (need === undefined || org === null) return null
-  return need === "superadmin" ? "for superadmins" : missingInOrg(org, need)
-}
 
 interface TabProps {
   readonly row: Pick<PageRow<Place["at"]>, "page" | "title" | "need">
@@ -20,7 +12,7 @@ interface TabProps {
 }
 
 const Tab = ({ org, place, row, to }: TabProps) => {
-  const why = missing(row.need, org)
+  const why = missingFor(row, org)
   return why === null ? (
     <Link to={to} class="tab" isCurrent={place.page === row.page}>
       {row.title}

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks"
 import { sentence } from "../kit/Problem.js"
 import type { PageProps, PlaceAt } from "../pages/PageProps.js"
 import { type PageRow, pages } from "../pages/Pages.js"
+import { missingFor } from "../pages/Shown.js"
 import type { Place } from "../routing/Places.js"
 import { MissingPage } from "./MissingPage.js"
 
@@ -34,9 +35,19 @@ const Lazy = <At extends Place["at"]>({ place, row }: LazyProps<At>) => {
   return <found.Page place={place} />
 }
 
+const NoRight = ({ row: { title }, why }: { readonly row: { readonly title: string }; readonly why: string }) => (
+  <section class="empty">
+    <h1>{title}</h1>
+    <p>You may not see this page: it {why}.</p>
+  </section>
+)
+
 const host = <At extends Place["at"]>(at: At, rows: ReadonlyArray<PageRow<At>>, place: PlaceAt<At>) => {
   const row = rows.find(({ page }) => page === place.page)
-  return row === undefined ? <MissingPage /> : <Lazy key={`${at}/${row.page}`} row={row} place={place} />
+  if (row === undefined) return <MissingPage />
+  // Without the right, no call is made: each would be refused, and recorded as such.
+  const why = missingFor(row, "org" in place ? place.org : null)
+  return why === null ? <Lazy key={`${at}/${row.page}`} row={row} place={place} /> : <NoRight row={row} why={why} />
 }
 
 /** The page of a place. */

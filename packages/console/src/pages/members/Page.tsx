@@ -64,6 +64,8 @@ const Row = (props: RowProps) => {
     open.value = null
   }
   const why = missingInOrg(org, "member.remove")
+  const isOwn = me.value?.email === email
+  const whyNotExplain = isOwn ? null : missingInOrg(org, "acl.list")
   const remove = () => {
     act.run(
       call("members", (api) => api.remove({ path: { org_name: org, user_id } })),
@@ -73,7 +75,7 @@ const Row = (props: RowProps) => {
   return (
     <tr>
       <th scope="row">
-        {email} {me.value?.email === email && <span class="badge">you</span>}
+        {email} {isOwn && <span class="badge">you</span>}
       </th>
       <td>
         <RoleOf {...props} />
@@ -82,7 +84,12 @@ const Row = (props: RowProps) => {
         <When time={created_at} />
       </td>
       <td class="actions">
-        <button type="button" onClick={() => (open.value = "explain")}>
+        <button
+          type="button"
+          disabled={whyNotExplain !== null}
+          title={whyNotExplain ?? undefined}
+          onClick={() => (open.value = "explain")}
+        >
           Explain<span class="hidden"> the access of {email}</span>
         </button>
         <button type="button" disabled={why !== null} title={why ?? undefined} onClick={() => (open.value = "remove")}>
