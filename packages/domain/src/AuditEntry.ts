@@ -163,7 +163,11 @@ export const AuditVerification = Schema.Struct({
     ),
     "the end of the chain, to be recorded elsewhere; null for an empty log"
   ),
-  first_invalid_seq: field(Schema.NullOr(Count), "the first invalid entry; null if all are valid", null)
+  first_invalid_seq: field(Schema.NullOr(Count), "the first invalid entry; null if all are valid", null),
+  missing: optional(
+    Schema.Array(OrgId),
+    "only for the server's own log: organizations whose whole log is missing, at most 100; absent if there are none"
+  )
 }).annotations({
   identifier: "AuditVerification",
   description: "the result of a verification, and the head of the log"

@@ -18,6 +18,9 @@ const isWhole = (key: KeyObject, { head, last }: Pick<LogEnd, "head" | "last">):
     ? head === last
     : sameLink(head.mac, headMac(key, head)) && head.seq === last.seq && sameLink(head.chain, last.chain)
 
+/** Whether a log may begin with an entry. That of an organization begins with its creation: an empty one was removed. */
+const mayBegin = (log: string, { action }: Draft): boolean => log === systemLog || action === "org.create"
+
 /** An entry of the log itself. */
 const ownEntry = (log: string, action: "audit.break" | "audit.missing", metadata: object, millis: number): Draft => ({
   id: uuidV7At(millis),
@@ -48,13 +51,14 @@ export const missingEntry = (log: string, entries: number, millis: number): Entr
  * the function in a transaction. It returns the break that it recorded, or null.
  *
  * The head is verified first. Otherwise an attacker could cut off the newest entries, write a head without a valid MAC, and
- * the next append would sign it. If the head does not verify, an `audit.break` entry starts a new segment of the chain. Its
+ * the next append would sign it. If the head does not verify, or a whole log is gone, an `audit.break` entry starts a new segment of the chain. Its
  * link never fits its predecessor, so `verify` always reports it.
  */
 export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
     const end = yield* repo.lockedEnd(log)
-    const isBroken = !isWhole(key, end)
+    const isEmpty = end.head === null && end.last === null
+    const isBroken = isEmpty ? !mayBegin(log, drafts[0]) : !isWhole(key, end)
     // Servers may have different clocks. The head is locked, so a later entry gets a later time of the database.
     const current = timestamp(end.millis ?? millis)
     // Time must not go back in a log, but only an authentic head is trusted with its time.

@@ -53,6 +53,10 @@ const damages: Readonly<Record<string, readonly [damage: Damage, last: number]>>
     3
   ],
   "every entry removed but the head": [(sql, log) => sql`DELETE FROM audit_entries WHERE log = ${log}`, 0],
+  "every entry and the head row removed": [
+    (sql, log) => Effect.zipRight(sql`DELETE FROM audit_entries WHERE log = ${log}`, behead(sql, log)),
+    0
+  ],
   "the newest entry's link changed": [
     (sql, log) => sql`UPDATE audit_entries SET chain = ${"e".repeat(64)} WHERE log = ${log} AND seq = ${length}`,
     length
@@ -121,6 +125,23 @@ describe("a log that does not end where its head says", () => {
         yield* sql.unsafe(statement)
         assert.deepInclude(yield* verify(acme), broken, statement)
       }
+    }).pipe(onDamaged)
+  )
+
+  it.live("is named by the log of the server, if the whole log is gone", () =>
+    Effect.gen(function* () {
+      const { acme, sql } = yield* scene
+      const other = yield* newOrganization("other")
+      assert.notProperty(yield* verifyAll(), "missing")
+      for (const { id } of [acme, other]) {
+        yield* sql`DELETE FROM audit_entries WHERE log = ${id}`
+        yield* behead(sql, id)
+      }
+      assert.deepInclude(yield* verifyAll(), { valid: false, missing: [acme.id, other.id].sort() })
+      assert.deepInclude(yield* verifyAll({}, acme.id), { valid: false, first_invalid_seq: 1 })
+      yield* write(acme.id)
+      assert.deepInclude(yield* verifyAll(), { valid: false, missing: [other.id] })
+      assert.deepInclude(yield* verifyAll({}, acme.id), { valid: false, first_invalid_seq: 1 })
     }).pipe(onDamaged)
   )
 

@@ -171,12 +171,23 @@ const verify = atServer("verify", {
       const path = yield* logPath(settings, options)
       const log = path === null ? "the server itself" : path.org_name
       const urlParams = defined({ from_seq: options.fromSeq, seq: options.seq, chain: options.chain })
-      const { entries, first_invalid_seq, head, valid } = yield* call("audit", (api) =>
+      const {
+        entries,
+        first_invalid_seq,
+        head,
+        missing = [],
+        valid
+      } = yield* call("audit", (api) =>
         path === null ? api.verifyAll({ urlParams }) : api.verify({ path, urlParams })
       )
-      if (json) yield* printJson({ valid, entries, head, first_invalid_seq })
+      if (json) yield* printJson({ valid, entries, head, first_invalid_seq, ...(missing.length > 0 && { missing }) })
       if (!valid) {
-        const where = first_invalid_seq === null ? "its head does not fit" : `entry ${first_invalid_seq} does not fit`
+        const where =
+          missing.length > 0
+            ? `the whole log is missing of the organizations ${missing.join(", ")}`
+            : first_invalid_seq === null
+              ? "its head does not fit"
+              : `entry ${first_invalid_seq} does not fit`
         return yield* new CannotDo({
           message: `the audit log of ${log} was changed: ${where}; keep the database file as it is, and tell whoever runs the server`
         })

@@ -23,6 +23,8 @@ const rowsAtOnce = 25
 const entriesAtOnce = 10
 /** How many characters of metadata a page holds. A page of long entries has fewer entries than its limit. */
 const pageCharacters = 4 * 1024 * 1024
+/** How many missing logs a verification names. */
+const maxMissing = 100
 /** How many logs are verified at the same time. */
 const maxVerifications = 16
 
@@ -225,7 +227,9 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
           const faults: Array<number> = []
           if (walked.invalid !== null) faults.push(walked.invalid)
           if (from_seq === 1 && first_seq < 1) faults.push(0)
-          if (found === null && last > 0) faults.push(1)
+          // An organization's log is never empty, so it was removed with its head.
+          const isRemoved = last === 0 && !hasHead && (yield* repo.organization({ log })) !== undefined
+          if (found === null && (last > 0 || isRemoved)) faults.push(1)
           // Without a valid head, it is unknown where the log should end.
           if (found !== null && head === null) faults.push(Math.max(last, 1))
           if (head !== null) {
@@ -249,6 +253,13 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
         })
       )
 
+    /** Verifies the log of the server itself, and that the log of each organization exists. */
+    const verifyServer = Effect.fnUntraced(function* (request: VerifyRequest) {
+      const verification = yield* verify(systemLog, request)
+      const missing = (yield* repo.withoutLog({ limit: maxMissing })).map(({ id }) => id)
+      return missing.length === 0 ? verification : { ...verification, valid: false, missing }
+    })
+
     return {
       /** A page of an organization's log, newest first. */
       list: (place: Place<"audit.read">, request: PageRequest) => page(place.org.id, request),
@@ -264,7 +275,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
 
       /** Verifies any organization's log; the log of the server itself if `orgId` is undefined. */
       verifyAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: VerifyRequest) =>
-        verify(orgId ?? systemLog, request)
+        orgId === undefined ? verifyServer(request) : verify(orgId, request)
     } as const
   }),
   dependencies: [EntryReader.Default, ActorsRepo.Default]

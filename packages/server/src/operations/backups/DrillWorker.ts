@@ -32,7 +32,8 @@ const pointers = Effect.gen(function* () {
 
 const logs = Effect.gen(function* () {
   const { all } = yield* query
-  const everyLog = all(LogRow)`SELECT log FROM audit_heads UNION SELECT log FROM audit_entries`
+  const everyLog = all(LogRow)`
+    SELECT log FROM audit_heads UNION SELECT log FROM audit_entries UNION SELECT id AS log FROM organizations`
   const trail = yield* Trail
   const proof = yield* operator
   const problems: Array<string> = []

@@ -17,7 +17,8 @@ const VersionRow = Schema.Struct({ secret_id: Schema.String, version: Schema.Num
 /** Verifies every audit log from its first entry to its head. Returns the number of logs. */
 const verifyLogs = Effect.gen(function* () {
   const { all } = yield* query
-  const everyLog = all(LogRow)`SELECT log FROM audit_heads UNION SELECT log FROM audit_entries`
+  const everyLog = all(LogRow)`
+    SELECT log FROM audit_heads UNION SELECT log FROM audit_entries UNION SELECT id AS log FROM organizations`
   const trail = yield* Trail
   const proof = yield* operator
   const logs = yield* everyLog({})
