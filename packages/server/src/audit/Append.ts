@@ -52,13 +52,14 @@ export const missingEntry = (log: string, entries: number, millis: number): Entr
  *
  * The head is verified first. Otherwise an attacker could cut off the newest entries, write a head without a valid MAC, and
  * the next append would sign it. If the head does not verify, or a whole log is gone, an `audit.break` entry starts a new segment of the chain. Its
- * link never fits its predecessor, so `verify` always reports it.
+ * link never fits its predecessor, so `verify` always reports it. A log may also be empty because its last append failed, which
+ * `failing` says.
  */
-export const makeAppend = (repo: AuditRepo, key: KeyObject) =>
+export const makeAppend = (repo: AuditRepo, key: KeyObject, failing: ReadonlySet<string> = new Set()) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
     const end = yield* repo.lockedEnd(log)
     const isEmpty = end.head === null && end.last === null
-    const isBroken = isEmpty ? !mayBegin(log, drafts[0]) : !isWhole(key, end)
+    const isBroken = isEmpty ? !mayBegin(log, drafts[0]) && !failing.has(log) : !isWhole(key, end)
     // Servers may have different clocks. The head is locked, so a later entry gets a later time of the database.
     const current = timestamp(end.millis ?? millis)
     // Time must not go back in a log, but only an authentic head is trusted with its time.

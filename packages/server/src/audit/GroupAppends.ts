@@ -30,9 +30,9 @@ export const groupAppends = Effect.gen(function* () {
   const { transaction } = yield* Database
   const repo = yield* AuditRepo
   const { auditKey } = yield* Instance
-  const append = makeAppend(repo, auditKey)
   /** The logs whose last append failed. */
   const failing = new Set<string>()
+  const append = makeAppend(repo, auditKey, failing)
   /** The logs in which this process found a break. */
   const broken = new Set<string>()
 

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { onDamaged, onEverything } from "../model/Support.js"
 import { logged } from "../support/Logged.js"
 import { openToChanges } from "../support/Refusing.js"
-import { outcome } from "../support/Services.js"
+import { isOnPostgres, outcome } from "../support/Services.js"
 import { entriesOf, list, newOrganization, verify, verifyAll, write } from "../trail/Support.js"
 
 const length = 6
@@ -159,6 +159,22 @@ describe("a log that does not end where its head says", () => {
 })
 
 describe("a log that nobody changed", () => {
+  it.live.skipIf(isOnPostgres())("has no break if its first entry could not be written", () =>
+    Effect.gen(function* () {
+      yield* openToChanges
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.unsafe(
+        "CREATE TRIGGER refused BEFORE INSERT ON audit_entries BEGIN SELECT RAISE(ABORT, 'refused'); END"
+      )
+      const acme = yield* newOrganization("acme")
+      assert.deepInclude(yield* verify(acme), { valid: false, entries: 0 }, "it is missing")
+      yield* sql.unsafe("DROP TRIGGER refused")
+      yield* write(acme.id)
+      assert.deepInclude(yield* verify(acme), { valid: true, entries: 1 })
+      assert.strictEqual(yield* outcome((yield* AuditLog).ready), "success")
+    }).pipe(onDamaged)
+  )
+
   it.live("has no break, however it is written", () =>
     Effect.gen(function* () {
       const acme = yield* newOrganization("acme")

@@ -29,10 +29,10 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         const created_at = yield* now
         yield* repo.insert({ id, name, now: created_at }).pipe(orTaken(() => taken(name)))
         yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
-        // The first entry of the log: without it, a log that was removed could not be told from a new one.
-        yield* audit.require({ ...actorSource(actor), orgId: id }, [
+        yield* audit.write(
+          { ...actorSource(actor), orgId: id },
           { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
-        ])
+        )
 
         const created: Organization = { id, name, role: "owner", created_at, updated_at: created_at }
         return created
