@@ -1,3 +1,4 @@
+import { asciiDomain } from "./DomainNames.js"
 import { Schema } from "effect"
 import { withMessage } from "./Message.js"
 import {
@@ -56,9 +57,18 @@ const NormalizedEmail = Schema.String.pipe(
   Schema.brand("Email")
 )
 
-/** An ASCII address (the dot-atom form of RFC 5321, section 4.1.2). Decoding trims it and makes it lowercase. */
+const normalizedEmail = (text: string): string => {
+  const lower = text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+  const at = lower.lastIndexOf("@") + 1
+  return `${lower.slice(0, at)}${asciiDomain(lower.slice(at)) ?? lower.slice(at)}`
+}
+
+/**
+ * An ASCII address (the dot-atom form of RFC 5321, section 4.1.2). Decoding trims it, makes it lowercase, and converts an
+ * internationalized domain to ASCII, so that both of its forms are one person's.
+ */
 export const Email = Schema.transform(Schema.String.annotations(withMessage(emailMessage)), NormalizedEmail, {
-  decode: (text) => text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase()),
+  decode: normalizedEmail,
   encode: (email) => email
 }).annotations({
   ...withJsonSchema("an e-mail address", { type: "string", format: "email", maxLength: 254 }),

@@ -1,4 +1,5 @@
 import { isIP } from "node:net"
+import { asciiDomain } from "@coffer/domain/DomainNames"
 import { Email } from "@coffer/domain/Names"
 import { Array, LogLevel, Option, Record, Schema } from "effect"
 
@@ -104,7 +105,7 @@ export const address = matching(
 export const domain: Format<string> = {
   rule: "must be a list of domains such as example.com, separated by commas",
   read: (value) =>
-    Option.liftPredicate(value.toLowerCase(), (lower) =>
+    Option.liftPredicate(asciiDomain(value) ?? value, (lower) =>
       /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/.test(lower)
     )
 }

@@ -1,9 +1,9 @@
 import { actorName } from "@coffer/domain/Actor"
 import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { type SecretId, UseRuleId } from "@coffer/domain/Ids"
-import type { SecretKey } from "@coffer/domain/Names"
+import { Email, type SecretKey } from "@coffer/domain/Names"
 import { defaultTerms, type UseRule, type UseTerms } from "@coffer/domain/UseRule"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -15,6 +15,8 @@ import { secretNotFound } from "../stored/NotThere.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type StoredRule, type SubjectRow, UseRepo } from "./Repo.js"
 import { termsOf } from "./Terms.js"
+
+const decodeEmail = Schema.decodeOption(Email)
 
 const maxOfSecret = 20
 const maxOfEnvironment = 500
@@ -64,7 +66,8 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
       const found = new Map<string, SubjectRow>()
       const unknown: Array<string> = []
       for (const name of names) {
-        const subject = yield* repo.subject({ orgId: place.org.id, name, email: name.toLowerCase() })
+        const email = Option.getOrElse(decodeEmail(name), () => name)
+        const subject = yield* repo.subject({ orgId: place.org.id, name, email })
         if (subject === undefined) unknown.push(name)
         else found.set(subject.id, subject)
       }
