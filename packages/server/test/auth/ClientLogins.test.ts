@@ -7,7 +7,7 @@ import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { RequestInfo } from "@coffer/server/base/RequestInfo"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Duration, Effect, Redacted, Schema, TestClock } from "effect"
+import { Array, Clock, Duration, Effect, Redacted, Schema, TestClock } from "effect"
 import { entries, loggedIn, onDatabase, outcome, person, transaction } from "../support/Services.js"
 
 const start = Date.UTC(2026, 0, 31, 12)
@@ -110,6 +110,39 @@ describe("a login by device", () => {
       const [entry] = (yield* entries("system")).filter(({ action }) => action === "auth.verify_failed")
       assert.deepInclude(entry, { metadata: { method: "device", refused: true, machine: "adas-laptop" } })
       assert.strictEqual(yield* count("sessions"), 0)
+    }).pipe(onDatabase())
+  )
+
+  it.effect("makes room for others when too many wait: the oldest of the network that has most ends", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const own = yield* begin()
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const row = (network: number, index: number) => ({
+        id: `${network}-${index}`,
+        kind: "device",
+        secret_hash: `${network}-${index}`,
+        network: `198.51.${network}.1`,
+        state: "pending",
+        created_at: new Date(now.getTime() - 60_000 + index).toISOString(),
+        expires_at: new Date(now.getTime() + 540_000).toISOString()
+      })
+      // 403 networks of strangers, the last with more than the others.
+      const rows = Array.makeBy(403, (network) => Array.makeBy(24, (index) => row(network, index))).flat()
+      const all = [...rows, ...Array.makeBy(10_000 - 1 - rows.length, (index) => row(402, 24 + index))]
+      for (let at = 0; at < all.length; at += 1_000) {
+        yield* sql`INSERT INTO client_logins ${sql.insert(all.slice(at, at + 1_000))}`
+      }
+      const pending = Effect.map(
+        sql<{ id: string }>`SELECT id FROM client_logins WHERE state = 'pending'`,
+        (found) => new Set(found.map(({ id }) => id))
+      )
+      assert.strictEqual((yield* pending).size, 10_000)
+      const other = yield* begin("203.0.113.9")
+      const left = yield* pending
+      assert.strictEqual(left.size, 10_000)
+      assert.isFalse(left.has("402-0"))
+      for (const { user_code } of [own, other]) assert.isDefined(yield* find(user_code))
     }).pipe(onDatabase())
   )
 

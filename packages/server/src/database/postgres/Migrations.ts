@@ -17,6 +17,7 @@ import { secretDues } from "./migrations/0011_secret_dues.js"
 import { webhookIndexes } from "./migrations/0012_webhook_indexes.js"
 import { provenLogins } from "./migrations/0013_proven_logins.js"
 import { useRuleAccounts } from "./migrations/0014_use_rule_accounts.js"
+import { clientNetworks } from "./migrations/0015_client_networks.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -34,7 +35,8 @@ export const migrations: Migrations = {
   "0011_secret_dues": secretDues,
   "0012_webhook_indexes": webhookIndexes,
   "0013_proven_logins": provenLogins,
-  "0014_use_rule_accounts": useRuleAccounts
+  "0014_use_rule_accounts": useRuleAccounts,
+  "0015_client_networks": clientNetworks
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

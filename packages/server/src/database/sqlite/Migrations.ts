@@ -29,6 +29,7 @@ import { secretDues } from "./migrations/0020_secret_dues.js"
 import { webhookIndexes } from "./migrations/0021_webhook_indexes.js"
 import { provenLogins } from "./migrations/0022_proven_logins.js"
 import { useRuleAccounts } from "./migrations/0023_use_rule_accounts.js"
+import { clientNetworks } from "./migrations/0024_client_networks.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -54,7 +55,8 @@ export const migrations = {
   "0020_secret_dues": secretDues,
   "0021_webhook_indexes": webhookIndexes,
   "0022_proven_logins": provenLogins,
-  "0023_use_rule_accounts": useRuleAccounts
+  "0023_use_rule_accounts": useRuleAccounts,
+  "0024_client_networks": clientNetworks
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

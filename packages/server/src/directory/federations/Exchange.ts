@@ -3,7 +3,7 @@ import { RateLimited, Unauthorized } from "@coffer/domain/Errors"
 import { Clock, Effect, Metric, Redacted } from "effect"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
-import { UnknownAddresses } from "../login/UnknownAddresses.js"
+import { StrangersEntries } from "../login/StrangersEntries.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
 import { orgScope } from "../../database/Scopes.js"
@@ -60,7 +60,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
     const signatures = yield* Signatures
     const audit = yield* AuditLog
     const limits = yield* RateLimits
-    const unknown = yield* UnknownAddresses
+    const strangers = yield* StrangersEntries
     const { change, transaction } = yield* Database
     const { publicUrl } = yield* ServerConfig
 
@@ -82,11 +82,13 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         if (wait > 0) return limited(wait)
         yield* limits.count(failures, `${reference} ${network}`)
         yield* limits.count(allFailures, network)
-        if (refusal.account !== undefined || unknown.admits(["auth.federate"])) {
-          yield* audit.write(sourceOf(refusal), {
+        const source = sourceOf(refusal)
+        const { account } = refusal
+        const resource = { resource_type: "service_account", resource_id: account?.id ?? null } as const
+        if (strangers.admits(["auth.federate"], account && { id: account.id, source, resource })) {
+          yield* audit.write(source, {
             action: "auth.federate",
-            resource_type: "service_account",
-            resource_id: refusal.account?.id ?? null,
+            ...resource,
             metadata: { refused: true, ...refusal.metadata }
           })
         }
@@ -175,5 +177,5 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
 
     return { federate } as const
   }),
-  dependencies: [FederationsRepo.Default, Signatures.Default, RateLimits.Default, UnknownAddresses.Default]
+  dependencies: [FederationsRepo.Default, Signatures.Default, RateLimits.Default, StrangersEntries.Default]
 }) {}

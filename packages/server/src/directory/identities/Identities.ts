@@ -7,7 +7,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import type { Complete, LoggedIn } from "../login/Completed.js"
 import { AuthRepo } from "../../access/credentials/Repo.js"
 import { isOfDomain, mayLogIn } from "../login/Signup.js"
-import { UnknownAddresses } from "../login/UnknownAddresses.js"
+import { StrangersEntries } from "../login/StrangersEntries.js"
 import { Users } from "../login/Users.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
@@ -41,7 +41,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     const { change, transaction } = yield* Database
     const limits = yield* RateLimits
     const repo = yield* IdentitiesRepo
-    const unknown = yield* UnknownAddresses
+    const strangers = yield* StrangersEntries
     const users = yield* Users
     const authRepo = yield* AuthRepo
     const name = config.provider?.name ?? ""
@@ -105,7 +105,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     /** Records a refused login. Strangers could fill the log, so entries without a user are bounded. */
     const refused = Effect.fnUntraced(function* (address: string, userId: UserId | null, reason: string) {
       yield* limits.count(failures, clientNetwork((yield* RequestInfo).ip))
-      if (userId === null && !unknown.admits(["auth.verify_failed"])) return
+      if (userId === null && !strangers.admits(["auth.verify_failed"])) return
       yield* audit.write(sourceOf(userId, address), {
         action: "auth.verify_failed",
         resource_type: "user",
@@ -176,5 +176,5 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
 
     return { logIn, checkLimit, refuse, has } as const
   }),
-  dependencies: [AuthRepo.Default, IdentitiesRepo.Default, RateLimits.Default, UnknownAddresses.Default, Users.Default]
+  dependencies: [AuthRepo.Default, IdentitiesRepo.Default, RateLimits.Default, StrangersEntries.Default, Users.Default]
 }) {}

@@ -84,7 +84,10 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
     const countRefusals = <A, E, R>(effect: Effect.Effect<A, E | RateLimited, R>) =>
       Effect.tapError(effect, (error) => (error instanceof RateLimited ? Metric.increment(loginRefusals) : Effect.void))
 
-    /** Begins a login by device. Fails with RateLimited on the 31st from a client's network within 15 minutes. */
+    /**
+     * Begins a login by device. If too many wait, it ends the oldest of the network that has most. Fails with RateLimited on the
+     * 31st from a client's network within 15 minutes.
+     */
     const begin = traced("ClientLogins.begin")(
       Effect.fnUntraced(function* (publicUrl: string, machine: MachineName | null) {
         const { ip } = yield* RequestInfo
@@ -98,8 +101,9 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
             const wait = yield* limits.wait(beginnings, network)
             if (wait > 0) return yield* limited(wait)
             const millis = yield* clock
-            const { count } = yield* repo.countSince({ since: timestamp(millis - deviceMillis) })
-            if (count >= maxPending) return yield* limited(60)
+            const since = timestamp(millis - deviceMillis)
+            // Strangers of many networks cannot keep others out: they lose their own oldest logins.
+            if ((yield* repo.countSince({ since })).count >= maxPending) yield* repo.makeRoom({ since })
             yield* limits.count(beginnings, network)
             yield* repo.insertDevice({
               id,
@@ -108,6 +112,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
               mac: whole,
               machine,
               ip,
+              network,
               now: timestamp(millis),
               expiresAt: timestamp(millis + deviceMillis)
             })

@@ -56,11 +56,20 @@ export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffe
       countSince: one(CountRow)`
         SELECT count(*) AS count FROM client_logins WHERE created_at > ${"since"} AND state = 'pending'`,
 
+      /** Removes the oldest pending login of the network that has most of them. */
+      makeRoom: write`
+        DELETE FROM client_logins WHERE id = (
+          SELECT id FROM client_logins
+          WHERE state = 'pending' AND created_at > ${"since"} AND network = (
+            SELECT network FROM client_logins WHERE state = 'pending' AND created_at > ${"since"}
+            GROUP BY network ORDER BY count(*) DESC, min(created_at) LIMIT 1)
+          ORDER BY created_at, id LIMIT 1)`,
+
       insertDevice: write`
-        INSERT INTO client_logins (id, kind, secret_hash, user_code_start, user_code_mac, machine, ip_address, state,
-          created_at, expires_at)
-        VALUES (${"id"}, 'device', ${"hash"}, ${"start"}, ${"mac"}, ${"machine"}, ${"ip"}, 'pending',
-          ${"now"}, ${"expiresAt"})`,
+        INSERT INTO client_logins (id, kind, secret_hash, user_code_start, user_code_mac, machine, ip_address, network,
+          state, created_at, expires_at)
+        VALUES (${"id"}, 'device', ${"hash"}, ${"start"}, ${"mac"}, ${"machine"}, ${"ip"}, ${"network"},
+          'pending', ${"now"}, ${"expiresAt"})`,
 
       insertLoopback: write`
         INSERT INTO client_logins (id, kind, secret_hash, challenge, redirect_uri, machine, ip_address, user_id, proven_at,

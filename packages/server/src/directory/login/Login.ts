@@ -21,7 +21,7 @@ import type { Complete } from "./Completed.js"
 import { AuthRepo } from "../../access/credentials/Repo.js"
 import { Sessions } from "./Sessions.js"
 import { mayLogIn } from "./Signup.js"
-import { UnknownAddresses } from "./UnknownAddresses.js"
+import { StrangersEntries } from "./StrangersEntries.js"
 import { Users } from "./Users.js"
 import { traced } from "../../base/tracing/Traced.js"
 
@@ -57,7 +57,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const { change, clock } = yield* Database
     const ages = yield* CodeAges
     const limits = yield* RateLimits
-    const unknown = yield* UnknownAddresses
+    const strangers = yield* StrangersEntries
 
     const loginSource = (email: Email, id: string | null): AuditSource => ({
       actor: { type: "user", id, name: email },
@@ -106,7 +106,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
               now: timestamp(millis),
               expiresAt: timestamp(millis + codeMillis)
             })
-            if (user !== undefined || unknown.admits(["auth.login"])) {
+            if (user !== undefined || strangers.admits(["auth.login"])) {
               yield* audit.write(loginSource(email, user?.id ?? null), {
                 action: "auth.login",
                 resource_type: "user",
@@ -180,7 +180,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           const user = yield* repo.findUser({ email })
           if (!right || !mayLogIn(config, email, user)) {
             const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
-            if (user !== undefined || unknown.admits(actions)) {
+            if (user !== undefined || strangers.admits(actions)) {
               const about = { resource_type: "user", resource_id: user?.id ?? null } as const
               yield* audit.write(
                 loginSource(email, user?.id ?? null),
@@ -220,7 +220,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     CodeAges.Default,
     RateLimits.Default,
     Sessions.Default,
-    UnknownAddresses.Default,
+    StrangersEntries.Default,
     Users.Default
   ]
 }) {}
