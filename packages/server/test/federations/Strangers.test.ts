@@ -3,7 +3,7 @@ import { entriesAnHour } from "@coffer/server/directory/login/StrangersEntries"
 import { Effect, TestClock } from "effect"
 import { setTimeout } from "node:timers/promises"
 import { entries } from "../support/Services.js"
-import { exchange, withIssuer, world } from "./World.js"
+import { exchange, start, withIssuer, world } from "./World.js"
 
 const codeOf = (name: string, ip?: string) => Effect.map(Effect.flip(exchange("a.b.c", name, ip)), ({ code }) => code)
 
@@ -25,6 +25,20 @@ describe("strangers of many networks", () => {
         after.slice(before.length).map(({ actor, metadata }) => ({ actor, metadata })),
         [{ actor: "deploy", metadata: { attempts: 40 } }]
       )
+    }).pipe(withIssuer)
+  )
+})
+
+describe("a caller with a valid token", () => {
+  it.effect("exchanges it at most 600 times in 15 minutes for an account, from a network", () =>
+    Effect.gen(function* () {
+      const { claims, signer } = yield* world
+      const token = yield* Effect.promise(() => signer.sign({ ...claims, exp: start + 3_600 }))
+      for (let times = 0; times < 600; times++) yield* exchange(token)
+      const refused = yield* Effect.flip(exchange(token))
+      assert.strictEqual(refused.code, "RATE_LIMITED")
+      assert.match(refused.message, /^too many tokens were exchanged for this account from this address: try again in/)
+      yield* exchange(token, "acme/deploy", "198.51.100.1")
     }).pipe(withIssuer)
   )
 })

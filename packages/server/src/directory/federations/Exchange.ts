@@ -21,6 +21,8 @@ import { Signatures, type Verified } from "./Signatures.js"
 const failures: RateLimit = { kind: "federate", max: 30, window: 15 * 60_000 }
 /** Of all accounts together: a stranger can name as many as he likes. */
 const allFailures: RateLimit = { kind: "federate_all", max: 300, window: 15 * 60_000 }
+/** Tokens that an account exchanges from a network: each makes a session and an audit entry. */
+const exchanges: RateLimit = { kind: "federate_accepted", max: 600, window: 15 * 60_000 }
 const maxSubject = 500
 
 /** Tokens that were refused. An increase shows that someone tries tokens, or that an issuer changed its claims. */
@@ -37,11 +39,14 @@ const unsigned = new Unauthorized({
 const refused = (name: string, mismatches: ReadonlyArray<Mismatch>) =>
   new Unauthorized({ message: `no federation of account ${name} takes this token: ${sentenceOf(mismatches)}` })
 
-const limited = (retryAfter: number) =>
+const tooMany = (what: string) => (retryAfter: number) =>
   new RateLimited({
-    message: `too many tokens were refused from this address: try again in ${retryAfter} seconds`,
+    message: `too many tokens were ${what} from this address: try again in ${retryAfter} seconds`,
     retryAfter
   })
+
+const limited = tooMany("refused")
+const limitedExchanges = tooMany("exchanged for this account")
 
 const subjectOf = ({ sub }: Claims): string => (typeof sub === "string" ? sub.slice(0, maxSubject) : "")
 
@@ -96,8 +101,11 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
       })
 
     /** Starts a session, unless the federation or the account was removed meanwhile. */
-    const start = (account: AccountRow, federation: FederationRow, { claims }: Verified) =>
+    const start = (account: AccountRow, federation: FederationRow, { claims }: Verified, subject: string) =>
       Effect.gen(function* () {
+        const wait = yield* limits.wait(exchanges, subject)
+        if (wait > 0) return yield* limitedExchanges(wait)
+        yield* limits.count(exchanges, subject)
         const millis = yield* Clock.currentTimeMillis
         const now = timestamp(millis)
         const end = timestamp(millis + federation.ttl * 1000)
@@ -106,13 +114,13 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         if (used === undefined) return null
         const token = yield* mintToken("federated")
         const id = yield* uuidV7
-        const subject = subjectOf(claims)
+        const sub = subjectOf(claims)
         yield* repo.insertSession({
           id,
           federationId: federation.id,
           accountId: account.id,
           hash: hashToken(Redacted.value(token)),
-          subject,
+          subject: sub,
           ip: (yield* RequestInfo).ip,
           now,
           expiresAt: expires_at
@@ -122,7 +130,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
           action: "auth.federate",
           resource_type: "session",
           resource_id: id,
-          metadata: { federation: name, issuer, subject, expires_at }
+          metadata: { federation: name, issuer, subject: sub, expires_at }
         })
         return { token, expires_at }
       })
@@ -152,12 +160,17 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
             Metric.increment(exchangeFailures),
             limits.inTurn(network)(transaction(record(refusal, reference, network)))
           ).pipe(Effect.flip)
-        const wait = yield* transaction(waitOf(reference, network)).pipe(
+        const subject = `${reference} ${network}`
+        const [wait, full] = yield* transaction(
+          Effect.zip(waitOf(reference, network), limits.wait(exchanges, subject))
+        ).pipe(
+          limits.limited(exchanges, subject, limitedExchanges),
           limits.limited(failures, `${reference} ${network}`, limited),
           limits.limited(allFailures, network, limited),
           Effect.tapError(() => Metric.increment(exchangeRefusals))
         )
         if (wait > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limited(wait))
+        if (full > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limitedExchanges(full))
 
         const account = yield* repo.accountByName({ org, name })
         const verified = yield* signatures.verify(Redacted.value(token), account?.id ?? "")
@@ -170,7 +183,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         const session =
           account === undefined || checked.fitting === null
             ? null
-            : yield* change([orgScope(account.org_id)], start(account, checked.fitting, verified))
+            : yield* change([orgScope(account.org_id)], start(account, checked.fitting, verified, subject))
         return session ?? (yield* refuse(refusalOf(reference, account, verified, checked)))
       })
     )

@@ -67,7 +67,9 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
         )
       }
       if (yield* areUsable(jwks)) return
-      return yield* invalid("jwks: has a key that is neither RSA of 2048 bits or more, nor P-256, nor Ed25519")
+      return yield* invalid(
+        "jwks: has a key that is neither RSA of 2048 bits or more, nor P-256, nor Ed25519, that is not for signatures, or whose id is longer than 256 characters"
+      )
     })
 
     const create = traced("Federations.create")(

@@ -25,7 +25,19 @@ const kidOf = (key: Readonly<Record<string, unknown>>): string | null =>
 export const keyIdsOf = ({ keys }: PublicKeys): ReadonlyArray<string | null> => keys.map(kidOf)
 
 /** The members of a public key that are kept (RFC 7517, RFC 7518): a stranger's request reads no others. */
-const kept = ["kty", "use", "key_ops", "alg", "kid", "n", "e", "crv", "x", "y"]
+const kept = ["kty", "use", "alg", "kid", "n", "e", "crv", "x", "y"]
+
+/** The longest member that is kept: the modulus of an RSA key of 8,192 bits has 1,366 characters, and an id needs fewer. */
+const longest = (name: string): number => (name === "n" ? 1_400 : 256)
+
+/** Whether a key is for signatures, and what is kept of it is short text. */
+const isSoundKey = (key: Readonly<Record<string, unknown>>): boolean =>
+  kept.every((name) => {
+    const member = key[name]
+    return member === undefined || (typeof member === "string" && member.length <= longest(name))
+  }) &&
+  (key["use"] === undefined || key["use"] === "sig") &&
+  (key["key_ops"] === undefined || (Array.isArray(key["key_ops"]) && key["key_ops"].includes("verify")))
 
 /** The same keys without other members, such as certificates. */
 export const withoutOthers = ({ keys }: PublicKeys): PublicKeys => ({
@@ -87,7 +99,7 @@ const algorithmOf = ({ crv, kty }: Readonly<Record<string, unknown>>): string | 
 export const areUsable = ({ keys }: PublicKeys): Effect.Effect<boolean> =>
   Effect.every(keys, (key) => {
     const algorithm = algorithmOf(key)
-    if (algorithm === null || !isSoundRsa(key)) return Effect.succeed(false)
+    if (algorithm === null || !isSoundKey(key) || !isSoundRsa(key)) return Effect.succeed(false)
     return Effect.tryPromise(() => importJWK(key, algorithm)).pipe(
       Effect.map((imported) => !(imported instanceof Uint8Array)),
       Effect.orElseSucceed(() => false)
