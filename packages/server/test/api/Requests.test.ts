@@ -237,7 +237,8 @@ describe("the naming rules", () => {
     "@example.com",
     "a b@example.com",
     "Ada <ada@example.com>",
-    "ada@exämple.com",
+    "ada@ex\u0000mple.com",
+    "ada@exa mple.com",
     "ada@example.com,eve@example.com",
     "ada@-example.com",
     `${"a".repeat(65)}@example.com`

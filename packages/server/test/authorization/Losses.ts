@@ -94,8 +94,8 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
 /** These ask for no credential: there is nothing to take from whoever makes them. */
 const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
 
-/** These need an other side: see the tests of `use`. */
-const hasOtherSide = (path: string): boolean => /\/(use|approve|refuse)$/.test(path)
+/** This needs an other side: see the tests of `use`. */
+const hasOtherSide = (path: string): boolean => path.endsWith("/use")
 
 /** Those of backups first: each reads the whole database, which grows with every scene. */
 export const changing = endpoints

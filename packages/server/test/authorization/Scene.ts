@@ -6,8 +6,10 @@ import { AuthRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
 import { Effect, Redacted } from "effect"
+import { assert } from "vitest"
 import { freshFolder, type Json } from "../support/Program.js"
 import { email } from "../support/Services.js"
+import type { Sent } from "../support/postgres/Running.js"
 import { startWatched } from "../support/Watched.js"
 import { publicUrl } from "../federations/Signer.js"
 import {
@@ -37,8 +39,12 @@ export interface Scene {
 
 const isAction = (requires: string | undefined): requires is Action => requires !== undefined && requires in needs
 
+/** A vote needs more than what finds the request that waits for it. */
+const actionOf = ({ path, requires }: Endpoint) => (path.includes(":approval_id") ? "approval.decide" : requires)
+
 /** What a right to a call rests on. */
-export const restsOn = ({ requires }: Endpoint) => {
+export const restsOn = (endpoint: Endpoint) => {
+  const requires = actionOf(endpoint)
   const need = isAction(requires) ? needs[requires] : undefined
   return {
     role: need?.role,
@@ -57,6 +63,7 @@ const rootEmail = email("root@example.com")
 export const sceneSettings = () => ({
   SERVICE_ORG_CREATION: "superadmin",
   SERVICE_PUBLIC_URL: publicUrl,
+  SERVICE_BROKER: "1",
   BACKUP_DIR: freshFolder()
 })
 
@@ -64,6 +71,7 @@ export const sceneSettings = () => ({
 export interface Stage {
   readonly run: <A, E>(effect: Effect.Effect<A, E, Database>) => Promise<A>
   readonly do: (headers: Caller["headers"], method: string, path: string, body?: unknown) => Promise<Json>
+  readonly send: (ask: Sent) => Promise<{ readonly status: number; readonly text: string }>
 }
 
 /** Scenes on a server, set by a superadmin. */
@@ -100,6 +108,22 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
   const asRoot = (method: string, path: string, body?: unknown) => server.do(root.headers, method, path, body)
   const { id: backup_id } = await asRoot("POST", "/api/backups")
 
+  /** A request with a secret that waits for a person. */
+  const approval = async (org: string): Promise<string> => {
+    const env = `${org}/projects/webshop/envs/prod`
+    await asRoot("PUT", `${env}/secrets/SHARED`, { value: "long enough" })
+    const { api_key, id } = await asRoot("POST", `${org}/service-accounts`, { name: "agent" })
+    const subject = { subject_type: "service_account", subject_id: id, permission: "use" }
+    await asRoot("POST", `${org}/acl`, { ...subject, project_pattern: "*", env_pattern: "*" })
+    const rule = { ...useRuleBody, accounts: ["agent"], approval: "each" }
+    await asRoot("POST", `${env}/secrets/SHARED/use-rules`, rule)
+    const body = { method: "GET", url: "https://api.invalid/v1/x", secrets: ["SHARED"] }
+    const { status, text } = await server.send({ method: "POST", path: `${env}/use`, headers: machines(api_key), body })
+    assert.strictEqual(status, 409, text)
+    const { data } = await asRoot("GET", `${org}/approvals`)
+    return data[0].id
+  }
+
   /** What is on the path of a call, and what is beside it. */
   const build = async (endpoint: Endpoint): Promise<Place> => {
     const parameters = parametersOf(endpoint)
@@ -123,7 +147,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
 
     await asRoot("POST", "/api/orgs", { name: place.org_name })
     const { id: sa_id } = await asRoot("POST", `${org}/service-accounts`, { name: "bystander" })
-    if (has("project_name")) await asRoot("POST", `${org}/projects`, { name: "webshop" })
+    if (has("project_name", "approval_id")) await asRoot("POST", `${org}/projects`, { name: "webshop" })
+    if (has("approval_id")) return { ...place, ...ids, approval_id: await approval(org) }
     if (has("env_name")) {
       const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
       for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })

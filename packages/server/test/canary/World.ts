@@ -151,6 +151,7 @@ export class World {
       await make("PUT", `${secrets}/K_${key}`, { value: `second "${value}"\\ü` })
     }
     const { user_id } = await make("POST", `${at}/members`, { email: this.address(), role: "member" })
+    await make("POST", `${at}/service-accounts`, { name: useRuleBody.accounts[0] })
     const account = await make("POST", `${at}/service-accounts`, { name: "ci" })
     const rule = { subject_type: "service_account", subject_id: account.id, permission: "write" }
     const { id: rule_id } = await make("POST", `${at}/acl`, { ...rule, project_pattern: "*", env_pattern: "*" })
@@ -158,7 +159,7 @@ export class World {
     const federations = `${at}/service-accounts/${account.id}/federations`
     const { id: federation_id } = await make("POST", federations, { name: "bystander", ...federationBody })
     const useRules = `${at}/projects/${project}/envs/dev/secrets/${place.key}/use-rules`
-    const { id: use_rule_id } = await make("POST", useRules, { ...useRuleBody, accounts: ["ci"] })
+    const { id: use_rule_id } = await make("POST", useRules, useRuleBody)
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)

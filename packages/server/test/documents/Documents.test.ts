@@ -119,7 +119,7 @@ describe("what the server hands out about itself", () => {
       assert.strictEqual(answer.status, 200)
       assert.strictEqual(answer.headers.get("content-length"), String(body.length), path)
       assert.strictEqual((await answer.arrayBuffer()).byteLength, 0)
-      assert.strictEqual(answer.headers.get("cache-control"), "no-cache")
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
       assert.isNotNull(answer.headers.get("x-request-id"))
     }

@@ -131,6 +131,8 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
         ? assert.fail("the server has no database")
         : Effect.runPromise(Effect.provideService(effect, Database, found)),
 
+    send: (ask: Ask) => send(ask),
+
     /** A call that must succeed; returns its body. */
     do: async (headers: Ask["headers"], method: string, path: string, body?: unknown): Promise<Json> => {
       const answer = await send({ method, path, headers, body })

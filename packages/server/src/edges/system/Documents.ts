@@ -18,7 +18,7 @@ const document = (
 ) =>
   Effect.map(cached(Effect.all([readStaticFile(pathOf(name), contentType), headersOf])), (read) =>
     Effect.zipWith(read, NodeRequest.current, ([file, headers], request) =>
-      staticResponse(file, request.headers, { "cache-control": "no-cache", vary: "accept-encoding", ...headers })
+      staticResponse(file, request.headers, { vary: "accept-encoding", ...headers })
     )
   )
 
