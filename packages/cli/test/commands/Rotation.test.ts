@@ -359,15 +359,20 @@ describe("master-key rotate", () => {
     )
   })
 
-  it("refuses what is not there, no database, or readable by others", async () => {
+  it("refuses what does not exist or is no database, and closes a file that others can read", async () => {
     const folder = folderWithDatabase()
     const generate = { args: ["--generate"] }
     const absent = await rotate(freshFolder(), generate)
     assert.match(absent.stderr, /^coffer: there is no database at service\.db: name its file with --db\n$/)
     chmodSync(join(folder, "service.db"), 0o640)
-    assertUnchanged(folder, await rotate(folder, generate), /mode 640.*chmod 600/)
+    const opened = await rotate(folder, generate)
+    assert.strictEqual(opened.code, 0, opened.stderr)
+    assert.match(
+      opened.stderr,
+      /^coffer: warning: others could read or write service\.db \(mode 640\): its mode is 600 now\n/
+    )
+    assert.strictEqual(statSync(join(folder, "service.db")).mode & 0o777, 0o600)
     writeFileSync(join(folder, "service.db"), "text ".repeat(1000))
-    chmodSync(join(folder, "service.db"), 0o600)
     const text = await rotate(folder, generate)
     assert.deepStrictEqual([text.code, text.stdout], [1, ""])
     assert.match(text.stderr, /^coffer: .*not a database\n$/)

@@ -36,6 +36,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
 
   const webshop = () => call("POST", "/acme/projects", { name: "webshop" })
   const account = () => call("POST", "/acme/service-accounts", { name: "ci" })
+  const agent = () => call("POST", "/acme/service-accounts", { name: "agent" })
   const invite = () => call("POST", "/acme/members", { email: "grace@example.com" })
 
   const bundle = (env: string) => `/acme/projects/webshop/envs/${env}/bundle`
@@ -159,10 +160,11 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "acl grant": { before: [invite, account] },
     "acl revoke": { before: [grant] },
     "use list": { before: [stripe] },
-    "use allow": { before: [stripe] },
+    "use allow": { before: [stripe, agent] },
     "use revoke": {
       before: [
         stripe,
+        account,
         "coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ci --as-query key"
       ]
     },

@@ -137,6 +137,8 @@ it("declares an ETag for the recorded answers that have one, and for no others",
   const recorded = [...answers.matchAll(/^([A-Z]+) (\/[^ ?\n]*).*\n {2}(200|201|304) (.*)$/gm)]
   const declared = new Set<string>()
   for (const [call = "", method = "", path = "", status = "", headers = ""] of recorded) {
+    // Files of the build have one because they are files.
+    if (/^\/(openapi\.json|docs|llms(-full)?\.txt)$/.test(path)) continue
     const operations = Object.entries<Json>(document.paths).filter(([template]) =>
       new RegExp(`^${template.replace(/\{\w+\}/g, "[^/]+")}$`).test(path)
     )

