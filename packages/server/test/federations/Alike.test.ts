@@ -9,9 +9,9 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Metric, Redacted } from "effect"
 import { afterEach, vi } from "vitest"
 import { countingStatements } from "../support/FailingDriver.js"
-import { email, entries, onDatabase, person, transaction } from "../support/Services.js"
-import { Signer } from "./Signer.js"
-import { exchange, withIssuer, world } from "./World.js"
+import { account, email, entries, onDatabase, person, transaction } from "../support/Services.js"
+import { clusterFederation, clusterIssuer, podClaims, Signer } from "./Signer.js"
+import { exchange, federate, start, withIssuer, world } from "./World.js"
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -50,6 +50,57 @@ describe("the sign-in of a machine", () => {
         assert.deepStrictEqual(unknown, known, what)
         assert.strictEqual(known.verifications, what === "no token" ? 0 : 1, what)
       }
+    }).pipe(withIssuer)
+  )
+
+  it.effect("takes one verification and the same lookups, however many federations and keys an account has", () =>
+    Effect.gen(function* () {
+      yield* world
+      const [one, other, stranger] = yield* Effect.promise(() =>
+        Promise.all([Signer.make("ES256"), Signer.make("ES256", "key-2"), Signer.make("ES256")])
+      )
+      const jwks = JSON.parse(JSON.stringify({ keys: [one.publicKey, { ...one.publicKey, kid: "again" }] }))
+      for (const [name, count] of Object.entries({ none: 0, few: 1, many: 8 })) {
+        const { id } = yield* account(name)
+        for (let index = 0; index < count; index++) {
+          const uploaded = index === 7 ? JSON.parse(JSON.stringify(other.jwks)) : jwks
+          yield* federate(id, clusterIssuer, { ...clusterFederation(one, `cluster-${index}`), jwks: uploaded })
+        }
+      }
+      const sign = (by: Signer, name: string, header: object) =>
+        Effect.promise(() => by.sign(podClaims(`coffer:coffer.example.com/acme/${name}`, start), { ...header }))
+      yield* Effect.either(exchange("nonsense", "acme/none"))
+      for (const header of [{}, { kid: undefined }, { kid: "nobody's" }]) {
+        yield* Effect.either(exchange(yield* sign(stranger, "none", header), "acme/none"))
+        for (const name of ["none", "few", "many"]) {
+          const work = yield* workOf(exchange(yield* sign(stranger, name, header), `acme/${name}`))
+          assert.deepStrictEqual(work, { statements: work.statements, verifications: 1 }, name)
+          const none = yield* workOf(exchange(yield* sign(stranger, "none", header), "acme/none"))
+          assert.deepStrictEqual(work, none, `${name} ${JSON.stringify(header)}`)
+        }
+      }
+      const taken = yield* workOf(exchange(yield* sign(one, "many", {}), "acme/many"))
+      assert.strictEqual(taken.verifications, 1)
+      yield* exchange(yield* sign(one, "many", {}), "acme/many")
+      yield* exchange(yield* sign(other, "many", {}), "acme/many")
+      yield* exchange(yield* sign(one, "few", { kid: undefined }), "acme/few")
+    }).pipe(withIssuer)
+  )
+
+  it.effect("is by a key that its id tells: no federation gets another key of the same id", () =>
+    Effect.gen(function* () {
+      const { bot } = yield* world
+      const signers = yield* Effect.promise(() => Promise.all([Signer.make("ES256"), Signer.make("ES256")]))
+      const keys = signers.map(({ publicKey }) => publicKey)
+      const upload = (name: string, jwks: object, issuer = clusterIssuer) =>
+        Effect.map(Effect.either(federate(bot.id, issuer, { name, jwks: JSON.parse(JSON.stringify(jwks)) })), (made) =>
+          made._tag === "Left" ? made.left.code : "made"
+        )
+      assert.strictEqual(yield* upload("both", { keys }), "CONFLICT")
+      assert.strictEqual(yield* upload("first", { keys: keys.slice(0, 1) }), "made")
+      assert.strictEqual(yield* upload("second", { keys: keys.slice(1) }), "CONFLICT")
+      assert.strictEqual(yield* upload("same", { keys: keys.slice(0, 1) }), "made")
+      assert.strictEqual(yield* upload("elsewhere", { keys: keys.slice(1) }, "https://other.example.com"), "made")
     }).pipe(withIssuer)
   )
 

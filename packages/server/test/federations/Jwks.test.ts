@@ -1,4 +1,4 @@
-import { areUsable, parseKeySet, withoutOthers } from "@coffer/server/directory/federations/Jwks"
+import { areUsable, keysOf, parseKeySet } from "@coffer/server/directory/federations/Jwks"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { generateKeyPairSync, type JsonWebKey } from "node:crypto"
@@ -42,6 +42,8 @@ describe("the keys that are stored", () => {
       { kid: "x".repeat(257) },
       { kid: 1 },
       { kid: ["x"] },
+      { kid: "x\u0000" },
+      { kid: "x\ud800" },
       { alg: "x".repeat(257) },
       { x: "x".repeat(257) },
       { use: "enc" },
@@ -60,15 +62,20 @@ describe("the keys that are stored", () => {
     }
   })
 
-  it("have the members that verification reads, and no others, whatever was uploaded", () => {
+  it("have the members of their thumbprint, and no others, whatever was uploaded", () => {
+    const jwk = JSON.stringify({ e: sound.e, kty: sound.kty, n: sound.n })
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.anything()), (others) => {
-        const [key = {}] = withoutOthers({ keys: [{ ...others, ...sound }] }).keys
-        for (const name of Object.keys(key)) {
-          assert.include(["kty", "use", "alg", "kid", "n", "e", "crv", "x", "y"], name)
-        }
-        assert.deepInclude(key, sound)
+      fc.property(fc.dictionary(fc.string(), fc.anything()), ({ alg: _, key_ops: __, use: ___, ...others }) => {
+        assert.deepStrictEqual(keysOf({ keys: [{ ...others, ...sound }] }), [{ kid: "sound", alg: "RS256", jwk }])
       })
     )
+  })
+
+  it("are for tokens of one algorithm, or of none", () => {
+    const algOf = (more: object) => keysOf({ keys: [{ ...sound, ...more }] })[0]?.alg
+    assert.strictEqual(algOf({ alg: "RS256", use: "sig" }), "RS256")
+    for (const other of [{ alg: "RS512" }, { alg: 1 }, { use: "enc" }, { key_ops: ["encrypt"] }]) {
+      assert.isNull(algOf(other), JSON.stringify(other))
+    }
   })
 })

@@ -27,6 +27,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   due_mails: none,
   environments: ofOrganization,
   federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },
+  federation_keys: ofOrganization,
   federations: ofOrganization,
   identities: { scopes: ["address", "user"] },
   key_sessions: { scopes: ["org"], alone: RegExp(expired("key_sessions")) },

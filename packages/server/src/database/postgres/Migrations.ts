@@ -18,6 +18,7 @@ import { webhookIndexes } from "./migrations/0012_webhook_indexes.js"
 import { provenLogins } from "./migrations/0013_proven_logins.js"
 import { useRuleAccounts } from "./migrations/0014_use_rule_accounts.js"
 import { clientNetworks } from "./migrations/0015_client_networks.js"
+import { federationKeys } from "./migrations/0016_federation_keys.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -36,7 +37,8 @@ export const migrations: Migrations = {
   "0012_webhook_indexes": webhookIndexes,
   "0013_proven_logins": provenLogins,
   "0014_use_rule_accounts": useRuleAccounts,
-  "0015_client_networks": clientNetworks
+  "0015_client_networks": clientNetworks,
+  "0016_federation_keys": federationKeys
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -30,6 +30,7 @@ import { webhookIndexes } from "./migrations/0021_webhook_indexes.js"
 import { provenLogins } from "./migrations/0022_proven_logins.js"
 import { useRuleAccounts } from "./migrations/0023_use_rule_accounts.js"
 import { clientNetworks } from "./migrations/0024_client_networks.js"
+import { federationKeys } from "./migrations/0025_federation_keys.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -56,7 +57,8 @@ export const migrations = {
   "0021_webhook_indexes": webhookIndexes,
   "0022_proven_logins": provenLogins,
   "0023_use_rule_accounts": useRuleAccounts,
-  "0024_client_networks": clientNetworks
+  "0024_client_networks": clientNetworks,
+  "0025_federation_keys": federationKeys
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

@@ -1,10 +1,10 @@
 import { actorName } from "@coffer/domain/Actor"
 import { audienceOf } from "@coffer/domain/Claims"
 import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
-import { type Conditions, defaultMaxAge, defaultTtl, type Federation, PublicKeys } from "@coffer/domain/Federation"
+import { type Conditions, defaultMaxAge, defaultTtl, type Federation, type PublicKeys } from "@coffer/domain/Federation"
 import { FederationId, type ServiceAccountId } from "@coffer/domain/Ids"
 import type { FederationName } from "@coffer/domain/Names"
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -14,7 +14,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { OrganizationsRepo } from "../organizations/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { IssuerKeys } from "./IssuerKeys.js"
-import { areUsable, keyIdsOf, withoutOthers } from "./Jwks.js"
+import { areUsable, keysOf } from "./Jwks.js"
 import { conditionsOf, type FederationRow, FederationsRepo } from "./Repo.js"
 
 const maxFederations = 20
@@ -29,7 +29,11 @@ export interface NewFederation {
   readonly expires_at?: string
 }
 
-const decodeKeys = Schema.decode(Schema.parseJson(PublicKeys))
+/** A token is verified once, whatever an account has: its key must be clear from its id. */
+const sameId = (kid: string | null) =>
+  new Conflict({
+    message: `jwks: two different keys of this issuer and account have ${kid === null ? "no id" : `the id ${kid}`}: give each an id of its own, or revoke the other federation first`
+  })
 
 const invalid = (message: string) => new ValidationError({ message })
 
@@ -45,8 +49,7 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
     const federation = (row: FederationRow): Effect.Effect<Federation> =>
       Effect.gen(function* () {
         const { has_keys, ...fields } = row
-        const jwks = has_keys === 0 ? null : ((yield* repo.keysOf({ id: row.id }))?.jwks ?? null)
-        const key_ids = jwks === null ? null : keyIdsOf(yield* Effect.orDie(decodeKeys(jwks)))
+        const key_ids = has_keys === 0 ? null : (yield* repo.keyIdsOf({ id: row.id })).map(({ kid }) => kid)
         return { ...fields, conditions: yield* conditionsOf(row), key_ids }
       })
 
@@ -68,7 +71,7 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
       }
       if (yield* areUsable(jwks)) return
       return yield* invalid(
-        "jwks: has a key that is neither RSA of 2048 bits or more, nor P-256, nor Ed25519, that is not for signatures, or whose id is longer than 256 characters"
+        "jwks: has a key that is neither RSA of 2048 bits or more, nor P-256, nor Ed25519, that is not for signatures, or whose id is longer than 256 characters or has control characters"
       )
     })
 
@@ -95,13 +98,14 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
         if ((yield* repo.findNamed({ accountId, name })) !== undefined) {
           return yield* new Conflict({ message: `the federation name ${name} is in use: choose another` })
         }
+        const keys = jwks === undefined ? null : keysOf(jwks)
         const made: Federation = {
           id: FederationId.make(yield* uuidV7),
           name,
           issuer,
           audience: audienceOf(publicUrl, place.org.name, account.name),
           conditions,
-          key_ids: jwks === undefined ? null : keyIdsOf(jwks),
+          key_ids: keys === null ? null : keys.map(({ kid }) => kid),
           max_age,
           ttl,
           expires_at,
@@ -116,7 +120,6 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
           name,
           issuer,
           audience: made.audience,
-          jwks: jwks === undefined ? null : JSON.stringify(withoutOthers(jwks)),
           conditions: JSON.stringify(conditions),
           maxAge: max_age,
           ttl,
@@ -124,6 +127,9 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
           createdBy: made.created_by,
           now: made.created_at
         })
+        yield* repo.insertKeys((keys ?? []).map((key, position) => ({ federation_id: made.id, position, ...key })))
+        const ambiguous = yield* repo.ambiguousKey({ accountId, issuer, id: made.id, now: made.created_at })
+        if (ambiguous !== undefined) return yield* sameId(ambiguous.kid)
         yield* audit.write(sourceOf(place), {
           action: "federation.create",
           resource_type: "federation",

@@ -1,48 +1,73 @@
 import type { PublicKeys } from "@coffer/domain/Federation"
 import { Effect, Either, Schema } from "effect"
-import {
-  compactVerify,
-  type CompactVerifyGetKey,
-  createLocalJWKSet,
-  decodeJwt,
-  decodeProtectedHeader,
-  importJWK
-} from "jose"
+import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK } from "jose"
 
 /** Never `none`, nor HMAC: their tokens anyone could make who has the public keys. */
-export const algorithms = ["RS256", "ES256", "EdDSA"]
+const Algorithm = Schema.Literal("RS256", "ES256", "EdDSA")
+export type Algorithm = typeof Algorithm.Type
+const isAlgorithm = Schema.is(Algorithm)
 
-/** A key set for the verification of tokens. It knows only its own keys: a token's `jku`, `x5u` and `jwk` are not read. */
+type Members = Readonly<Record<string, unknown>>
+
+/** A public key, for tokens that name its id. */
+export interface Key {
+  readonly kid: string | null
+  /** The algorithm of the tokens that it verifies; null: it is for something else. */
+  readonly alg: Algorithm | null
+  /** JSON of the members that its thumbprint is made of (RFC 7638): equal keys are equal text. */
+  readonly jwk: string
+}
+
+/** The keys of an issuer. */
 export interface KeySet {
-  readonly find: CompactVerifyGetKey
+  /** Returns the only key that may be the one of a token; null if there is none, or more than one. */
+  readonly find: (kid: string | undefined, alg: Algorithm) => string | null
   /** Whether a key may be the one that a token names. */
   readonly has: (kid: string | undefined) => boolean
 }
 
-const kidOf = (key: Readonly<Record<string, unknown>>): string | null =>
-  typeof key["kid"] === "string" ? key["kid"] : null
+const algorithmOf = ({ crv, kty }: Members): Algorithm | null => {
+  if (kty === "RSA") return "RS256"
+  if (kty === "EC" && crv === "P-256") return "ES256"
+  return kty === "OKP" && crv === "Ed25519" ? "EdDSA" : null
+}
 
-export const keyIdsOf = ({ keys }: PublicKeys): ReadonlyArray<string | null> => keys.map(kidOf)
+const isForSignatures = ({ key_ops, use }: Members): boolean =>
+  (use === undefined || use === "sig") &&
+  (key_ops === undefined || (Array.isArray(key_ops) && key_ops.includes("verify")))
 
-/** The members of a public key that are kept (RFC 7517, RFC 7518): a stranger's request reads no others. */
-const kept = ["kty", "use", "alg", "kid", "n", "e", "crv", "x", "y"]
+const thumbprintOf = ({ crv, e, kty, n, x, y }: Members): Members => {
+  if (kty === "RSA") return { e, kty, n }
+  return kty === "EC" ? { crv, kty, x, y } : { crv, kty, x }
+}
 
-/** The longest member that is kept: the modulus of an RSA key of 8,192 bits has 1,366 characters, and an id needs fewer. */
+const keyOf = (key: Members): Key => {
+  const algorithm = isForSignatures(key) ? algorithmOf(key) : null
+  return {
+    kid: typeof key["kid"] === "string" ? key["kid"] : null,
+    alg: key["alg"] === undefined || key["alg"] === algorithm ? algorithm : null,
+    jwk: JSON.stringify(thumbprintOf(key))
+  }
+}
+
+/** What is stored of uploaded keys: a stranger's request reads no other members. */
+export const keysOf = ({ keys }: PublicKeys): ReadonlyArray<Key> => keys.map(keyOf)
+
+/** The members of a public key that are read (RFC 7517, RFC 7518). */
+const read = ["kty", "use", "alg", "kid", "n", "e", "crv", "x", "y"]
+
+/** The longest member that is read: the modulus of an RSA key of 8,192 bits has 1,366 characters, and an id needs fewer. */
 const longest = (name: string): number => (name === "n" ? 1_400 : 256)
 
-/** Whether a key is for signatures, and what is kept of it is short text. */
-const isSoundKey = (key: Readonly<Record<string, unknown>>): boolean =>
-  kept.every((name) => {
-    const member = key[name]
-    return member === undefined || (typeof member === "string" && member.length <= longest(name))
-  }) &&
-  (key["use"] === undefined || key["use"] === "sig") &&
-  (key["key_ops"] === undefined || (Array.isArray(key["key_ops"]) && key["key_ops"].includes("verify")))
+/** Whether text can be stored: PostgreSQL has no NUL, and neither engine half of a surrogate pair. */
+const isStorable = (text: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(text)
 
-/** The same keys without other members, such as certificates. */
-export const withoutOthers = ({ keys }: PublicKeys): PublicKeys => ({
-  keys: keys.map((key) => Object.fromEntries(Object.entries(key).filter(([name]) => kept.includes(name))))
-})
+/** Whether a key is for signatures, and what is read of it is short text. */
+const isSoundKey = (key: Members): boolean =>
+  read.every((name) => {
+    const member = key[name]
+    return member === undefined || (typeof member === "string" && member.length <= longest(name) && isStorable(member))
+  }) && isForSignatures(key)
 
 const minModulusBits = 2_048
 /** Verification takes time by the square of the modulus. */
@@ -58,7 +83,7 @@ const numberIn = (text: unknown): bigint =>
  * Whether an RSA key can verify signatures: an odd exponent from 3 to 2^32 and a modulus of 2,048 to 8,192 bits (NIST SP
  * 800-131A, FIPS 186-5). With the exponent 1 anybody can sign; an even one has no inverse.
  */
-const isSoundRsa = ({ e, kty, n }: Readonly<Record<string, unknown>>): boolean => {
+const isSoundRsa = ({ e, kty, n }: Members): boolean => {
   if (kty !== "RSA") return true
   const exponent = numberIn(e)
   const bits = numberIn(n).toString(2).length
@@ -71,29 +96,18 @@ const KeySetJson = Schema.Struct({ keys: Schema.Array(Schema.Record({ key: Schem
 
 /** Parses a JWK Set. Keys for other algorithms than those of tokens are left out. */
 export const parseKeySet = (text: string): Either.Either<KeySet, unknown> =>
-  Either.flatMap(Schema.decodeUnknownEither(Schema.parseJson(KeySetJson))(text), ({ keys }) =>
-    Either.try((): KeySet => {
-      const known = keys.flatMap((key) => {
-        const { kty } = key
-        if (!isSoundRsa(key)) return []
-        return kty === "RSA" || kty === "EC" || kty === "OKP" ? [{ ...key, kty }] : []
-      })
-      const ids = new Set(known.map(kidOf))
-      return { find: createLocalJWKSet({ keys: known }), has: (kid) => kid === undefined || ids.has(kid) }
-    })
-  )
-
-/** The same keys for tokens of any id. */
-export const withoutIds = ({ find }: KeySet): KeySet => ({
-  find: ({ kid: _, ...header }, token) => find(header, token),
-  has: () => true
-})
-
-const algorithmOf = ({ crv, kty }: Readonly<Record<string, unknown>>): string | null => {
-  if (kty === "RSA") return "RS256"
-  if (kty === "EC" && crv === "P-256") return "ES256"
-  return kty === "OKP" && crv === "Ed25519" ? "EdDSA" : null
-}
+  Either.map(Schema.decodeUnknownEither(Schema.parseJson(KeySetJson))(text), ({ keys }): KeySet => {
+    const known = keys.filter(isSoundRsa).map(keyOf)
+    const ids = new Set(known.map(({ kid }) => kid))
+    return {
+      find: (kid, alg) => {
+        const fitting = known.filter((key) => key.alg === alg && (kid === undefined || key.kid === kid))
+        const [only, ...others] = new Set(fitting.map(({ jwk }) => jwk))
+        return only === undefined || others.length > 0 ? null : only
+      },
+      has: (kid) => kid === undefined || ids.has(kid)
+    }
+  })
 
 /** Whether tokens can be verified with each of the keys. */
 export const areUsable = ({ keys }: PublicKeys): Effect.Effect<boolean> =>
@@ -106,29 +120,35 @@ export const areUsable = ({ keys }: PublicKeys): Effect.Effect<boolean> =>
     )
   })
 
-/** What a token says of itself before anything of it is verified. */
+/** What a token says of itself before anything of it is verified. Its `jku`, `x5u` and `jwk` are not read. */
 export interface Unverified {
-  readonly issuer: string | null
+  readonly alg: Algorithm
+  readonly issuer: string
   readonly kid: string | undefined
 }
 
-export const unverified = (token: string): Unverified => {
+/** Returns null for a token that no key verifies. */
+export const unverified = (token: string): Unverified | null => {
   // Libraries also take a signature with padding, of which there would be several spellings.
-  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return { issuer: null, kid: undefined }
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null
   const parts = Either.try(() => ({ claims: decodeJwt(token), header: decodeProtectedHeader(token) }))
-  if (Either.isLeft(parts)) return { issuer: null, kid: undefined }
-  const { claims, header } = parts.right
-  return {
-    issuer: typeof claims.iss === "string" ? claims.iss : null,
-    kid: typeof header.kid === "string" ? header.kid : undefined
-  }
+  if (Either.isLeft(parts)) return null
+  const { alg } = parts.right.header
+  const issuer: unknown = parts.right.claims.iss
+  const kid = typeof parts.right.header.kid === "string" ? parts.right.header.kid : undefined
+  return isAlgorithm(alg) && typeof issuer === "string" && isStorable(`${issuer} ${kid ?? ""}`)
+    ? { alg, issuer, kid }
+    : null
 }
 
-const ClaimsJson = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+const ObjectJson = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+const decodeObject = Schema.decodeUnknown(ObjectJson)
 
-/** Verifies the signature. Returns the claims, unchecked, or null. */
-export const verify = (token: string, keys: KeySet): Effect.Effect<Readonly<Record<string, unknown>> | null> =>
-  Effect.tryPromise(() => compactVerify(token, keys.find, { algorithms })).pipe(
-    Effect.flatMap(({ payload }) => Schema.decodeUnknown(ClaimsJson)(Buffer.from(payload).toString("utf8"))),
-    Effect.orElseSucceed(() => null)
-  )
+/** Verifies the signature by a key. Returns the claims, unchecked, or null. */
+export const verify = (token: string, jwk: string, alg: Algorithm): Effect.Effect<Members | null> =>
+  Effect.gen(function* () {
+    const members = yield* Effect.filterOrFail(decodeObject(jwk), isSoundRsa)
+    const key = yield* Effect.tryPromise(() => importJWK(members, alg))
+    const { payload } = yield* Effect.tryPromise(() => compactVerify(token, key, { algorithms: [alg] }))
+    return yield* decodeObject(Buffer.from(payload).toString("utf8"))
+  }).pipe(Effect.orElseSucceed(() => null))

@@ -21,7 +21,8 @@ const FederationRow = Schema.Struct({
 })
 export type FederationRow = typeof FederationRow.Type
 
-const KeysRow = Schema.Struct({ jwks: Schema.NullOr(Schema.String) })
+const KeyRow = Schema.Struct({ jwk: Schema.String })
+const KeyIdRow = Schema.Struct({ kid: Schema.NullOr(Schema.String) })
 
 const decodeConditions = Schema.decode(Schema.parseJson(Conditions))
 
@@ -35,8 +36,19 @@ const IdRow = Schema.Struct({ id: FederationId })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 const federations = sql`
-  SELECT id, name, issuer, audience, CASE WHEN jwks IS NULL THEN 0 ELSE 1 END AS has_keys, conditions, max_age, ttl, expires_at, created_by, created_at, last_used_at
+  SELECT id, name, issuer, audience, 
+    CASE WHEN EXISTS (SELECT 1 FROM federation_keys k WHERE k.federation_id = federations.id) THEN 1 ELSE 0 END AS has_keys,
+    conditions, max_age, ttl, expires_at, created_by, created_at, last_used_at
   FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`
+
+/** Federations that have not expired. */
+const ofIssuer = sql`issuer = ${"issuer"} AND (expires_at IS NULL OR expires_at > ${"now"})`
+
+/** The uploaded keys of an account for the tokens of an issuer with an algorithm. */
+const keys = sql`
+  SELECT k.jwk AS jwk FROM federations
+  JOIN federation_keys k ON k.federation_id = federations.id AND k.alg = ${"alg"}
+  WHERE service_account_id = ${"accountId"} AND removed_at IS NULL AND ${ofIssuer}`
 
 const accounts = sql`
   SELECT a.id AS id, a.name AS name, a.org_id AS org_id FROM service_accounts a
@@ -45,7 +57,7 @@ const accounts = sql`
 
 export class FederationsRepo extends Effect.Service<FederationsRepo>()("@coffer/server/FederationsRepo", {
   effect: Effect.gen(function* () {
-    const { all, first, one, returning, write } = yield* query
+    const { all, first, insert, one, returning, write } = yield* query
 
     return {
       findAccount: first(AccountRow)`${accounts} AND a.org_id = ${"orgId"} AND a.id = ${"id"}`,
@@ -58,20 +70,43 @@ export class FederationsRepo extends Effect.Service<FederationsRepo>()("@coffer/
 
       findNamed: first(FederationRow)`${federations} AND name = ${"name"}`,
 
-      /** The federations of an account that take tokens of an issuer now. */
-      ofIssuer: all(FederationRow)`
-        ${federations} AND issuer = ${"issuer"} AND (expires_at IS NULL OR expires_at > ${"now"}) ORDER BY name`,
+      /**
+       * The different keys that a token may be signed with, two at most, and from 20 rows at most: strangers ask for them. 20
+       * are one for each federation of an account.
+       */
+      keysNamed: all(KeyRow)`
+        SELECT DISTINCT jwk FROM (${keys} AND k.kid = ${"kid"} LIMIT 20) candidates LIMIT 2`,
 
-      /** The keys of a federation, which never change. */
-      keysOf: first(KeysRow)`SELECT jwks FROM federations WHERE id = ${"id"}`,
+      /** The same for a token that does not name its key. */
+      keysUnnamed: all(KeyRow)`SELECT DISTINCT jwk FROM (${keys} LIMIT 20) candidates LIMIT 2`,
+
+      /** The federations that take tokens of an issuer now, those with keys of their own only if they have the given one. */
+      ofKey: all(FederationRow)`
+        ${federations} AND ${ofIssuer} AND (
+          NOT EXISTS (SELECT 1 FROM federation_keys k WHERE k.federation_id = federations.id)
+          OR EXISTS (SELECT 1 FROM federation_keys k
+            WHERE k.federation_id = federations.id AND k.alg = ${"alg"} AND k.jwk = ${"jwk"}))
+        ORDER BY name`,
+
+      keyIdsOf: all(KeyIdRow)`SELECT kid FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`,
+
+      insertKeys: insert("federation_keys", ["federation_id", "position", "kid", "alg", "jwk"]),
+
+      /** A key of a federation whose id another key of the account's federations with the issuer has. */
+      ambiguousKey: first(KeyIdRow)`
+        SELECT k.kid AS kid FROM federation_keys own
+        JOIN federations ON service_account_id = ${"accountId"} AND removed_at IS NULL AND ${ofIssuer}
+        JOIN federation_keys k ON k.federation_id = federations.id
+          AND k.kid IS NOT DISTINCT FROM own.kid AND k.alg = own.alg AND k.jwk <> own.jwk
+        WHERE own.federation_id = ${"id"} LIMIT 1`,
 
       count: one(CountRow)`
         SELECT count(*) AS count FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`,
 
       insert: write`
-        INSERT INTO federations (id, service_account_id, org_id, name, issuer, audience, jwks, conditions, max_age, ttl,
+        INSERT INTO federations (id, service_account_id, org_id, name, issuer, audience, conditions, max_age, ttl,
           expires_at, created_by, created_at)
-        VALUES (${"id"}, ${"accountId"}, ${"orgId"}, ${"name"}, ${"issuer"}, ${"audience"}, ${"jwks"}, ${"conditions"},
+        VALUES (${"id"}, ${"accountId"}, ${"orgId"}, ${"name"}, ${"issuer"}, ${"audience"}, ${"conditions"},
           ${"maxAge"}, ${"ttl"}, ${"expiresAt"}, ${"createdBy"}, ${"now"})`,
 
       remove: write`UPDATE federations SET removed_at = ${"now"} WHERE id = ${"id"}`,
