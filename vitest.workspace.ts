@@ -26,7 +26,7 @@ const onBoth = [
   "dues/Dues",
   "environments/Environments",
   "fairness/Database",
-  "federations/Exchange",
+  "federations/{Alike,Exchange}",
   "history/{Destroy,Races,Revert}",
   "limits/Attempts",
   "members/Invitations",
