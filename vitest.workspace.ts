@@ -19,7 +19,7 @@ const ofPostgres = "test/postgres/**/*.test.ts"
 const onBoth = [
   "access/Access",
   "api/{Client,Connections}",
-  "audit/{AuditLog,Breaks,Flush,Reach}",
+  "audit/{AuditIndex,AuditLog,Breaks,Flush,Reach}",
   "auth/{ClientLogins,LastUse}",
   "database/Port",
   "declared/Declared",

@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { Access } from "./access/Access.js"
 import { AclHttp } from "./directory/acl/Http.js"
 import { AuditLog } from "./audit/AuditLog.js"
+import { AuditIndexJob } from "./audit/IndexJob.js"
 import { AuditStreamJob } from "./audit/StreamJob.js"
 import { AuditHttp } from "./edges/trail/Http.js"
 import { AuthHttp } from "./directory/AuthHttp.js"
@@ -111,8 +112,8 @@ const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.provide(MetricsLive),
     Layer.provide(Access.Default),
     Layer.provide([AuditLog.Default, Mailer.Default, WrapBudget.Default]),
-    // Released after the audit queue is flushed, so that the stream contains all of its entries.
-    Layer.provide(AuditStreamJob),
+    // Released after the audit queue is flushed, so that the index and the stream contains all of its entries.
+    Layer.provide([AuditStreamJob, AuditIndexJob]),
     Layer.provide(InstanceLive),
     // Before the first write of this server, and until its last.
     Layer.provide([HeartbeatLive, ClockCheckLive])

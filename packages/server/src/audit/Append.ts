@@ -64,7 +64,8 @@ export const makeAppend = (repo: AuditRepo, key: KeyObject, failing: ReadonlySet
     const current = timestamp(end.millis ?? millis)
     // Time must not go back in a log, but only an authentic head is trusted with its time.
     const created_at = isBroken || end.head === null || end.head.created_at < current ? current : end.head.created_at
-    let seq = Math.max(end.last?.seq ?? 0, 0)
+    const before = Math.max(end.last?.seq ?? 0, 0)
+    let seq = before
     let chain = end.last?.chain ?? genesis
     const linked = (entry: Draft): LinkedEntry => {
       const stamp = { seq: ++seq, created_at }
@@ -73,8 +74,8 @@ export const makeAppend = (repo: AuditRepo, key: KeyObject, failing: ReadonlySet
       return { entry, stamp, chain }
     }
     const entries = (isBroken ? [breakEntry(log, end, millis), ...drafts] : drafts).map(linked)
-    yield* repo.post(yield* repo.insert(entries))
-    yield* repo.count(entries.map(({ entry }) => entry))
+    if (isBroken) yield* repo.setIndexed({ log, seq: before })
+    yield* repo.insert(entries)
     const head = { log, seq, chain, created_at }
     yield* repo.setHead({ ...head, mac: headMac(key, head) })
     const found: Break | null = isBroken ? { head: end.head, last: end.last, log, seq: seq - drafts.length } : null

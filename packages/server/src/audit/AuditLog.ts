@@ -8,6 +8,7 @@ import { missingEntry } from "./Append.js"
 import { type AuditEvent, type AuditSource, entryGroup, type EntryGroup, logOf, systemLog } from "./AuditEvent.js"
 import { groupAppends, type Lost } from "./GroupAppends.js"
 import { makePending } from "./Pending.js"
+import { AuditIndex } from "./AuditIndex.js"
 import { AuditRepo } from "./Repo.js"
 
 /** Rolls back the entry of a readiness check. */
@@ -228,5 +229,5 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       queued: Effect.sync(pending.size)
     } as const
   }),
-  dependencies: [AuditRepo.Default]
+  dependencies: [AuditRepo.Default, AuditIndex.Default]
 }) {}

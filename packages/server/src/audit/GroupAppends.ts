@@ -6,6 +6,7 @@ import { OutcomeUnknown } from "../database/Unavailable.js"
 import { Instance } from "../keys/Instance.js"
 import { type Break, makeAppend } from "./Append.js"
 import { countEntries, type EntryGroup, joinGroups, logOf } from "./AuditEvent.js"
+import { AuditIndex } from "./AuditIndex.js"
 import { AuditRepo } from "./Repo.js"
 
 /** Entries that could not be appended. */
@@ -29,6 +30,7 @@ export const auditFailures = Metric.counter("coffer_audit_failures_total", { inc
 export const groupAppends = Effect.gen(function* () {
   const { transaction } = yield* Database
   const repo = yield* AuditRepo
+  const index = yield* AuditIndex
   const { auditKey } = yield* Instance
   /** The logs whose last append failed. */
   const failing = new Set<string>()
@@ -46,7 +48,7 @@ export const groupAppends = Effect.gen(function* () {
 
   /** Appends to one log in a savepoint of the open transaction. */
   const appendGroup = (log: string, { drafts, millis }: EntryGroup) =>
-    transaction(append(log, drafts, millis)).pipe(
+    transaction(Effect.zipLeft(append(log, drafts, millis), index.noteAppend(log))).pipe(
       Effect.flatMap((found) => (found === null ? Effect.void : reportBreak(found))),
       Effect.sandbox,
       Effect.either

@@ -64,7 +64,7 @@ export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>)
 }
 
 /** Row counts of the prepared INSERT statements, largest first. */
-const rowsAtOnce = [16, 4, 2, 1]
+const rowsAtOnce = [64, 16, 4, 1]
 
 type Run<Name extends string, A, R> = (values: Values<Name>) => Effect.Effect<A, never, R>
 

@@ -4,6 +4,7 @@ import type { Actor } from "@coffer/domain/Actor"
 import { SessionId, type UserId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/directory/acl/Acl"
+import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Trail } from "@coffer/server/edges/trail/Trail"
 import { Authenticator } from "@coffer/server/access/Authenticator"
@@ -57,7 +58,7 @@ const everything = Layer.mergeAll(
 ).pipe(
   Layer.provide(Mailer.Default),
   Layer.provideMerge(Access.Default),
-  Layer.provideMerge(Layer.merge(AuditLog.Default, WrapBudget.Default)),
+  Layer.provideMerge(Layer.mergeAll(AuditLog.Default, AuditIndex.Default, WrapBudget.Default)),
   Layer.provideMerge(InstanceLive)
 )
 

@@ -101,6 +101,7 @@ const addEntries = (path: string, log: string): void => {
       "INSERT INTO audit_heads (log, seq, chain, created_at, mac) VALUES (?, 1000000, printf('%064d', 1000000), ?, '')"
     )
     .run(log, at)
+  database.prepare("INSERT INTO audit_indexed (log, seq) VALUES (?, 1000000)").run(log)
   database.pragma("wal_checkpoint(TRUNCATE)")
   database.close()
 }

@@ -57,6 +57,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   audit_counters: none,
   audit_entries: none,
   audit_heads: none,
+  audit_indexed: none,
   audit_place_counters: none,
   audit_place_keys: none,
   audit_places: none,

@@ -10,6 +10,7 @@ import { Email, EnvName, OrgName, ProjectName, SecretKey, ServiceAccountName } f
 import type { BundleFormat, SecretKind } from "@coffer/domain/Secret"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import { Access } from "@coffer/server/access/Access"
+import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Authenticator } from "@coffer/server/access/Authenticator"
 import { ClientLogins } from "@coffer/server/directory/login/ClientLogins"
@@ -176,7 +177,7 @@ const services = Layer.mergeAll(
   AuthRepo.Default
 ).pipe(
   Layer.provideMerge(Access.Default),
-  Layer.provideMerge(Layer.merge(AuditLog.Default, MailerDouble)),
+  Layer.provideMerge(Layer.mergeAll(AuditLog.Default, AuditIndex.Default, MailerDouble)),
   Layer.provideMerge(Layer.mergeAll(InstanceLive, WrapBudget.Default))
 )
 

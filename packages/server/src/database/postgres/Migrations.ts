@@ -19,6 +19,7 @@ import { provenLogins } from "./migrations/0013_proven_logins.js"
 import { useRuleAccounts } from "./migrations/0014_use_rule_accounts.js"
 import { clientNetworks } from "./migrations/0015_client_networks.js"
 import { federationKeys } from "./migrations/0016_federation_keys.js"
+import { auditIndex } from "./migrations/0017_audit_index.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** Every migration with its statements, in order. A test compares this record with the folder. */
@@ -38,7 +39,8 @@ export const migrations: Migrations = {
   "0013_proven_logins": provenLogins,
   "0014_use_rule_accounts": useRuleAccounts,
   "0015_client_networks": clientNetworks,
-  "0016_federation_keys": federationKeys
+  "0016_federation_keys": federationKeys,
+  "0017_audit_index": auditIndex
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

@@ -31,6 +31,7 @@ import { provenLogins } from "./migrations/0022_proven_logins.js"
 import { useRuleAccounts } from "./migrations/0023_use_rule_accounts.js"
 import { clientNetworks } from "./migrations/0024_client_networks.js"
 import { federationKeys } from "./migrations/0025_federation_keys.js"
+import { auditIndex } from "./migrations/0026_audit_index.js"
 
 /** Every migration, in order. A test compares this record with the folder. */
 export const migrations = {
@@ -58,7 +59,8 @@ export const migrations = {
   "0022_proven_logins": provenLogins,
   "0023_use_rule_accounts": useRuleAccounts,
   "0024_client_networks": clientNetworks,
-  "0025_federation_keys": federationKeys
+  "0025_federation_keys": federationKeys,
+  "0026_audit_index": auditIndex
 }
 
 type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>

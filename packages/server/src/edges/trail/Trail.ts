@@ -10,6 +10,7 @@ import type { Everywhere, Operator, Place } from "../../access/Access.js"
 import { Instance } from "../../keys/Instance.js"
 import { timestamp } from "../../base/Time.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
+import { AuditIndex } from "../../audit/AuditIndex.js"
 import { systemLog } from "../../audit/AuditEvent.js"
 import { genesis, headMac, link, sameLink } from "../../audit/Chain.js"
 import { ActorsRepo } from "./ActorsRepo.js"
@@ -92,6 +93,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
   effect: Effect.gen(function* () {
     const repo = yield* EntryReader
     const actorsRepo = yield* ActorsRepo
+    const index = yield* AuditIndex
     const { auditKey } = yield* Instance
     const verifications = yield* Effect.makeSemaphore(maxVerifications)
     const locks = new Map<string, { readonly lock: Effect.Semaphore; users: number }>()
@@ -153,6 +155,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     ) {
       yield* known("action", auditActions, rest.action)
       yield* known("resource_type", resourceTypes, rest.resource_type)
+      yield* log === undefined ? index.catchUpAll : index.catchUp(log)
       const actors = yield* actorsOf(log, actor, actor_id)
       const filters: Filters = { ...(log !== undefined && { log }), ...rest, ...(actors !== undefined && { actors }) }
       const times = { since: momentOf(since), until: momentOf(until) }
@@ -186,6 +189,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
 
     /** Verifies the chain of a log from a number to a number. Returns how many entries are valid, and the first invalid number. */
     const walk = Effect.fnUntraced(function* (log: string, from: number, to: number) {
+      const indexed = yield* index.reached(log)
       let chain = yield* previousLink(log, from)
       let seq = from
       let lastPosition = 0
@@ -194,7 +198,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
         const { chain: found, position, ...entry } = row
         const expected = link(auditKey, chain, entry, entry)
         if (entry.seq !== seq || position <= lastPosition || !sameLink(found, expected)) return false
-        if (!(yield* repo.isIndexed(row, checked))) return false
+        if (entry.seq <= indexed && !(yield* repo.isIndexed(row, checked))) return false
         chain = expected
         lastPosition = position
         seq++
@@ -253,9 +257,13 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
         })
       )
 
+    /** Verifies a log with its search index, to which entries are added first. */
+    const verifyWithIndex = (log: string, request: VerifyRequest) =>
+      Effect.zipRight(index.catchUp(log), verify(log, request))
+
     /** Verifies the log of the server itself, and that the log of each organization exists. */
     const verifyServer = Effect.fnUntraced(function* (request: VerifyRequest) {
-      const verification = yield* verify(systemLog, request)
+      const verification = yield* verifyWithIndex(systemLog, request)
       const missing = (yield* repo.withoutLog({ limit: maxMissing })).map(({ id }) => id)
       return missing.length === 0 ? verification : { ...verification, valid: false, missing }
     })
@@ -268,15 +276,15 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       listAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: PageRequest) => page(orgId, request),
 
       /** Verifies an organization's log from a number on, and that it contains a head which the caller recorded earlier. */
-      verify: (place: Place<"audit.verify">, request: VerifyRequest) => verify(place.org.id, request),
+      verify: (place: Place<"audit.verify">, request: VerifyRequest) => verifyWithIndex(place.org.id, request),
 
-      /** For a program that checks a backup. */
+      /** For a program that checks a backup. It only reads, so entries that are not in the search index yet are not looked up there. */
       verifyLog: (_operator: Operator, log: string) => verify(log, {}),
 
       /** Verifies any organization's log; the log of the server itself if `orgId` is undefined. */
       verifyAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: VerifyRequest) =>
-        orgId === undefined ? verifyServer(request) : verify(orgId, request)
+        orgId === undefined ? verifyServer(request) : verifyWithIndex(orgId, request)
     } as const
   }),
-  dependencies: [EntryReader.Default, ActorsRepo.Default]
+  dependencies: [EntryReader.Default, ActorsRepo.Default, AuditIndex.Default]
 }) {}

@@ -4,7 +4,7 @@ import type { KeyWarning } from "@coffer/domain/DeclaredKey"
 import { type EnvId, SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { BundleWritten, SecretChange } from "@coffer/domain/Secret"
-import { Array, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
@@ -20,8 +20,9 @@ import { kindOf, type Sealed } from "../../keys/Envelope.js"
 import { type Admitted, type Change, type Options, referenceAt, References } from "../references/References.js"
 import { type Content, type NewValue, sizeOf, Versions, type WrittenAt } from "../stored/Versions.js"
 
-/** How many steps are encrypted and written between two looks at the clock. */
-const stepsAtOnce = 16
+/** How many steps, and bytes of values, are encrypted and written between two looks at the clock. */
+const stepsAtOnce = 64
+const bytesAtOnce = 64 * 1024
 
 /** Changes of more keys are planned and encrypted before their transaction, which keeps other writers waiting. */
 export const smallChange = 50
@@ -121,6 +122,24 @@ export const arrivalsOf = (
     const source = sources.get(key)
     return change === "deleted" || change === "unchanged" || source === undefined ? [] : [{ key, from: source }]
   })
+}
+
+/** Splits steps into parts that are written without blocking the event loop. */
+const inParts = (steps: ReadonlyArray<Step>): ReadonlyArray<ReadonlyArray<Step>> => {
+  const parts: Array<Array<Step>> = []
+  let bytes = bytesAtOnce
+  for (const step of steps) {
+    const more = step.change === "created" || step.change === "updated" ? sizeOf(step.content.value) : 0
+    const last = parts.at(-1)
+    if (last === undefined || last.length === stepsAtOnce || bytes + more > bytesAtOnce) {
+      parts.push([step])
+      bytes = more
+    } else {
+      last.push(step)
+      bytes += more
+    }
+  }
+  return parts
 }
 
 const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): number =>
@@ -325,10 +344,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         return bundleWritten(totals.revision, steps, warnings)
       const revision = totals.revision + 1
       const at = { revision, at: options.at }
-      const events = yield* forEachInSlices(
-        Array.chunksOf(steps, stepsAtOnce),
-        applySome(place, at, options.eventOfSet, admitted)
-      )
+      const events = yield* forEachInSlices(inParts(steps), applySome(place, at, options.eventOfSet, admitted))
       yield* moveDues(totals, place.env.id, at)
       yield* setTotals({ id: place.env.id, revision, ...after })
       const first = options.eventOfAll === undefined ? [] : [options.eventOfAll(revision)]

@@ -32,8 +32,8 @@ export interface NewVersion extends Sealed, NewChange {
   readonly value_bytes: number
 }
 
-/** The parameters of a statement for several secrets. */
-const idNames = Array.makeBy(16, (index) => `id_${index}` as const)
+/** The most secrets that one prepared statement makes current. */
+const advancedAtOnce = 64
 
 /** The statements that change the secrets of an environment. */
 export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
@@ -78,23 +78,30 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
     const setVersion = write`
       UPDATE secrets SET version = ${"version"}, updated_at = ${"created_at"} WHERE id = ${"secret_id"}`
 
-    const advanceSome = write`
-      UPDATE secrets SET version = version + 1, updated_at = ${"created_at"} WHERE id IN (${joined(
-        idNames.map((name) => sql`${name}`),
+    const advance = (count: number) => {
+      const names = Array.makeBy(count, (index) => `id_${index}`)
+      const ids = joined(
+        names.map((name) => sql`${name}`),
         sql`, `
-      )})`
+      )
+      const run = write`
+        UPDATE secrets SET version = version + 1, updated_at = ${"created_at"} WHERE id IN (${ids})`
+      return (rows: Array.NonEmptyReadonlyArray<NewVersion>) => {
+        const [first] = rows
+        // A repeated id serves any number of rows with one text.
+        const values = names.map((name, index) => [name, (rows[index] ?? first).secret_id] as const)
+        return run({ created_at: first.created_at, ...Object.fromEntries(values) })
+      }
+    }
+    const advanceMany = advance(advancedAtOnce)
+    const advanceFew = advance(16)
 
     /** Makes new versions current, each the next one of its secret. */
-    const advance = (rows: ReadonlyArray<NewVersion>) =>
+    const advanceAll = (rows: ReadonlyArray<NewVersion>) =>
       Effect.forEach(
-        Array.chunksOf(rows, idNames.length),
-        (some) => {
-          const [first] = some
-          if (some.length === 1) return setVersion({ ...first })
-          // A repeated id serves any number of rows with one text.
-          const ids = idNames.map((name, index) => [name, (some[index] ?? first).secret_id] as const)
-          return advanceSome({ created_at: first.created_at, ...Object.fromEntries(ids) })
-        },
+        Array.chunksOf(rows, advancedAtOnce),
+        (some) =>
+          some.length === 1 ? setVersion({ ...some[0] }) : some.length > 16 ? advanceMany(some) : advanceFew(some),
         { discard: true }
       )
 
@@ -127,7 +134,7 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
           yield* insertSecrets(
             first.map(({ created_at, secret_id: id, ...row }) => ({ ...row, id, created_at, updated_at: created_at }))
           )
-          yield* advance(later)
+          yield* advanceAll(later)
           yield* insertVersions(rows.map((row) => ({ ...row })))
           yield* recordChanges(rows.map((row) => ({ ...row, change: row.version === 1 ? "created" : "updated" })))
         }),

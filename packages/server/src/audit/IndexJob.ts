@@ -1,0 +1,7 @@
+import { Effect, Layer } from "effect"
+import { AuditIndex } from "./AuditIndex.js"
+
+/** Lets the search index follow the audit log while a server runs. */
+export const AuditIndexJob = Layer.scopedDiscard(
+  Effect.flatMap(AuditIndex, ({ follow }) => Effect.forkScoped(follow))
+).pipe(Layer.provide(AuditIndex.Default))
