@@ -1,4 +1,5 @@
 import { Array, Cause, Data, Effect, Either, Metric } from "effect"
+import { counter } from "../base/Metrics.js"
 import { Database } from "../database/Database.js"
 import { isDiskFull } from "../base/Reason.js"
 import { mayPass } from "../database/SqlErrors.js"
@@ -21,7 +22,10 @@ const isDelayed = ({ cause }: Lost): boolean => mayPass(Cause.squash(cause))
 /** Rolls back a transaction in which no entry could be appended. */
 class NothingAppended extends Data.TaggedError("NothingAppended")<{ readonly reason: Cause.Cause<unknown> }> {}
 
-export const auditFailures = Metric.counter("coffer_audit_failures_total", { incremental: true })
+export const auditFailures = counter(
+  "coffer_audit_write_failures_total",
+  "Audit entries that were lost: the database refused them, or the server ended first"
+)
 
 /**
  * Appends groups of entries to their logs, each log in its own savepoint. If that fails, each group gets its own savepoint,

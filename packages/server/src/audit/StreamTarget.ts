@@ -1,4 +1,5 @@
 import { Data, Effect, Metric, Predicate } from "effect"
+import { counter } from "../base/Metrics.js"
 import { type FileHandle, open } from "node:fs/promises"
 import type { Settings } from "../base/Config.js"
 import { StartupError } from "../base/StartupError.js"
@@ -10,7 +11,10 @@ export class StreamFailure extends Data.TaggedError("StreamFailure")<{ readonly 
 export type WriteLines = (lines: string) => Effect.Effect<void, StreamFailure>
 
 /** Failed attempts; the lines are read from the database and written again. */
-export const streamFailures = Metric.counter("coffer_audit_stream_failures_total", { incremental: true })
+export const streamFailures = counter(
+  "coffer_audit_stream_failures_total",
+  "Failed attempts to write to the audit stream"
+)
 
 const counting =
   (write: WriteLines): WriteLines =>

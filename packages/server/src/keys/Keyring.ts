@@ -1,7 +1,8 @@
 import type { KeyObject } from "node:crypto"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
 import { DecryptionFailed } from "@coffer/domain/Errors"
-import { Context, Data, Effect, Either, Layer, Metric, Redacted } from "effect"
+import { Context, Data, Effect, Either, Layer, Redacted } from "effect"
+import { counter } from "../base/Metrics.js"
 import { ServerConfig } from "../base/Config.js"
 
 /** The keys derived from the master key. Each key object holds 32 bytes, which are not shown when it is printed. */
@@ -62,7 +63,10 @@ export const makeKeyring = (masterKey: Redacted.Redacted): Effect.Effect<Subkeys
   })
 
 /** Counts failed decryptions of data of the database or a backup. */
-export const decryptionFailures = Metric.counter("coffer_decryption_failures_total", { incremental: true })
+export const decryptionFailures = counter(
+  "coffer_decryption_failures_total",
+  "Secrets and backups that failed to decrypt"
+)
 
 export const nonceBytes = 12
 export const tagBytes = 16

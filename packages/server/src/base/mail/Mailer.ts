@@ -1,13 +1,17 @@
 import type { Role } from "@coffer/domain/Member"
 import type { Email, OrgName } from "@coffer/domain/Names"
 import { Clock, Data, Duration, Effect, Fiber, Mailbox, Metric, Predicate, Redacted, Schedule } from "effect"
+import { counter } from "../Metrics.js"
 import type { SMTPTransportOptions } from "nodemailer"
 import type { SmtpSettings } from "../config/MailSettings.js"
 import { ServerConfig } from "../Config.js"
 import { RequestInfo } from "../RequestInfo.js"
 
 /** Mails that the mail server did not accept. */
-export const mailFailures = Metric.counter("coffer_mail_failures_total", { incremental: true })
+export const mailFailures = counter(
+  "coffer_mail_failures_total",
+  "Login codes, invitations and reminders that the mail server did not accept"
+)
 
 interface Mail {
   readonly to: Email

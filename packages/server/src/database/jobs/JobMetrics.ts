@@ -1,4 +1,5 @@
 import { Metric } from "effect"
+import { counterFamily, listed } from "../../base/Metrics.js"
 
 /** What one server does for all servers of a database. */
 export const jobNames = ["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry", "due"] as const
@@ -8,8 +9,13 @@ export type JobName = (typeof jobNames)[number]
 export const jobOutcomes = ["done", "failed", "released", "lost"] as const
 export type JobOutcome = (typeof jobOutcomes)[number]
 
-const runs = Metric.counter("coffer_job_runs_total", { incremental: true })
+const runs = counterFamily(
+  "coffer_job_runs_total",
+  "Runs of a job on this server: done, failed, released at the end of the server, or lost to another server"
+)
 
 /** The runs of a job by this process that ended in a certain way. */
 export const jobRuns = (name: JobName, outcome: JobOutcome): Metric.Metric.Counter<number> =>
   runs.pipe(Metric.tagged("name", name), Metric.tagged("outcome", outcome))
+
+for (const name of jobNames) for (const outcome of jobOutcomes) listed(jobRuns(name, outcome))

@@ -1,6 +1,7 @@
 import { audienceOf, type Claims } from "@coffer/domain/Claims"
 import { RateLimited, Unauthorized } from "@coffer/domain/Errors"
 import { Clock, Effect, Metric, Redacted } from "effect"
+import { counter } from "../../base/Metrics.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { StrangersEntries } from "../login/StrangersEntries.js"
@@ -26,9 +27,15 @@ const exchanges: RateLimit = { kind: "federate_accepted", max: 600, window: 15 *
 const maxSubject = 500
 
 /** Tokens that were refused. An increase shows that someone tries tokens, or that an issuer changed its claims. */
-export const exchangeFailures = Metric.counter("coffer_federation_failures_total", { incremental: true })
+export const exchangeFailures = counter(
+  "coffer_federation_failures_total",
+  "Tokens of machines that were refused, for all accounts"
+)
 /** Tokens that were not looked at, because of the rate limit. */
-export const exchangeRefusals = Metric.counter("coffer_federation_refusals_total", { incremental: true })
+export const exchangeRefusals = counter(
+  "coffer_federation_refusals_total",
+  "Tokens of machines that were not looked at, because of the rate limit"
+)
 
 /** The same for every token that is not verified, whether the account is there or not. */
 const unsigned = new Unauthorized({

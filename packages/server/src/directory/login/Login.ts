@@ -2,6 +2,7 @@ import { Forbidden, InvalidCode, LockedOut, RateLimited } from "@coffer/domain/E
 import type { Email } from "@coffer/domain/Names"
 import type { SessionKind } from "@coffer/domain/Session"
 import { Effect, Metric, type Redacted } from "effect"
+import { counter } from "../../base/Metrics.js"
 import { randomBytes } from "node:crypto"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
@@ -32,10 +33,16 @@ const requestsOfClient: RateLimit = { kind: "login", max: 30, window: 15 * minut
 const failures = { max: 10, window: 60 * minute }
 
 /** Failed verifications for all addresses. An increase shows that someone guesses codes. */
-export const loginFailures = Metric.counter("coffer_login_failures_total", { incremental: true })
-export const lockouts = Metric.counter("coffer_login_lockouts_total", { incremental: true })
+export const loginFailures = counter(
+  "coffer_login_failures_total",
+  "Verifications with a code that was wrong, used, expired or never requested, for all addresses"
+)
+export const lockouts = counter("coffer_login_lockouts_total", "Addresses that failed ten times within an hour")
 /** Code requests over a limit, and verifications while locked out. Neither is logged nor audited. */
-export const loginRefusals = Metric.counter("coffer_login_refusals_total", { incremental: true })
+export const loginRefusals = counter(
+  "coffer_login_refusals_total",
+  "Code requests over a rate limit, and verifications for locked-out addresses"
+)
 
 const invalidCode = new InvalidCode({
   message: "the code is wrong, used, expired or was never requested: ask for a new one"

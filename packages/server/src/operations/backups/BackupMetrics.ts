@@ -1,15 +1,18 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { Cause, Effect, Exit, Metric } from "effect"
+import { counter, gauge } from "../../base/Metrics.js"
 import { isLeaseLost } from "../../database/jobs/Lease.js"
 
-export const backupsMade = Metric.counter("coffer_backups_made_total", { incremental: true })
-export const backupsFailed = Metric.counter("coffer_backups_failed_total", { incremental: true })
+export const backupsMade = counter("coffer_backups_total", "Backups that this process made")
+export const backupsFailed = counter("coffer_backup_failures_total", "Backups that failed in this process")
 
 /** When the newest backup of this instance was made, in milliseconds since 1970; 0 if unknown. */
-export const newestBackup = Metric.gauge("coffer_newest_backup_millis")
+export const newestBackup = Metric.gauge("backup_newest_millis")
 
-/** Whether the last backup of this process succeeded (1) or failed (-1); 0 before the first. */
-export const lastResult = Metric.gauge("coffer_backup_last_result")
+const lastResult = gauge(
+  "coffer_backup_last_result",
+  "Whether the last backup succeeded: 1 or 0; absent before the first"
+)
 
 export const noteNewest = (backup: Backup | undefined): Effect.Effect<void> =>
   backup === undefined ? Effect.void : Metric.set(newestBackup, Date.parse(backup.created_at))
@@ -29,17 +32,24 @@ export const noteOutcome = (exit: Exit.Exit<Backup, { readonly _tag: string }>):
   )
   return isUnrelated || Cause.isInterruptedOnly(exit.cause) || isLeaseLost(exit.cause)
     ? Effect.void
-    : Effect.all([Metric.increment(backupsFailed), Metric.set(lastResult, -1)], { discard: true })
+    : Effect.all([Metric.increment(backupsFailed), Metric.set(lastResult, 0)], { discard: true })
 }
 
-/** When the last successful drill ended, in milliseconds since 1970, also by earlier processes; 0 if there was none. */
-export const drillTime = Metric.gauge("coffer_backup_drill_millis")
+/** Also by earlier processes. */
+const drillTime = gauge(
+  "coffer_backup_drill_timestamp_seconds",
+  "When the last drill found a good backup (Unix time); absent before the first"
+)
 
-/** Whether the last drill found a good backup (1) or a damaged one (-1); 0 before the first. */
-export const drillResult = Metric.gauge("coffer_backup_drill_last_result")
+const drillResult = gauge(
+  "coffer_backup_drill_last_result",
+  "Whether the last drill found a good backup: 1 or 0; absent before the first"
+)
 
-/** The duration of the last drill in seconds; 0 before the first. */
-export const drillSeconds = Metric.gauge("coffer_backup_drill_seconds")
+const drillSeconds = gauge(
+  "coffer_backup_drill_duration_seconds",
+  "Duration of the last drill; absent before the first"
+)
 
 interface DrillNote {
   readonly drilled_at: string
@@ -50,9 +60,9 @@ interface DrillNote {
 export const noteDrill = ({ drilled_at, seconds, valid }: DrillNote): Effect.Effect<void> =>
   Effect.all(
     [
-      Metric.set(drillResult, valid ? 1 : -1),
+      Metric.set(drillResult, valid ? 1 : 0),
       Metric.set(drillSeconds, seconds),
-      valid ? Metric.set(drillTime, Date.parse(drilled_at)) : Effect.void
+      valid ? Metric.set(drillTime, Date.parse(drilled_at) / 1000) : Effect.void
     ],
     { discard: true }
   )

@@ -1,8 +1,8 @@
 import { soonMillis } from "@coffer/domain/Due"
-import { Clock, Effect, Layer, Metric, Schedule } from "effect"
+import { Clock, Effect, Layer, Schedule } from "effect"
 import { timestamp } from "../../base/Time.js"
 import { onOneServer } from "../../database/jobs/OnOneServer.js"
-import { countsDue, noteDue } from "./DueMetrics.js"
+import { forgetDue, noteDue } from "./DueMetrics.js"
 import { dueEvents } from "./Events.js"
 import { dueJobRepo } from "./JobRepo.js"
 import { dueMails } from "./Mails.js"
@@ -35,7 +35,7 @@ const DueLive = Layer.scopedDiscard(
       ["the secrets that are due were not counted", yield* counting],
       ["the owners of due secrets were not mailed", yield* dueMails]
     ] as const
-    yield* Effect.addFinalizer(() => Metric.set(countsDue, 0))
+    yield* Effect.addFinalizer(() => forgetDue)
     yield* Effect.forEach(steps, ([problem, step]) =>
       Effect.catchAllCause(step, (cause) => Effect.logError(problem, cause))
     ).pipe(Effect.repeat(Schedule.spaced("1 minute")), Effect.interruptible, Effect.forkScoped)

@@ -1,14 +1,18 @@
 import { type DueState, dueStates } from "@coffer/domain/Due"
 import { Effect, Metric } from "effect"
+import { gauges } from "../../base/Metrics.js"
 
-/** Secrets that are due, by state, as this process counted them last. */
-export const secretsDue = (state: DueState) => Metric.tagged(Metric.gauge("coffer_secrets_due"), "state", state)
-
-/** Whether this process counts them (1): one server of a database does. */
-export const countsDue = Metric.gauge("coffer_secrets_due_counted")
+/** Secrets that are due, by state, as this process counted them last; NaN if another server of the database counts them. */
+export const secretsDue = gauges<DueState>(
+  "coffer_secrets_due",
+  "Secrets that are overdue, or due within 14 days; only on the server that counts them",
+  "state"
+)
 
 export const noteDue = (counts: Readonly<Record<DueState, number>>): Effect.Effect<void> =>
-  Effect.zipRight(
-    Effect.forEach(dueStates, (state) => Metric.set(secretsDue(state), counts[state]), { discard: true }),
-    Metric.set(countsDue, 1)
-  )
+  Effect.forEach(dueStates, (state) => Metric.set(secretsDue(state), counts[state]), { discard: true })
+
+/** Another server counts from now on. */
+export const forgetDue: Effect.Effect<void> = Effect.forEach(dueStates, (state) => Metric.set(secretsDue(state), NaN), {
+  discard: true
+})

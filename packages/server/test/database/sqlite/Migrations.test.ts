@@ -1,3 +1,4 @@
+import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { statSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
@@ -108,6 +109,8 @@ describe("a database of the first schema", () => {
         yield* removeSecret(ada, "B")
         yield* setSecret(ada, "B", "anew", { path: envPath("dev") })
         yield* removeSecret(ada, "B", { path: envPath("dev") })
+        // An append of the old schema had its index.
+        yield* (yield* AuditIndex).catchUpAll
         return ada
       }).pipe(Effect.provide(historyAt(content)))
 
@@ -199,6 +202,8 @@ describe("a database whose versions have their nonces in columns of their own", 
         yield* writeBundle(ada, { set: Object.fromEntries(names.map((name) => [name, name.repeat(40)])) })
         for (const text of ["", "x", "y".repeat(65_536), "last"]) yield* setSecret(ada, "A", text)
         yield* destroy(ada, "A", [2])
+        // An append of the old schema had its index.
+        yield* (yield* AuditIndex).catchUpAll
         return ada
       }).pipe(Effect.provide(historyAt(content)))
 
