@@ -9,8 +9,19 @@ const alias = [
   { find: /^@coffer\/(domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
 ]
 
+/**
+ * The tier to run: `fast` are all files but `*.long.test.ts`, `long` these. Without it both are run, so a file is found by its
+ * name whichever it is of.
+ */
+const tier = process.env["COFFER_TIER"]
+const isSoak = process.env["COFFER_LONG"] === "1"
+
+const excluded = tier === "fast" ? ["**/*.long.test.{ts,tsx}"] : []
+/** The files of a pattern, without `.test.ts`, that the tier runs. */
+const files = (pattern: string) => `${pattern}${tier === "long" ? ".long" : ""}.test.{ts,tsx}`
+
 /** The tests of the engine itself. */
-const ofPostgres = "test/postgres/**/*.test.ts"
+const ofPostgres = "test/postgres/**/*"
 
 /**
  * The suites that run on both engines, in the project `server` and in the project `postgres`. The rest of the suites
@@ -18,10 +29,18 @@ const ofPostgres = "test/postgres/**/*.test.ts"
  */
 const onBoth = [
   "access/Access",
-  "api/{Client,Connections}",
-  "audit/{AuditIndex,AuditLog,Breaks,Flush,Reach}",
-  "auth/{ClientLogins,LastUse}",
+  "audit/{AuditIndex,Flush}",
   "database/Port",
+  "organizations/Organizations",
+  "references/References",
+  "secrets/Secrets"
+]
+
+/** The others of these, which run on PostgreSQL in the long tier only. */
+const onBothInLongTier = [
+  "api/{Client,Connections}",
+  "audit/{AuditLog,Breaks,Reach}",
+  "auth/{ClientLogins,LastUse}",
   "declared/Declared",
   "dues/Dues",
   "environments/Environments",
@@ -32,10 +51,9 @@ const onBoth = [
   "members/Invitations",
   "model/Races",
   "operations/Drain",
-  "organizations/Organizations",
+  "operations/Drain",
   "projects/Projects",
-  "references/References",
-  "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
+  "secrets/{Bundles,DecryptionFailures,Matrix}",
   "stall/Tenants",
   "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",
@@ -44,8 +62,8 @@ const onBoth = [
   "webhooks/{Deliveries,Holdups}"
 ]
 
-/** The others of these, which run on PostgreSQL in the long form only: it would take too long with all other tests. */
-const onBothInLongRuns = [
+/** And those that run on PostgreSQL in a soak only: it would take too long with all other tests. */
+const onBothInSoak = [
   "api/{Answers,Cookies,Login,Requests,Resources,Serving,Transport}",
   "auth/*",
   "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,ServiceAccounts,Table,Tenants}",
@@ -72,14 +90,17 @@ const project = (name: string) => ({
   test: {
     name,
     root: `packages/${name}`,
-    include: ["test/**/*.test.{ts,tsx}"],
-    exclude: [ofPostgres],
+    include: [files("test/**/*")],
+    exclude: [ofPostgres, ...excluded],
     fakeTimers: { toFake: [] },
-    ...(globalSetups[name] === undefined ? {} : { globalSetup: globalSetups[name] }),
     testTimeout: 300_000,
-    hookTimeout: 300_000
+    hookTimeout: 300_000,
+    ...(globalSetups[name] === undefined ? {} : { globalSetup: globalSetups[name] })
   }
 })
+
+/** All files of suites, of both tiers. */
+const suites = (names: ReadonlyArray<string>) => names.map((name) => `test/${name}{,.long}.test.ts`)
 
 const postgres = {
   resolve: { alias },
@@ -87,23 +108,24 @@ const postgres = {
     ...project("server").test,
     name: "postgres",
     include: [
-      ofPostgres,
-      ...[...onBoth, ...(process.env["COFFER_LONG"] === "1" ? onBothInLongRuns : [])].map(
-        (name) => `test/${name}.test.ts`
-      )
+      files(ofPostgres),
+      ...onBoth.map((name) => files(`test/${name}`)),
+      ...(tier === "fast" ? [] : suites(onBothInLongTier)),
+      ...(isSoak ? suites(onBothInSoak) : [])
     ],
-    exclude: [],
+    exclude: excluded,
     globalSetup: "./test/support/postgres/Start.ts"
   }
 }
 
-/** The tests in the browser once more, in the long form. */
+/** The tests in the browser once more, in a soak. */
 const consoleOnPostgres = {
   resolve: { alias },
   test: {
     ...project("console").test,
     name: "console-postgres",
     include: ["test/browser/*.test.ts"],
+    exclude: [],
     globalSetup: "./test/support/StartPostgres.ts"
   }
 }
@@ -111,5 +133,5 @@ const consoleOnPostgres = {
 export default defineWorkspace([
   ...["domain", "server", "cli", "mcp", "console"].map((name) => project(name)),
   postgres,
-  ...(process.env["COFFER_LONG"] === "1" ? [consoleOnPostgres] : [])
+  ...(isSoak ? [consoleOnPostgres] : [])
 ])

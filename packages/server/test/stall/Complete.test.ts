@@ -1,0 +1,14 @@
+import { assert, describe, it } from "vitest"
+import { endpoints } from "../authorization/Contract.js"
+import { filesWithJobs, sources } from "./Jobs.js"
+import { rows } from "./Rows.js"
+
+describe("what is measured for stalls", () => {
+  it("has a row for each call of the contract, and no other", () => {
+    assert.deepStrictEqual(Object.keys(rows).sort(), endpoints.map(({ call }) => call).sort())
+  })
+
+  it("has a place for each file that starts work of its own", () => {
+    assert.deepStrictEqual(Object.keys(sources).sort(), filesWithJobs())
+  })
+})
