@@ -20,6 +20,9 @@ const excluded = tier === "fast" ? ["**/*.long.test.{ts,tsx}"] : []
 /** The files of a pattern, without `.test.ts`, that the tier runs. */
 const files = (pattern: string) => `${pattern}${tier === "long" ? ".long" : ""}.test.{ts,tsx}`
 
+/** How long a test or a hook may take; tests that need longer name it. */
+const limit = tier === "fast" ? 30_000 : 300_000
+
 /** The tests of the engine itself. */
 const ofPostgres = "test/postgres/**/*"
 
@@ -93,8 +96,8 @@ const project = (name: string) => ({
     include: [files("test/**/*")],
     exclude: [ofPostgres, ...excluded],
     fakeTimers: { toFake: [] },
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: limit,
+    hookTimeout: limit,
     ...(globalSetups[name] === undefined ? {} : { globalSetup: globalSetups[name] })
   }
 })

@@ -59,7 +59,7 @@ describe("the command line", () => {
   })
 })
 
-describe("a value", () => {
+describe("a value", { timeout: 120_000 }, () => {
   it("comes and goes byte for byte, from an argument, a file or standard input", async () => {
     const text = "line one\r\nline two\n\ttab é😀\n\n"
     await prints("secret", "set", "ARG", text)
@@ -95,7 +95,7 @@ describe("a value", () => {
   })
 })
 
-describe("records", () => {
+describe("records", { timeout: 120_000 }, () => {
   it("are lists of lines, or the API's own", async () => {
     assert.match(await prints("env", "list"), /^dev\t\S+\nstaging\t\S+\nprod\t\S+\n$/)
     const { data } = JSON.parse(await prints("environment", "list", "--json"))
@@ -142,7 +142,7 @@ describe("service.yml", () => {
   })
 })
 
-describe("a session", () => {
+describe("a session", { timeout: 120_000 }, () => {
   it("is asked for in steps where there is no terminal, and kept for its owner alone", async () => {
     const other = await place.server.login("bob@example.com")
     assert.strictEqual(statSync(other.session).mode & 0o777, 0o600)

@@ -14,7 +14,7 @@ const traces = (visit: Visit): Promise<string> =>
       document.documentElement.outerHTML + [...document.querySelectorAll("input,textarea")].map((one) => one.value)`
   )
 
-describe.skipIf(!hasBrowser())(`the matrix${why}`, () => {
+describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
   it("takes a newcomer from the login to a revealed value, and keeps no trace of it", async () => {
     const visit = await Visit.open("/")
     await visit.fill("E-mail address", "newcomer@example.com")

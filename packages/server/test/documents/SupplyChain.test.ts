@@ -58,7 +58,7 @@ describe("the version", () => {
   })
 })
 
-describe("the pages that scripts write", () => {
+describe("the pages that scripts write", { timeout: 120_000 }, () => {
   it("are what the contract and the settings are: docs/api.md, docs/configuration.md", () => {
     const { status, stderr } = script("scripts/reference.mjs", "--check")
     assert.strictEqual(stderr, "")
@@ -72,7 +72,7 @@ describe("the pages that scripts write", () => {
   })
 })
 
-describe("what is drawn and generated", () => {
+describe("what is drawn and generated", { timeout: 120_000 }, () => {
   it("is what the imports are, with a row on the page for every room: docs/architecture.svg", () => {
     const { status, stderr } = script("scripts/architecture.mjs", "--check")
     assert.strictEqual(stderr, "")

@@ -153,40 +153,43 @@ describe("a revert", () => {
   )
 
   // On PostgreSQL, statements never block the event loop.
-  it.live.skipIf(isOnPostgres())("of everything that fits lets others have their turn", () =>
-    Effect.gen(function* () {
-      const ada = yield* organization()
-      yield* writeBundle(ada, { set: numbered("A", "first ") })
-      yield* writeBundle(ada, { delete: Object.keys(numbered("A", "")) })
-      yield* writeBundle(ada, { set: numbered("B", "second ") })
-      let turns = 0
-      const count = () => {
-        turns++
-        next = setImmediate(count)
-      }
-      let next = setImmediate(count)
-      const { data } = yield* revert(ada, 1)
-      clearImmediate(next)
-      assert.lengthOf(data, 4_000)
-      // 2,000 values are opened, and 4,000 keys looked at and written, at most 100 between two turns.
-      assert.isAtLeast(turns, 90)
-      assert.deepStrictEqual(yield* valuesOf(ada), numbered("A", "first "))
-      assert.deepStrictEqual(
-        (yield* listRevisions(ada)).map(({ keys, revision }) => [revision, keys.length]),
-        [[4, 4_000]]
-      )
-      assert.deepStrictEqual(
-        (yield* listRevisions(ada, { before: 4 })).map(({ keys, revision }) => [revision, keys.length]),
-        [
-          [3, 2_000],
-          [2, 2_000]
-        ]
-      )
-      assert.deepStrictEqual(
-        (yield* listRevisions(ada, { before: 2 })).map(({ keys, revision }) => [revision, keys.length]),
-        [[1, 2_000]]
-      )
-    }).pipe(onHistory)
+  it.live.skipIf(isOnPostgres())(
+    "of everything that fits lets others have their turn",
+    () =>
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        yield* writeBundle(ada, { set: numbered("A", "first ") })
+        yield* writeBundle(ada, { delete: Object.keys(numbered("A", "")) })
+        yield* writeBundle(ada, { set: numbered("B", "second ") })
+        let turns = 0
+        const count = () => {
+          turns++
+          next = setImmediate(count)
+        }
+        let next = setImmediate(count)
+        const { data } = yield* revert(ada, 1)
+        clearImmediate(next)
+        assert.lengthOf(data, 4_000)
+        // 2,000 values are opened, and 4,000 keys looked at and written, at most 100 between two turns.
+        assert.isAtLeast(turns, 90)
+        assert.deepStrictEqual(yield* valuesOf(ada), numbered("A", "first "))
+        assert.deepStrictEqual(
+          (yield* listRevisions(ada)).map(({ keys, revision }) => [revision, keys.length]),
+          [[4, 4_000]]
+        )
+        assert.deepStrictEqual(
+          (yield* listRevisions(ada, { before: 4 })).map(({ keys, revision }) => [revision, keys.length]),
+          [
+            [3, 2_000],
+            [2, 2_000]
+          ]
+        )
+        assert.deepStrictEqual(
+          (yield* listRevisions(ada, { before: 2 })).map(({ keys, revision }) => [revision, keys.length]),
+          [[1, 2_000]]
+        )
+      }).pipe(onHistory),
+    120_000
   )
 
   it.effect("is not possible before an undelete that was not recorded", () =>

@@ -27,7 +27,7 @@ const breakWrites = (program: Program): void => {
 const linesOf = (program: Program): ReadonlyArray<string> =>
   program.log.split("\n").filter((line) => line !== "" && !line.startsWith("login code for "))
 
-describe.concurrent("the log as JSON", () => {
+describe.concurrent("the log as JSON", { timeout: 120_000 }, () => {
   it("is one object a line, and every line that belongs to a request bears its id", async () => {
     const { program, token } = await inUse({ SERVICE_LOG_FORMAT: "json" })
     breakWrites(program)
@@ -100,7 +100,7 @@ describe.concurrent("the log as JSON", () => {
   })
 })
 
-describe.concurrent("a reader of the log that goes away", () => {
+describe.concurrent("a reader of the log that goes away", { timeout: 120_000 }, () => {
   it("does not end the server, which counts what it could not write", async () => {
     const { program, token } = await inUse({ SERVICE_METRICS_PORT: "0" })
     const [page] = /http:\S+\/metrics/.exec(program.log) ?? []
@@ -117,7 +117,7 @@ describe.concurrent("a reader of the log that goes away", () => {
   })
 })
 
-describe.concurrent("the log for people", () => {
+describe.concurrent("the log for people", { timeout: 120_000 }, () => {
   it("is a line an entry, with the request's id too, and holds only what is at the level or above", async () => {
     const { program, token } = await inUse({ SERVICE_LOG_FORMAT: "pretty" })
     breakWrites(program)

@@ -281,7 +281,7 @@ describe("the documentation", () => {
   })
 })
 
-describe.concurrent("a server", () => {
+describe.concurrent("a server", { timeout: 120_000 }, () => {
   it("tells of a backup that failed, and of mail that did not go out", async () => {
     const failing = await Program.start({
       ...freshSettings(),
