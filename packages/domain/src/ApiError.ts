@@ -8,6 +8,57 @@ export interface Envelope<Code extends string = string> {
   readonly error: { readonly code: Code; readonly message: string }
 }
 
+/** What a caller does next. Each client has its own words for a step, with its own commands or tools. */
+export type NextStep =
+  /** Correct what the message names. */
+  | "correct"
+  | "correctValue"
+  | "sendLess"
+  /** Send a valid credential. */
+  | "authenticate"
+  | "logIn"
+  | "askForRight"
+  | "askReader"
+  | "followRules"
+  | "awaitApproval"
+  | "checkNames"
+  | "checkReferences"
+  | "checkLimit"
+  /** Read the current state, then decide again. */
+  | "readAgain"
+  /** The request may have had its effect: find out before repeating it. */
+  | "checkEffect"
+  | "checkChange"
+  /** Repeat the request in a moment. */
+  | "retry"
+  /** Repeat the request when the message says. */
+  | "wait"
+  | "updateClient"
+  /** The operator must act: as the message says, by what is known, or by the server's log. */
+  | "configure"
+  | "report"
+  | "readLog"
+
+/** How a client handles an error. */
+export interface Handling {
+  readonly next: NextStep
+  /** The kind of exit code. */
+  readonly exit: "failed" | "notAuthenticated" | "notFound"
+  /**
+   * Which requests may succeed if they are repeated unchanged: reads, or all because the error has no effect.
+   * `ClassifyResponse.ts` retries the latter by itself.
+   */
+  readonly retry: "never" | "reads" | "all"
+}
+
+interface ApiErrorOptions<Code extends string> extends Partial<Omit<Handling, "next">> {
+  readonly next: NextStep
+  readonly code: Code
+  readonly status: number
+  readonly description: string
+  readonly example: string
+}
+
 interface ApiErrorProps {
   readonly message: string
   /** The `Retry-After` header, in whole seconds. Set by the server only: clients do not decode it. */
@@ -24,6 +75,7 @@ interface TaggedInstance<Tag extends string> extends YieldableError, ApiErrorPro
 export interface ApiErrorInstance<Tag extends string, Code extends string> extends TaggedInstance<Tag> {
   readonly code: Code
   readonly status: number
+  readonly handling: Handling
 }
 
 export interface ApiErrorClass<Self, Tag extends string, Code extends string> extends Schema.Schema<
@@ -33,6 +85,7 @@ export interface ApiErrorClass<Self, Tag extends string, Code extends string> ex
   new (props: ApiErrorProps): ApiErrorInstance<Tag, Code>
   readonly code: Code
   readonly status: number
+  readonly handling: Handling
 }
 
 /**
@@ -46,7 +99,7 @@ export const ApiError =
   <Self>() =>
   <const Tag extends string, const Code extends string>(
     tag: Tag,
-    options: { readonly code: Code; readonly status: number; readonly description: string; readonly example: string }
+    options: ApiErrorOptions<Code>
   ): ApiErrorClass<Self, Tag, Code> => {
     const Tagged: {
       new (props: ApiErrorProps): TaggedInstance<Tag>
@@ -65,16 +118,21 @@ export const ApiError =
         "the error"
       )
     }).annotations({ examples: [{ error: { code: options.code, message: options.example } }] })
+    const handling: Handling = { next: options.next, exit: options.exit ?? "failed", retry: options.retry ?? "never" }
     // Cached, because HttpApiSchema compares schemas by the identity of their AST.
     let ast: SchemaAST.AST | undefined
     class Enveloped extends Tagged {
       static readonly code = options.code
       static readonly status = options.status
+      static readonly handling = handling
       get code() {
         return options.code
       }
       get status() {
         return options.status
+      }
+      get handling() {
+        return handling
       }
       static override get ast() {
         return (ast ??= Schema.transform(EnvelopeOf, Schema.make<TaggedInstance<Tag>>(SchemaAST.typeAST(super.ast)), {

@@ -1,25 +1,30 @@
-import { ApiError } from "./ApiError.js"
+import { ApiError, type Handling } from "./ApiError.js"
 
 /** The request is invalid. The message never contains a rejected value. */
 export class ValidationError extends ApiError<ValidationError>()("ValidationError", {
   code: "VALIDATION_ERROR",
   status: 400,
   description: "The request is invalid: the message names the field and its format",
-  example: "project: a project name has 2 to 50 characters: lowercase letters, digits and hyphens"
+  example: "project: a project name has 2 to 50 characters: lowercase letters, digits and hyphens",
+  next: "correct"
 }) {}
 
 export class Unauthorized extends ApiError<Unauthorized>()("Unauthorized", {
   code: "UNAUTHORIZED",
   status: 401,
   description: "No credential, or one that is unknown, expired or revoked",
-  example: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
+  example: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key",
+  next: "authenticate",
+  exit: "notAuthenticated"
 }) {}
 
 export class InvalidCode extends ApiError<InvalidCode>()("InvalidCode", {
   code: "INVALID_CODE",
   status: 401,
   description: "A login code that is wrong, used, expired or was never requested",
-  example: "the code is wrong, used, expired or was never requested: ask for a new one"
+  example: "the code is wrong, used, expired or was never requested: ask for a new one",
+  next: "logIn",
+  exit: "notAuthenticated"
 }) {}
 
 /** The person has not decided yet (RFC 8628, section 3.5). */
@@ -27,14 +32,17 @@ export class AuthorizationPending extends ApiError<AuthorizationPending>()("Auth
   code: "AUTHORIZATION_PENDING",
   status: 400,
   description: "The person has not approved this login yet: poll again after `interval` seconds",
-  example: "nobody has approved this login yet: ask again in 5 seconds"
+  example: "nobody has approved this login yet: ask again in 5 seconds",
+  next: "wait",
+  exit: "notAuthenticated"
 }) {}
 
 export class Forbidden extends ApiError<Forbidden>()("Forbidden", {
   code: "FORBIDDEN",
   status: 403,
   description: "The caller belongs to the organization, but its role or access rules do not allow this",
-  example: "this needs a rule with permission write for environment webshop/prod of organization acme"
+  example: "this needs a rule with permission write for environment webshop/prod of organization acme",
+  next: "askForRight"
 }) {}
 
 /** No use rule lets the caller make this request. The message names the part that does not fit. */
@@ -43,7 +51,8 @@ export class UseRefused extends ApiError<UseRefused>()("UseRefused", {
   status: 403,
   description:
     "No use rule lets the caller make this request with this secret; the message names the part that does not fit",
-  example: "path /v1/payouts is in no rule of STRIPE_KEY: GET .../uses lists what you may use"
+  example: "path /v1/payouts is in no rule of STRIPE_KEY: GET .../uses lists what you may use",
+  next: "followRules"
 }) {}
 
 /** The browser's session is valid, but its login is too old for this call. */
@@ -51,35 +60,42 @@ export class Reauthenticate extends ApiError<Reauthenticate>()("Reauthenticate",
   code: "REAUTHENTICATE",
   status: 403,
   description: "This needs a login that was proven in the last 15 minutes; nothing was changed",
-  example: "this needs a login from the last 15 minutes: log in again, then repeat it"
+  example: "this needs a login from the last 15 minutes: log in again, then repeat it",
+  next: "logIn",
+  exit: "notAuthenticated"
 }) {}
 
 export class NotFound extends ApiError<NotFound>()("NotFound", {
   code: "NOT_FOUND",
   status: 404,
   description: "It does not exist, was removed, or is hidden from the caller",
-  example: "secret DATABASE_URL is not there"
+  example: "secret DATABASE_URL is not there",
+  next: "checkNames",
+  exit: "notFound"
 }) {}
 
 export class MethodNotAllowed extends ApiError<MethodNotAllowed>()("MethodNotAllowed", {
   code: "METHOD_NOT_ALLOWED",
   status: 405,
   description: "The path exists, but not with this method: `Allow` lists its methods",
-  example: "this path does not take POST: it takes GET, HEAD"
+  example: "this path does not take POST: it takes GET, HEAD",
+  next: "updateClient"
 }) {}
 
 export class Conflict extends ApiError<Conflict>()("Conflict", {
   code: "CONFLICT",
   status: 409,
   description: "The name is in use, the person is already a member, or the expected version is not the current one",
-  example: "secret DATABASE_URL is at version 3, and version 2 was expected"
+  example: "secret DATABASE_URL is at version 3, and version 2 was expected",
+  next: "readAgain"
 }) {}
 
 export class LastOwner extends ApiError<LastOwner>()("LastOwner", {
   code: "LAST_OWNER",
   status: 409,
   description: "The organization would have no owner left",
-  example: "organization acme would be left without an owner: make someone else one first"
+  example: "organization acme would be left without an owner: make someone else one first",
+  next: "readAgain"
 }) {}
 
 export class UseWidens extends ApiError<UseWidens>()("UseWidens", {
@@ -87,7 +103,8 @@ export class UseWidens extends ApiError<UseWidens>()("UseWidens", {
   status: 409,
   description:
     "The value would come under wider use rules than it has, and the caller may not read it: nothing was changed",
-  example: "secret STRIPE_KEY has wider use rules than the value's own: ask somebody who may read the value"
+  example: "secret STRIPE_KEY has wider use rules than the value's own: ask somebody who may read the value",
+  next: "askReader"
 }) {}
 
 /** A reference cannot be written, or a value that passes it cannot be read. The message names keys and places. */
@@ -96,14 +113,16 @@ export class ReferenceRefused extends ApiError<ReferenceRefused>()("ReferenceRef
   status: 409,
   description:
     "A reference names what is not there or what the caller may not read, refers to itself, or passes too many others; the message names keys and places, never values",
-  example: "DATABASE_URL refers to shared:DB_PASSWORD, and this needs read on environment shared"
+  example: "DATABASE_URL refers to shared:DB_PASSWORD, and this needs read on environment shared",
+  next: "checkReferences"
 }) {}
 
 export class PatternBroken extends ApiError<PatternBroken>()("PatternBroken", {
   code: "PATTERN_BROKEN",
   status: 409,
   description: "A value breaks the pattern that the project declares for the key, and the project is strict",
-  example: "secret PORT: the value breaks the declared pattern, and project webshop is strict; nothing was changed"
+  example: "secret PORT: the value breaks the declared pattern, and project webshop is strict; nothing was changed",
+  next: "correctValue"
 }) {}
 
 /** A person has to approve the request. The message has the id of the approval. */
@@ -112,28 +131,32 @@ export class ApprovalNeeded extends ApiError<ApprovalNeeded>()("ApprovalNeeded",
   status: 409,
   description: "A person has to approve this request first; the message has the id of the approval",
   example:
-    "a person with admin has to approve this request within 5 minutes: coffer approval approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0; then send it again"
+    "a person with admin has to approve this request within 5 minutes: coffer approval approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0; then send it again",
+  next: "awaitApproval"
 }) {}
 
 export class LimitExceeded extends ApiError<LimitExceeded>()("LimitExceeded", {
   code: "LIMIT_EXCEEDED",
   status: 409,
   description: "A limit would be exceeded; the message names it",
-  example: "an environment has at most 2,000 secrets"
+  example: "an environment has at most 2,000 secrets",
+  next: "checkLimit"
 }) {}
 
 export class PayloadTooLarge extends ApiError<PayloadTooLarge>()("PayloadTooLarge", {
   code: "PAYLOAD_TOO_LARGE",
   status: 413,
   description: "The request body is larger than this endpoint accepts",
-  example: "the body is larger than the 1048576 bytes that this call takes"
+  example: "the body is larger than the 1048576 bytes that this call takes",
+  next: "sendLess"
 }) {}
 
 export class UnsupportedMediaType extends ApiError<UnsupportedMediaType>()("UnsupportedMediaType", {
   code: "UNSUPPORTED_MEDIA_TYPE",
   status: 415,
   description: "The body is not application/json",
-  example: "send the body as Content-Type: application/json, in UTF-8"
+  example: "send the body as Content-Type: application/json, in UTF-8",
+  next: "updateClient"
 }) {}
 
 export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
@@ -141,7 +164,8 @@ export class RateLimited extends ApiError<RateLimited>()("RateLimited", {
   status: 429,
   description:
     "Too many login requests for this e-mail or from this address, or failed sign-ins of a service account; `Retry-After` says how many seconds to wait",
-  example: "too many login requests for this e-mail: try again in 600 seconds"
+  example: "too many login requests for this e-mail: try again in 600 seconds",
+  next: "wait"
 }) {}
 
 /** A budget of a use rule is used up. */
@@ -150,7 +174,8 @@ export class UseBudget extends ApiError<UseBudget>()("UseBudget", {
   status: 429,
   description:
     "The use rule's budget is used up, or too many requests are on their way; `Retry-After` says how long to wait",
-  example: "the rule of STRIPE_KEY allows 30 requests a minute: try again in 20 seconds"
+  example: "the rule of STRIPE_KEY allows 30 requests a minute: try again in 20 seconds",
+  next: "wait"
 }) {}
 
 /** A poll that came too early (RFC 8628, section 3.5). */
@@ -158,21 +183,24 @@ export class SlowDown extends ApiError<SlowDown>()("SlowDown", {
   code: "SLOW_DOWN",
   status: 429,
   description: "The polls of a login come too fast: add 5 seconds to the interval, and wait as `Retry-After` says",
-  example: "you ask too often: ask again in 5 seconds"
+  example: "you ask too often: ask again in 5 seconds",
+  next: "wait"
 }) {}
 
 export class LockedOut extends ApiError<LockedOut>()("LockedOut", {
   code: "LOCKED_OUT",
   status: 429,
   description: "Too many failed verifications for this e-mail; `Retry-After` says how many seconds to wait",
-  example: "too many failed verifications for this e-mail: try again in 3000 seconds"
+  example: "too many failed verifications for this e-mail: try again in 3000 seconds",
+  next: "wait"
 }) {}
 
 export class DecryptionFailed extends ApiError<DecryptionFailed>()("DecryptionFailed", {
   code: "DECRYPTION_FAILED",
   status: 500,
   description: "The stored data fails authentication (wrong key or tampering); nothing is returned",
-  example: "secret DATABASE_URL does not authenticate: it was altered"
+  example: "secret DATABASE_URL does not authenticate: it was altered",
+  next: "report"
 }) {}
 
 export class InternalError extends ApiError<InternalError>()("InternalError", {
@@ -180,14 +208,17 @@ export class InternalError extends ApiError<InternalError>()("InternalError", {
   status: 500,
   description:
     "The server failed; its log has the details under the request id. The change is rolled back, unless the disk failed: then it may reappear after a crash. Read before you retry",
-  example: "something went wrong in the server; its log has the details under the request id"
+  example: "something went wrong in the server; its log has the details under the request id",
+  next: "readLog",
+  retry: "reads"
 }) {}
 
 export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {
   code: "BACKUP_FAILED",
   status: 502,
   description: "The backup store refused the request or is unreachable; no partial backup remains",
-  example: "the object store cannot be reached"
+  example: "the object store cannot be reached",
+  next: "configure"
 }) {}
 
 /** The other side did not answer, or its answer cannot be passed on. Nothing of the answer is in the message. */
@@ -196,28 +227,33 @@ export class UpstreamFailed extends ApiError<UpstreamFailed>()("UpstreamFailed",
   status: 502,
   description:
     "The request was not answered, or its answer was withheld; it may have had its effect. The message has the reason and no text of the other side",
-  example: "api.stripe.com: there was no complete answer in time; the request may have had its effect"
+  example: "api.stripe.com: there was no complete answer in time; the request may have had its effect",
+  next: "checkEffect"
 }) {}
 
 export class BrokerDisabled extends ApiError<BrokerDisabled>()("BrokerDisabled", {
   code: "BROKER_DISABLED",
   status: 503,
   description: "This server makes no requests with secrets",
-  example: "this server makes no requests with secrets: an operator has to set SERVICE_BROKER=1"
+  example: "this server makes no requests with secrets: an operator has to set SERVICE_BROKER=1",
+  next: "configure"
 }) {}
 
 export class BackupsDisabled extends ApiError<BackupsDisabled>()("BackupsDisabled", {
   code: "BACKUPS_DISABLED",
   status: 503,
   description: "No backup store is configured",
-  example: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store"
+  example: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store",
+  next: "configure"
 }) {}
 
 export class NotReady extends ApiError<NotReady>()("NotReady", {
   code: "NOT_READY",
   status: 503,
   description: "The database does not respond, or the server is shutting down",
-  example: "the database does not answer"
+  example: "the database does not answer",
+  next: "retry",
+  retry: "reads"
 }) {}
 
 /** The token may be sound: nothing is known of its signature yet. */
@@ -226,7 +262,8 @@ export class IssuerUnavailable extends ApiError<IssuerUnavailable>()("IssuerUnav
   status: 503,
   description:
     "The server cannot fetch the keys of the token's issuer, so it has not judged the token: retry after `Retry-After` seconds",
-  example: "the keys of the token's issuer cannot be fetched now: try again in 60 seconds"
+  example: "the keys of the token's issuer cannot be fetched now: try again in 60 seconds",
+  next: "wait"
 }) {}
 
 /** Raised before the request has any effect, or after its transaction was rolled back. */
@@ -234,7 +271,9 @@ export class DatabaseUnavailable extends ApiError<DatabaseUnavailable>()("Databa
   code: "DATABASE_UNAVAILABLE",
   status: 503,
   description: "The server cannot reach its database; nothing was changed: retry after `Retry-After` seconds",
-  example: "the server cannot reach its database, and nothing was changed: try again in 2 seconds"
+  example: "the server cannot reach its database, and nothing was changed: try again in 2 seconds",
+  next: "retry",
+  retry: "reads"
 }) {}
 
 export class OutcomeUnknown extends ApiError<OutcomeUnknown>()("OutcomeUnknown", {
@@ -243,7 +282,8 @@ export class OutcomeUnknown extends ApiError<OutcomeUnknown>()("OutcomeUnknown",
   description:
     "The server lost its database while it committed the change, which may have been made: read before you retry. A write with `expected_version` can simply be retried",
   example:
-    "the connection to the database was lost during the commit: read whether the change was made before you try again"
+    "the connection to the database was lost during the commit: read whether the change was made before you try again",
+  next: "checkChange"
 }) {}
 
 /** Raised before the request has any effect, so that any request may be retried. */
@@ -251,7 +291,9 @@ export class Overloaded extends ApiError<Overloaded>()("Overloaded", {
   code: "OVERLOADED",
   status: 503,
   description: "The server is at its limit of requests; nothing was changed: retry after `Retry-After` seconds",
-  example: "the server holds as many requests as it may: try again in 1 second"
+  example: "the server holds as many requests as it may: try again in 1 second",
+  next: "wait",
+  retry: "all"
 }) {}
 
 /** All errors of the API, each code once. */
@@ -293,8 +335,9 @@ export const errors = [
 
 export type AnyApiError = InstanceType<(typeof errors)[number]>
 
-export type ErrorCode = AnyApiError["code"]
-
 export const errorCodes: ReadonlySet<string> = new Set(errors.map((error): string => error.code))
+
+/** Returns how to handle the error of a code; undefined if the contract does not have the code. */
+export const handlingOf = (code: string): Handling | undefined => errors.find((error) => error.code === code)?.handling
 
 export const isApiError = (u: unknown): u is AnyApiError => errors.some((error) => u instanceof error)

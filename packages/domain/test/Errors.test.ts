@@ -1,3 +1,5 @@
+import { isOverloaded, mayRetry } from "@coffer/domain/client/ClassifyResponse"
+import { UnknownApiError } from "@coffer/domain/client/ClientErrors"
 import * as Errors from "@coffer/domain/Errors"
 import { HttpApiSchema } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
@@ -117,6 +119,31 @@ describe("the errors", () => {
       )
     })
   }
+
+  it("say how they are handled", () => {
+    const tags = (holds: (error: (typeof classes)[number]) => boolean) => classes.filter(holds).map(({ code }) => code)
+    assert.deepStrictEqual(
+      tags(({ handling }) => handling.exit === "notAuthenticated"),
+      ["UNAUTHORIZED", "INVALID_CODE", "AUTHORIZATION_PENDING", "REAUTHENTICATE"]
+    )
+    assert.deepStrictEqual(
+      tags(({ handling }) => handling.exit === "notFound"),
+      tags(({ status }) => status === 404)
+    )
+    for (const error of classes) {
+      assert.strictEqual(Errors.handlingOf(error.code), error.handling)
+      assert.strictEqual(new error({ message: "" }).handling, error.handling)
+    }
+    assert.isUndefined(Errors.handlingOf("BRAND_NEW"))
+  })
+
+  it("are retried by the client exactly if they have no effect", () => {
+    for (const error of classes) {
+      const { code, handling, status } = error
+      assert.strictEqual(isOverloaded(new error({ message: "" })), handling.retry === "all", code)
+      assert.strictEqual(mayRetry(new UnknownApiError({ code, status, message: "" })), handling.retry === "all", code)
+    }
+  })
 
   it("are told from everything else", () => {
     for (const stranger of [undefined, null, "NOT_FOUND", new Error("x"), { _tag: "NotFound", message: "x" }]) {

@@ -2,7 +2,8 @@ import type { ClientError } from "@coffer/domain/client/ClientErrors"
 import type { CredentialError } from "@coffer/domain/client/Credentials"
 import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
 import type { BadSetting, MissingSettings } from "@coffer/domain/client/Settings"
-import type { AnyApiError, ErrorCode } from "@coffer/domain/Errors"
+import type { NextStep } from "@coffer/domain/ApiError"
+import type { AnyApiError } from "@coffer/domain/Errors"
 import { Data } from "effect"
 import { plain, quoted } from "./Plain.js"
 
@@ -38,47 +39,34 @@ export type Failure = AnyApiError | ClientError | OwnFailure
 
 const correctIt = "correct what the message names, then call again"
 const newerServer = "tell the user that the server is newer than coffer-mcp, which must be updated"
-const lookFirst = "see what is there now with the listing tools, then decide anew"
 const wait = "wait before you call again"
 const operator = "tell the user: whoever runs the server must look into it"
 const address = "SERVICE_SERVER_URL, or server_url in service.yml, is right"
 
-/** The next step for each error code of the server. */
-const afterAnswer: { readonly [Code in ErrorCode]: string } = {
-  VALIDATION_ERROR: correctIt,
-  UNAUTHORIZED: "ask the user for a valid SERVICE_API_KEY, or to run coffer login",
-  INVALID_CODE: "ask the user to run coffer login",
-  AUTHORIZATION_PENDING: wait,
-  FORBIDDEN: "do not call again: ask the user, or an administrator of the organization, for that right",
-  USE_REFUSED: "do not vary the request to get around it: call secret_uses, or ask the user for a use rule",
-  USE_WIDENS: "do not call again: ask the user, who may read the value",
-  REFERENCE_REFUSED:
+/** The next step of each error of the server. */
+const steps: { readonly [Step in NextStep]: string } = {
+  correct: correctIt,
+  correctValue: "correct the value; GET .../declared has the pattern",
+  sendLess: "send less",
+  authenticate: "ask the user for a valid SERVICE_API_KEY, or to run coffer login",
+  logIn: "ask the user to run coffer login",
+  askForRight: "do not call again: ask the user, or an administrator of the organization, for that right",
+  askReader: "do not call again: ask the user, who may read the value",
+  followRules: "do not vary the request to get around it: call secret_uses, or ask the user for a use rule",
+  awaitApproval: "tell the user; once it is approved, send the same request again, unchanged",
+  checkNames: "check the names with org_list, project_list, env_list and secret_list",
+  checkReferences:
     "see with secret_list whether each secret that the message names is there; if a right is missing, ask the user",
-  PATTERN_BROKEN: "correct the value; GET .../declared has the pattern",
-  APPROVAL_NEEDED: "tell the user; once it is approved, send the same request again, unchanged",
-  USE_BUDGET: wait,
-  UPSTREAM_FAILED: "do not repeat a request that changes something before you know whether it had its effect",
-  BROKER_DISABLED: operator,
-  REAUTHENTICATE: "ask the user to run coffer login",
-  NOT_FOUND: "check the names with org_list, project_list, env_list and secret_list",
-  METHOD_NOT_ALLOWED: newerServer,
-  CONFLICT: lookFirst,
-  LAST_OWNER: lookFirst,
-  LIMIT_EXCEEDED: "do not call again: tell the user which limit is reached",
-  PAYLOAD_TOO_LARGE: "send less",
-  UNSUPPORTED_MEDIA_TYPE: newerServer,
-  RATE_LIMITED: wait,
-  SLOW_DOWN: wait,
-  LOCKED_OUT: wait,
-  DECRYPTION_FAILED: operator,
-  INTERNAL_ERROR: operator,
-  BACKUP_FAILED: operator,
-  BACKUPS_DISABLED: operator,
-  NOT_READY: wait,
-  ISSUER_UNAVAILABLE: wait,
-  OVERLOADED: wait,
-  DATABASE_UNAVAILABLE: wait,
-  OUTCOME_UNKNOWN: "read whether the change was made before you call again"
+  checkLimit: "do not call again: tell the user which limit is reached",
+  readAgain: "see what is there now with the listing tools, then decide anew",
+  checkEffect: "do not repeat a request that changes something before you know whether it had its effect",
+  checkChange: "read whether the change was made before you call again",
+  retry: wait,
+  wait,
+  updateClient: newerServer,
+  configure: operator,
+  report: operator,
+  readLog: operator
 }
 
 interface ErrorText {
@@ -117,10 +105,10 @@ const fromServer = (message: string) => `the server says ${quoted(message)}`
 
 /** A failure in one line, for an agent: the code, the cause and the next step. */
 export const describe = (failure: Failure): string => {
-  if ("status" in failure && "code" in failure) {
-    if (failure._tag !== "UnknownApiError") {
-      return sentence(failure.code, fromServer(failure.message), afterAnswer[failure.code])
-    }
+  if ("handling" in failure) {
+    return sentence(failure.code, fromServer(failure.message), steps[failure.handling.next])
+  }
+  if (failure._tag === "UnknownApiError") {
     const { code, next } = own.UnknownApiError
     return sentence(
       /^[A-Z][A-Z0-9_]{0,63}$/.test(failure.code) ? failure.code : code,

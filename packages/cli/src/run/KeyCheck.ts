@@ -3,8 +3,8 @@ import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect, Option } from "effect"
 import { clientWith } from "../grammar/Command.js"
 import { note } from "../terminal/Print.js"
+import { beforeStart } from "./Explain.js"
 import type { RunOptions } from "./RunArgv.js"
-import { beforeStart } from "./Source.js"
 import { NotStarted } from "./Start.js"
 
 const named = (what: string, keys: ReadonlyArray<string>) => (keys.length === 0 ? [] : [`${what} ${keys.join(", ")}`])
@@ -36,6 +36,6 @@ export const checkKeys = ({ credential, path, server }: BundleRequest, { offline
       if (failure._tag === "NotStarted") return Effect.fail(failure)
       return failure._tag === "ServerUnreachable" && offline !== undefined
         ? note("the declared keys were not checked: the server cannot be reached")
-        : Effect.fail(beforeStart(failure))
+        : beforeStart(failure)
     })
   )

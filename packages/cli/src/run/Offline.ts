@@ -3,9 +3,9 @@ import type { ServerUnreachable } from "@coffer/domain/client/ClientErrors"
 import { readPrivate, removePrivateFolder, statePath, writePrivate } from "@coffer/domain/client/PrivateFile"
 import { Clock, Effect, Option } from "effect"
 import { createHash } from "node:crypto"
-import { describe } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
+import { beforeStart } from "./Explain.js"
 import { openCopy, sealCopy } from "./OfflineCopy.js"
 import { NotStarted } from "./Start.js"
 
@@ -96,7 +96,8 @@ const useCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: num
   if (failure.answered) return yield* failure
   const found = yield* Effect.merge(Effect.mapError(readCopy(request, maxAge), ({ message }) => none(message)))
   if (found.type === "none") {
-    return yield* new NotStarted({ code: 125, message: `${describe(failure).sentence}; and offline: ${found.why}` })
+    const { message } = yield* Effect.flip(beforeStart(failure))
+    return yield* new NotStarted({ code: 125, message: `${message}; and offline: ${found.why}` })
   }
   yield* note(`${failure.message}; using the copy of its secrets, ${showAge(found.age)} old`)
   const fetched: FetchedBundle = { etag: undefined, secrets: found.secrets }

@@ -2,12 +2,13 @@ import { Variables } from "@coffer/domain/client/Settings"
 import { Effect, Layer } from "effect"
 import { descriptors, silent } from "../terminal/Output.js"
 import { note, noteDefect, warnings } from "../terminal/Print.js"
+import { beforeStart } from "./Explain.js"
 import { inheritedDescriptors } from "./InheritedDescriptors.js"
 import { mangled } from "./Mangled.js"
 import { prepare, refuse } from "./Prepare.js"
 import type { RunArgv } from "./RunArgv.js"
 import type { Signals } from "./Signals.js"
-import { beforeRequest, beforeStart, bundleRequests, fetchSecrets, withoutCopy } from "./Source.js"
+import { beforeRequest, bundleRequests, fetchSecrets, withoutCopy } from "./Source.js"
 import { type Outcome, start } from "./Start.js"
 import { Version } from "../Version.js"
 
@@ -18,14 +19,14 @@ const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Si
   const { MAKEFLAGS } = yield* Variables
   const descriptors = inheritedDescriptors(MAKEFLAGS)
   yield* refuse(mangled(given.args.length + 1))
-  const { allowance, requests } = yield* Effect.mapError(bundleRequests(given.options), beforeRequest)
+  const { allowance, requests } = yield* Effect.catchAll(bundleRequests(given.options), beforeRequest)
   const options = yield* withoutCopy(given.options, requests)
   const command = { ...given, options, descriptors }
   if (options.isChecking) {
     const { checkKeys } = yield* Effect.promise(() => import("./KeyCheck.js"))
     yield* Effect.forEach(requests, (request) => checkKeys(request, options))
   }
-  const fetched = yield* Effect.mapError(fetchSecrets(requests, options), (failure) =>
+  const fetched = yield* Effect.catchAll(fetchSecrets(requests, options), (failure) =>
     failure._tag === "NotStarted" ? failure : beforeStart(failure)
   )
   const program = yield* prepare(command, fetched.secrets, allowance)

@@ -12,10 +12,11 @@ import { loadSettings } from "@coffer/domain/client/Settings"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import { Array, Effect, Either, Redacted } from "effect"
 import { placeBeside, splitPaths } from "../grammar/PlacePath.js"
-import { describe, type Failure, WrongUsage } from "../Failures.js"
+import { type Failure, WrongUsage } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
 import { Version } from "../Version.js"
+import { beforeStart } from "./Explain.js"
 import { fileAllowance } from "./FileAllowance.js"
 import type { RunOptions } from "./RunArgv.js"
 import { NotStarted } from "./Start.js"
@@ -93,18 +94,16 @@ export const withoutCopy = Effect.fnUntraced(function* (options: RunOptions, [{ 
   return { ...options, offline: undefined }
 })
 
-/** A failure before the command starts has its own exit code, unlike any of the command. */
-export const beforeStart = (failure: Failure): NotStarted =>
-  new NotStarted({ code: 125, message: describe(failure).sentence })
-
 /** A command of `coffer run` does not inherit the credential, and may be `coffer run` again. */
 const nested =
   "inside another coffer run there is none, because that one keeps it: name further places there with --also"
 
-export const beforeRequest = (failure: Failure): NotStarted => {
-  const { code, message } = beforeStart(failure)
-  return new NotStarted({ code, message: failure._tag === "NotAuthenticated" ? `${message}; ${nested}` : message })
-}
+export const beforeRequest = (failure: Failure): Effect.Effect<never, NotStarted> =>
+  Effect.mapError(beforeStart(failure), ({ code, message }) =>
+    failure._tag === "NotAuthenticated"
+      ? new NotStarted({ code, message: `${message}; ${nested}` })
+      : new NotStarted({ code, message })
+  )
 
 const loadMissing = Effect.promise(() => import("../grammar/Missing.js"))
 const loadOffline = Effect.promise(() => import("./Offline.js"))
@@ -121,7 +120,7 @@ const fetchOne = (
   return Effect.catchTag(fetched, "UnknownApiError", (failure): Effect.Effect<never, NotStarted | UnknownApiError> =>
     failure.code === "NOT_FOUND"
       ? Effect.flatMap(loadMissing, ({ explainMissing }) =>
-          Effect.mapError(explainMissing(failure, request.server, request.path), beforeStart)
+          Effect.catchAll(explainMissing(failure, request.server, request.path), beforeStart)
         )
       : Effect.fail(failure)
   )

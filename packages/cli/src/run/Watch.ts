@@ -5,10 +5,10 @@ import {
   pollBundle
 } from "@coffer/domain/client/BundleClient"
 import { Array, type Clock, Duration, Effect, Option, Random } from "effect"
-import { describe } from "../Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
 import { changedKeys } from "./ChangedKeys.js"
+import { sentenceOf } from "./Explain.js"
 import type { FileAllowance } from "./FileAllowance.js"
 import { dropWhenRefused, keepCopy } from "./Offline.js"
 import { prepare, type RunCommand } from "./Prepare.js"
@@ -78,7 +78,7 @@ const ask = Effect.fnUntraced(function* (watching: Watching, current: Fetched) {
 const describeTrouble = (failure: BundleFailure) => {
   const isAway = failure._tag === "ServerUnreachable" || failure._tag === "UnexpectedResponse"
   const back = isAway ? " until the server is back" : ""
-  return `changes are not followed${back}: ${describe(failure).sentence}`
+  return Effect.map(sentenceOf(failure), (sentence) => `changes are not followed${back}: ${sentence}`)
 }
 
 /** Waits for a change that the command can be started with. */
@@ -91,7 +91,7 @@ const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Cur
     yield* pause(wait)
     const asked = yield* Effect.either(ask(watching, known))
     if (asked._tag === "Left") {
-      const sentence = describeTrouble(asked.left)
+      const sentence = yield* describeTrouble(asked.left)
       if (sentence !== trouble) yield* note(sentence)
       trouble = sentence
       wait = Math.min(wait * 2, Math.max(rarest, options.interval))

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NotFound, Unauthorized } from "@coffer/domain/Errors"
 import { ServerUnreachable, UnknownApiError } from "@coffer/domain/client/ClientErrors"
-import { describe as tell, plain, WrongUsage } from "../../src/Failures.js"
+import { describe as tell } from "../../src/Describe.js"
+import { plain, WrongUsage } from "../../src/Failures.js"
 import { renderTable } from "../../src/terminal/Table.js"
 
 describe("a table", () => {

@@ -1,18 +1,17 @@
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
 import { Duration, Effect } from "effect"
-import { describe, type Failure } from "../../Failures.js"
+import { describe } from "../../Describe.js"
+import type { Failure } from "../../Failures.js"
 import type { Output } from "../../terminal/Output.js"
 import { note } from "../../terminal/Print.js"
 
 const pollEvery = "2 seconds"
 
-/** What passes by itself: the server restarts, or a proxy stands before none. */
-const passing: ReadonlySet<Failure["_tag"]> = new Set([
-  "ServerUnreachable",
-  "UnexpectedResponse",
-  "NotReady",
-  "InternalError"
-])
+/** Whether a later read may succeed: the server restarts or is at its limit, or a proxy does not reach it. */
+const isPassing = (failure: Failure): boolean =>
+  "handling" in failure
+    ? failure.handling.retry !== "never"
+    : failure._tag === "ServerUnreachable" || failure._tag === "UnexpectedResponse"
 
 type Read<E, R> = (limit: number | undefined, after: string | undefined) => Effect.Effect<AuditPage, E, R>
 
@@ -101,14 +100,11 @@ export const follow = <E extends Failure, E2 extends Failure, R, R2>({
       else seen = new Map([...seen, ...newestOf(entries.toReversed())])
       newest = latest ?? newest
     }).pipe(
-      Effect.catchIf(
-        (failure) => passing.has(failure._tag),
-        (failure) => {
-          if (away) return Effect.void
-          away = true
-          return note(`${describe(failure).sentence}; still trying`)
-        }
-      )
+      Effect.catchIf(isPassing, (failure) => {
+        if (away) return Effect.void
+        away = true
+        return note(`${describe(failure).sentence}; still trying`)
+      })
     )
     return yield* Effect.forever(Effect.zipRight(Effect.sleep(pollEvery), poll))
   })

@@ -1,4 +1,5 @@
-import { describe, type Failure } from "../../Failures.js"
+import { describe } from "../../Describe.js"
+import type { Failure } from "../../Failures.js"
 
 /** What one check has found. Never contains a secret. */
 export interface Finding {

@@ -1,14 +1,16 @@
 import { UnknownApiError } from "@coffer/domain/client/ClientErrors"
 import { errors } from "@coffer/domain/Errors"
 import { assert, describe, it } from "@effect/vitest"
-import { describe as tell } from "../src/Failures.js"
+import { describe as tell } from "../src/Describe.js"
 
 describe("a refusal of the service", () => {
   it("that was not told apart by the contract is explained as one that was", () => {
     for (const ApiError of errors) {
       const { code, status } = ApiError
-      const known = tell(new ApiError({ message: "as it is" }))
-      assert.deepStrictEqual(tell(new UnknownApiError({ code, status, message: "as it is" })), known, code)
+      for (const message of ["as it is", "this needs superadmin"]) {
+        const known = tell(new ApiError({ message }))
+        assert.deepStrictEqual(tell(new UnknownApiError({ code, status, message })), known, code)
+      }
     }
   })
 

@@ -1,0 +1,78 @@
+import type { Handling, NextStep } from "@coffer/domain/ApiError"
+import { type AnyApiError, handlingOf } from "@coffer/domain/Errors"
+import { exitCodes, type Failure, withoutEnd } from "./Failures.js"
+
+interface Kind {
+  readonly exit: keyof typeof exitCodes
+  /** What to do next, unless the message says it. */
+  readonly next?: string | undefined
+}
+
+const checkAddress = "check --server-url, SERVICE_SERVER_URL and server_url in service.yml"
+
+/** The next step of each error of the server, unless its message says it. */
+const steps: { readonly [Step in NextStep]?: string } = {
+  authenticate: "run coffer login, or check SERVICE_API_KEY",
+  logIn: "run coffer login again",
+  askForRight: "ask an administrator of the organization",
+  checkNames: "see what is there with coffer org, project, environment or secret list",
+  checkChange: "look whether the change is there; secret set with --if-version can simply be run again",
+  retry: "try again in a moment",
+  updateClient: "the server is newer than this client: update coffer",
+  report: "tell whoever runs the server",
+  readLog: "tell whoever runs the server: its log has the details"
+}
+
+/** The failures that the server did not declare. */
+const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Kind } = {
+  // From the connection.
+  InvalidRequest: { exit: "usage" },
+  ServerUnreachable: { exit: "failed", next: `see whether the server runs there, and ${checkAddress}` },
+  UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },
+  UnknownApiError: { exit: "failed", next: "this client does not know that answer: update coffer" },
+  // From the client.
+  BadFile: { exit: "failed" },
+  BadServiceFile: { exit: "usage" },
+  BadSetting: { exit: "usage" },
+  CannotDo: { exit: "failed" },
+  MissingSettings: { exit: "usage" },
+  NotAuthenticated: { exit: "notAuthenticated" },
+  NotThere: { exit: "notFound" },
+  PrivateFileError: { exit: "failed" },
+  SignInFailed: { exit: "notAuthenticated" },
+  UntrustedServer: { exit: "failed" },
+  WrongUsage: { exit: "usage" }
+}
+
+/** Who can give a right that the server's message names. The first form that fits decides; null where the message says it. */
+const advisers: ReadonlyArray<readonly [form: RegExp, next: string | null]> = [
+  [/: (?:ask|log in|run) |needs a person/, null],
+  [/superadmin/, "ask a superadmin of the server"],
+  [/role owner|an owner/, "ask an owner of the organization"]
+]
+
+const afterRefusal = (message: string): string | undefined => {
+  const next = advisers.find(([form]) => form.test(message))?.[1]
+  return next === undefined ? steps.askForRight : (next ?? undefined)
+}
+
+const afterAnswer = ({ exit, next }: Handling, message: string): Kind => ({
+  exit,
+  next: next === "askForRight" ? afterRefusal(message) : steps[next]
+})
+
+const kindOf = (failure: Failure): Kind => {
+  if ("handling" in failure) return afterAnswer(failure.handling, failure.message)
+  const handling = failure._tag === "UnknownApiError" ? handlingOf(failure.code) : undefined
+  if (handling !== undefined) return afterAnswer(handling, failure.message)
+  if (failure._tag === "UnexpectedResponse" && failure.isFromProxy) return { exit: "failed" }
+  return own[failure._tag]
+}
+
+/** The message and the exit code of a failure. */
+export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
+  const { exit, next } = kindOf(failure)
+  const message = withoutEnd(failure.message)
+  const joint = message.endsWith("?") ? " " : "; "
+  return { sentence: next === undefined ? message : message + joint + next, exitCode: exitCodes[exit] }
+}

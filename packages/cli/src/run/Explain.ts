@@ -1,0 +1,14 @@
+import { Effect } from "effect"
+import type { Failure } from "../Failures.js"
+import { NotStarted } from "./Start.js"
+
+/** Describes a failure. Loaded late: the errors of the contract are not needed to start a command. */
+export const sentenceOf = (failure: Failure): Effect.Effect<string> =>
+  Effect.map(
+    Effect.promise(() => import("../Describe.js")),
+    ({ describe }) => describe(failure).sentence
+  )
+
+/** A failure before the command starts has its own exit code, unlike any of the command. */
+export const beforeStart = (failure: Failure): Effect.Effect<never, NotStarted> =>
+  Effect.flatMap(sentenceOf(failure), (message) => new NotStarted({ code: 125, message }))
