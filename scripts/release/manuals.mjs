@@ -8,14 +8,13 @@ import { promisify } from "node:util"
 import { root } from "../bundling.mjs"
 import { example, items, page, paragraph, section, subsection, typed } from "./roff.mjs"
 
-const { argumentText, optionText, usageLines } = await import("../../packages/cli/dist/grammar/Usage.js")
+const { groupUsage, usageItems, usageLines } = await import("../../packages/cli/dist/grammar/Usage.js")
 
 /** What a command takes and does. Its parts have titles of their own. */
 const commandParts = (path, leaf) => {
-  const words = leaf.arguments.map((argument) => ({ name: argumentText(argument), text: argument.description }))
-  const options = leaf.options.map((option) => ({ name: optionText(option), text: option.description }))
+  const { arguments: words, options } = usageItems(leaf)
   return {
-    synopsis: usageLines(["coffer", ...path].join(" "), leaf).flatMap(typed),
+    synopsis: usageLines(path, leaf).flatMap(typed),
     description: paragraph(`${leaf.description}.`),
     options: items([...words, ...options]),
     examples: example(leaf.examples)
@@ -48,7 +47,7 @@ const nodePage = (node) => {
   }
   const alias = node.alias === undefined ? [] : paragraph(`coffer ${node.alias} is the same as coffer ${node.name}.`)
   return [
-    ...section("SYNOPSIS", typed(`coffer ${node.name} COMMAND`)),
+    ...section("SYNOPSIS", typed(groupUsage([node.name]))),
     ...section("DESCRIPTION", [...paragraph(`${node.description}.`), ...alias]),
     ...section(
       "COMMANDS",
@@ -68,7 +67,7 @@ const clientPages = ({ description, nodes }, common) => {
     name: "coffer",
     summary: lowered(description),
     body: [
-      ...section("SYNOPSIS", typed("coffer COMMAND")),
+      ...section("SYNOPSIS", typed(groupUsage([]))),
       ...section("DESCRIPTION", paragraph("Each command has a page of its own, and says more with --help.")),
       ...section(
         "COMMANDS",

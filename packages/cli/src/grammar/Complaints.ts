@@ -1,8 +1,7 @@
 import type { Found, Tree } from "./Tree.js"
 import { meant } from "./Tree.js"
+import { commandLine, groupUsage } from "./Usage.js"
 import { optionName } from "./Words.js"
-
-export const commandLine = (path: ReadonlyArray<string>): string => ["coffer", ...path].join(" ")
 
 /** A sentence about a command line, and where to look. */
 export const withHint = (sentence: string, path: ReadonlyArray<string>): string =>
@@ -11,7 +10,7 @@ export const withHint = (sentence: string, path: ReadonlyArray<string>): string 
 /** What is wrong with a command line that names no command. */
 export const noCommand = (tree: Tree, found: Extract<Found, { readonly type: "missing" | "unknown" }>): string => {
   const { path } = found
-  if (found.type === "missing") return `a command is missing: ${commandLine(path)} COMMAND`
+  if (found.type === "missing") return `a command is missing: ${groupUsage(path)}`
   const { word } = found
   if (word.startsWith("-")) return withHint(`unknown option ${optionName(word)}`, path)
   const known = meant(tree, path, word)

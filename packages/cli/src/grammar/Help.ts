@@ -1,8 +1,7 @@
 import { definitions, fill, type Item, wrap } from "../terminal/Wrap.js"
 import type { Group, Leaf } from "./Command.js"
-import { commandLine } from "./Complaints.js"
 import type { Tree } from "./Tree.js"
-import { argumentText, optionText, usageLines } from "./Usage.js"
+import { groupUsage, usageItems, usageLines } from "./Usage.js"
 
 type Width = number | undefined
 
@@ -29,17 +28,16 @@ const exampleLines = (example: string, width: Width): ReadonlyArray<string> =>
 /** The help of a command. */
 export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf, width: Width): string => {
   const room = inside(width)
-  const words = leaf.arguments.map((each) => ({ name: argumentText(each), text: each.description }))
-  const options = leaf.options.map((each) => ({ name: optionText(each), text: each.description }))
+  const items = usageItems(leaf)
   return [
-    ...section("USAGE", usageLines(commandLine(path), leaf, room)),
+    ...section("USAGE", usageLines(path, leaf, room)),
     ...section("DESCRIPTION", wrap(`${leaf.description}.`, room)),
     ...section(
       leaf.examples.length === 1 ? "EXAMPLE" : "EXAMPLES",
       leaf.examples.flatMap((example) => exampleLines(example, room))
     ),
-    ...section("ARGUMENTS", list(words, room)),
-    ...section("OPTIONS", list(options, room))
+    ...section("ARGUMENTS", list(items.arguments, room)),
+    ...section("OPTIONS", list(items.options, room))
   ]
     .join("\n")
     .trimEnd()
@@ -59,7 +57,7 @@ const itemsOf = (node: Group | Leaf): ReadonlyArray<Item> => {
 /** The help of a group of commands, or of the client. */
 export const groupHelp = (path: ReadonlyArray<string>, group: Group | undefined, tree: Tree, width: Width): string => {
   const room = inside(width)
-  const usage = `${commandLine(path)} COMMAND`
+  const usage = groupUsage(path)
   const items = group === undefined ? tree.nodes.flatMap(itemsOf) : group.commands.map((leaf) => commandItem([], leaf))
   return [
     ...section("USAGE", [usage]),

@@ -1,5 +1,7 @@
-import { fill } from "../terminal/Wrap.js"
+import { fill, type Item } from "../terminal/Wrap.js"
 import type { ArgumentData, OptionData, Syntax } from "./Data.js"
+
+export const commandLine = (path: ReadonlyArray<string>): string => ["coffer", ...path].join(" ")
 
 /** How an option is written, such as `--generate[=LENGTH]`: in help, manual pages and messages alike. */
 export const optionText = ({ choices, isValueNext, isValueOptional, name, value }: OptionData): string => {
@@ -17,16 +19,25 @@ const optionUsage = (option: OptionData) =>
 const argumentUsage = ({ least, most, name }: ArgumentData) =>
   repeated(least === 0 ? `[<${name}>]` : `<${name}>`, most > 1)
 
-export const argumentText = ({ choices, name }: ArgumentData): string =>
+const argumentText = ({ choices, name }: ArgumentData): string =>
   choices === undefined ? `<${name}>` : `<${name}> ${choices.join(" | ")}`
+
+/** The arguments and options of a command with their descriptions, for help and manual pages. */
+export const usageItems = (syntax: Syntax): Readonly<Record<"arguments" | "options", ReadonlyArray<Item>>> => ({
+  arguments: syntax.arguments.map((each) => ({ name: argumentText(each), text: each.description })),
+  options: syntax.options.map((each) => ({ name: optionText(each), text: each.description }))
+})
+
+/** How a command of a group is called. */
+export const groupUsage = (path: ReadonlyArray<string>): string => `${commandLine(path)} COMMAND`
 
 /** The lines that say how a command is called, broken between its options. */
 export const usageLines = (
-  command: string,
+  path: ReadonlyArray<string>,
   { arguments: words, options }: Syntax,
   width: number | undefined
 ): ReadonlyArray<string> => {
-  const parts = [command, ...options.map(optionUsage), ...words.map(argumentUsage)]
+  const parts = [commandLine(path), ...options.map(optionUsage), ...words.map(argumentUsage)]
   const [first, ...rest] = fill(parts, width === undefined ? undefined : width - 4)
   return [first, ...rest.map((line) => `    ${line}`)]
 }
