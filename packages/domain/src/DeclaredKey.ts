@@ -57,14 +57,17 @@ const text = (max: number, controls: RegExp, message: string) =>
 
 export const maxPatternLength = 256
 const patternText = `must be a regular expression of 1 to ${maxPatternLength} characters`
+/** The maximum lengths of a description or example, and of an owner. */
+export const maxTextLength = 1_000
+export const maxOwnerLength = 254
 const longText = "must be 1 to 1,000 characters, without control characters but newlines and tabs"
 
 export const DeclaredPattern = text(maxPatternLength, anyControl, patternText)
-export const DeclaredText = text(1_000, otherControl, longText)
+export const DeclaredText = text(maxTextLength, otherControl, longText)
 export const DeclaredOwner = text(
-  254,
+  maxOwnerLength,
   anyControl,
-  "must be 1 to 254 characters in one line: a person, an address or a team"
+  `must be 1 to ${maxOwnerLength} characters in one line: a person, an address or a team`
 )
 
 /** What each field of a declaration is. */

@@ -6,6 +6,7 @@ import {
   envNameForm,
   federationNameForm,
   type Form,
+  loginCodeLength,
   orgNameForm,
   projectNameForm,
   secretKeyForm
@@ -105,10 +106,12 @@ export const NewServiceAccountName = Schema.transform(
   examples: [ServiceAccountName.make("deploy pipeline")]
 })
 
+export const loginCodeMessage = `a login code has ${loginCodeLength} digits`
+
 export const LoginCode = Schema.Redacted(
   Schema.String.pipe(
-    Schema.pattern(/^[0-9]{6}$/, {
-      ...withMessage("a login code has 6 digits"),
+    Schema.pattern(new RegExp(`^[0-9]{${loginCodeLength}}$`), {
+      ...withMessage(loginCodeMessage),
       identifier: "LoginCode",
       description: "the 6 digits of the mail",
       examples: ["042137"]

@@ -78,8 +78,11 @@ export const ExpectedVersionParameter = integerParameter(0, 2_147_483_647).annot
   examples: [3]
 })
 
+/** The most items of a page. */
+export const maxPageSize = 100
+
 /** The most items of a page, in a query string. */
-export const LimitParameter = integerParameter(1, 100).annotations({
+export const LimitParameter = integerParameter(1, maxPageSize).annotations({
   description: "maximum number of records in a page",
   examples: [20]
 })

@@ -1,10 +1,10 @@
-import { Either, Redacted } from "effect"
+import { type Charset, charsets, generateValue } from "@coffer/domain/client/GeneratedValue"
+import { Effect, Either, Redacted } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { charsets, generate, recipe } from "../../src/commands/secrets/Generate.js"
+import { recipe } from "../../src/commands/secrets/Generate.js"
 import { workplace } from "../support/Workplace.js"
 
-type Charset = keyof typeof charsets
 const names = Object.keys(charsets).filter((name): name is Charset => Object.hasOwn(charsets, name))
 
 describe("a generated value", () => {
@@ -13,7 +13,7 @@ describe("a generated value", () => {
       fc.property(fc.constantFrom(...names), fc.integer({ min: 1, max: 2_000 }), (charset, length) => {
         const decoded = Either.getOrThrow(recipe.decode("--generate", `${length},${charset}`))
         assert.deepStrictEqual(decoded, { length, charset })
-        const text = Redacted.value(generate(decoded))
+        const text = Redacted.value(Effect.runSync(generateValue(decoded.length, decoded.charset)))
         assert.lengthOf(text, length)
         for (const character of text) assert.include(charsets[charset], character)
       })
@@ -24,7 +24,7 @@ describe("a generated value", () => {
     const characters = [...charsets[charset]]
     assert.lengthOf(new Set(characters), characters.length)
     const expected = 600
-    const text = Redacted.value(generate({ charset, length: expected * characters.length }))
+    const text = Redacted.value(Effect.runSync(generateValue(expected * characters.length, charset)))
     const deviations = characters.map((character) => (text.split(character).length - 1 - expected) ** 2 / expected)
     const statistic = deviations.reduce((sum, each) => sum + each)
     const freedom = characters.length - 1

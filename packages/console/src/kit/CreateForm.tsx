@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import type { NameForm } from "@coffer/domain/NameForms"
 import type { Effect } from "effect"
 import type { Failure } from "../client/Calls.js"
 import { useAct } from "./Act.js"
@@ -8,7 +9,7 @@ interface CreateFormProps<Name extends string, A, E> {
   /** What is made, such as `project`. */
   readonly what: string
   readonly example: string
-  readonly form: { readonly is: (text: string) => text is Name; readonly message: string }
+  readonly form: NameForm<Name>
   readonly create: (name: Name) => Effect.Effect<A, E>
   readonly done: (made: A) => void
 }
@@ -34,7 +35,7 @@ export const CreateForm = <Name extends string, A, E extends Failure>(props: Cre
           placeholder={example}
           autocomplete="off"
           spellcheck={false}
-          maxLength={50}
+          maxLength={form.maxLength}
           aria-describedby={`${id}-rule`}
           onInput={({ currentTarget }) => {
             name.value = currentTarget.value
@@ -46,7 +47,7 @@ export const CreateForm = <Name extends string, A, E extends Failure>(props: Cre
         </button>
       </div>
       <p id={`${id}-rule`} class={text === "" || form.is(text) ? "hint" : "hint bad"}>
-        2 to 50 characters: lowercase letters, digits and hyphens.
+        {form.characters}.
       </p>
       <Problem failure={act.failure.value} />
     </form>

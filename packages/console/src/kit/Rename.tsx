@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import type { NameForm } from "@coffer/domain/NameForms"
 import type { Effect } from "effect"
 import type { Failure } from "../client/Calls.js"
 import { useAct } from "./Act.js"
@@ -8,7 +9,7 @@ import { TextField } from "./TextField.js"
 interface RenameProps<Name extends string, A, E> {
   readonly what: string
   readonly name: Name
-  readonly form: { readonly is: (text: string) => text is Name; readonly message: string }
+  readonly form: NameForm<Name>
   /** What follows from another name. */
   readonly hint: string
   /** The right that is missing, in words; null if none is. */
@@ -33,7 +34,7 @@ export const Rename = <Name extends string, A, E extends Failure>(props: RenameP
         if (form.is(next)) act.run(rename(next), done)
       }}
     >
-      <TextField label={`Name of the ${what}`} text={text} maxLength={50} isBad={!isGood} hint={hint} />
+      <TextField label={`Name of the ${what}`} text={text} maxLength={form.maxLength} isBad={!isGood} hint={hint} />
       <button disabled={act.isBusy.value || !isGood || next === name}>Rename</button>
       <Problem failure={act.failure.value} />
     </form>

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { loginCodeLength } from "@coffer/domain/NameForms"
 import type { Email } from "@coffer/domain/Names"
 import { Redacted } from "effect"
 import { useEffect, useRef } from "preact/hooks"
@@ -56,8 +57,8 @@ const CodeForm = ({ done, email }: FormProps) => {
             ref={code}
             inputMode="numeric"
             autocomplete="one-time-code"
-            pattern="[0-9]{6}"
-            maxLength={6}
+            pattern={`[0-9]{${loginCodeLength}}`}
+            maxLength={loginCodeLength}
             required
           />
         </>

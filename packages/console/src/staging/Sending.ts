@@ -1,5 +1,6 @@
 import type { Conflict } from "@coffer/domain/Errors"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import type { BundleWritten, Revision, SecretKind } from "@coffer/domain/Secret"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import { Effect, Either } from "effect"
@@ -74,7 +75,7 @@ const readBetween = Effect.fnUntraced(function* (place: ProjectPlace, env: EnvNa
   const { revision } = answer
   const isInPlace = answer.data.length > 0 && answer.data.every(({ change }) => change === "unchanged")
   if (isInPlace) return { type: "written", env, answer, etag: etagOf(response) } satisfies Answer
-  const { data } = yield* call("environments", (api) => api.revisions({ path, urlParams: { limit: 100 } }))
+  const { data } = yield* call("environments", (api) => api.revisions({ path, urlParams: { limit: maxPageSize } }))
   const between = data
     .filter((one) => one.revision > base.revision && one.revision <= revision)
     .map((one): Between => ({

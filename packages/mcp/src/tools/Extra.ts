@@ -1,7 +1,14 @@
-import { type Charset, charsets, generateValue } from "@coffer/domain/client/GeneratedValue"
+import { generateValue } from "@coffer/domain/client/GeneratedValue"
 import { withMessage } from "@coffer/domain/Message"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Count, integerParameter, LimitParameter, optional, VersionParameter } from "@coffer/domain/Schemas"
+import {
+  Count,
+  integerParameter,
+  LimitParameter,
+  maxPageSize,
+  optional,
+  VersionParameter
+} from "@coffer/domain/Schemas"
 import { expectedVersion, SecretChange, SecretDifference, SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { SecretKeys } from "@coffer/domain/SecretValues"
 import { Effect, Record, Schema } from "effect"
@@ -11,7 +18,7 @@ import { parameters, tool } from "../Tool.js"
 
 const when = { extra: true } as const
 
-const differences = pages({ item: SecretDifference, nameOf: ({ key }) => key, by: "key", size: 100 })
+const differences = pages({ item: SecretDifference, nameOf: ({ key }) => key, by: "key", size: maxPageSize })
 
 export const secretCompare = tool({
   name: "secret_compare",
@@ -142,7 +149,9 @@ export const secretCopy = tool({
     )
 })
 
-const charsetNames: ReadonlyArray<Charset> = Record.keys(charsets)
+/** The generator's sets by the names of this tool. */
+const charsets = { alphanumeric: "alnum", hex: "hex", digits: "digits", symbols: "symbols" } as const
+const charsetNames = Record.keys(charsets)
 const charsetMessage = withMessage(`must be one of ${charsetNames.join(", ")}`)
 
 export const secretGenerate = tool({
@@ -169,7 +178,7 @@ export const secretGenerate = tool({
   at: "env",
   output: SecretWritten,
   run: (call, path, { charset = "alphanumeric", expected_version, key, length = 32 }) =>
-    Effect.flatMap(generateValue(length, charset), (value) =>
+    Effect.flatMap(generateValue(length, charsets[charset]), (value) =>
       call("secrets", (api) =>
         api.set({
           path: { ...path, key },

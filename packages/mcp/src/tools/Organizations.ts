@@ -1,6 +1,7 @@
 import { AclRule } from "@coffer/domain/AclRule"
 import { Member } from "@coffer/domain/Member"
 import { Organization } from "@coffer/domain/Organization"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { Effect } from "effect"
 import { reads } from "../Hints.js"
 import { pages } from "../Pages.js"
@@ -10,7 +11,7 @@ const organizations = pages({
   item: Organization.pick("name", "role"),
   nameOf: ({ name }) => name,
   by: "name",
-  size: 100
+  size: maxPageSize
 })
 
 export const orgList = tool({

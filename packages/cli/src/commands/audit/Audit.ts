@@ -14,7 +14,7 @@ import {
   SeqParameter
 } from "@coffer/domain/AuditFilters"
 import type { Settings } from "@coffer/domain/client/Settings"
-import { LimitParameter } from "@coffer/domain/Schemas"
+import { LimitParameter, maxPageSize } from "@coffer/domain/Schemas"
 import { Effect, Schema } from "effect"
 import { defined } from "../../Defined.js"
 import { CannotDo, type Failure } from "../../Failures.js"
@@ -93,7 +93,7 @@ type Read = (limit: number | undefined, after: string | undefined) => Effect.Eff
 
 /** Every page. A log can exceed the memory: each page is written before the next is requested. */
 const everyPage = Effect.fnUntraced(function* (read: Read, after: string | undefined, json: boolean) {
-  let page = yield* read(100, after)
+  let page = yield* read(maxPageSize, after)
   if (json) yield* write('{"data":[')
   else if (page.data.length === 0) yield* note("there are no such entries")
   for (let first = true; ; first = false) {
@@ -103,7 +103,7 @@ const everyPage = Effect.fnUntraced(function* (read: Read, after: string | undef
     } else yield* printPage(page, first)
     const { next_cursor } = page.pagination
     if (next_cursor === null) break
-    page = yield* read(100, next_cursor)
+    page = yield* read(maxPageSize, next_cursor)
   }
   if (json) yield* write("\n]}\n")
 })

@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { Duration, Effect } from "effect"
 import { describe } from "../../Describe.js"
 import type { Failure } from "../../Failures.js"
@@ -33,14 +34,14 @@ const newestOf = (entries: ReadonlyArray<AuditEntry>): Seen =>
 const back = <E, R>(read: Read<E, R>, last: (entry: AuditEntry) => boolean, cursor?: string) =>
   Effect.gen(function* () {
     const entries: Array<AuditEntry> = []
-    let page = yield* read(100, cursor)
+    let page = yield* read(maxPageSize, cursor)
     const [first] = page.data
     for (;;) {
       const end = page.data.findIndex(last)
       entries.push(...(end < 0 ? page.data : page.data.slice(0, end)))
       const { next_cursor } = page.pagination
       if (next_cursor === null || end >= 0) return { entries, first }
-      page = yield* read(100, next_cursor)
+      page = yield* read(maxPageSize, next_cursor)
     }
   })
 
@@ -96,7 +97,7 @@ export const follow = <E extends Failure, E2 extends Failure, R, R2>({
       const isSetBack = latest === undefined ? seen.size > 0 : latest.seq < (seen.get(logOf(latest)) ?? 0)
       if (isSetBack) yield* note("the log ends earlier than before, as after a restore: going on from there")
       if (entries.length > 0) yield* print(entries)
-      if (isSetBack) seen = newestOf((yield* read(100, undefined)).data)
+      if (isSetBack) seen = newestOf((yield* read(maxPageSize, undefined)).data)
       else seen = new Map([...seen, ...newestOf(entries.toReversed())])
       newest = latest ?? newest
     }).pipe(

@@ -1,5 +1,5 @@
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { Email, LoginCode } from "@coffer/domain/Names"
+import { Email, LoginCode, loginCodeMessage } from "@coffer/domain/Names"
 import { Effect, Either, Option, Schema } from "effect"
 import { WrongUsage } from "../../Failures.js"
 import { clientWith } from "../../grammar/Command.js"
@@ -15,7 +15,7 @@ const wrong = (message: string) => new WrongUsage({ message })
 const decodeEmail = (text: string) =>
   Either.mapLeft(Schema.decodeEither(Email)(text), () => wrong("that is not an e-mail address such as ada@example.com"))
 const decodeCode = (text: string) =>
-  Either.mapLeft(Schema.decodeEither(LoginCode)(text.trim()), () => wrong("a login code has 6 digits"))
+  Either.mapLeft(Schema.decodeEither(LoginCode)(text.trim()), () => wrong(loginCodeMessage))
 
 /**
  * Asks for the code, three times at most. The server takes each code once, also with a wrong one: then a new code is

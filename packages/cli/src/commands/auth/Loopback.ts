@@ -1,5 +1,6 @@
 import { NotAuthenticated } from "@coffer/domain/client/Credentials"
-import { Deferred, Effect, Redacted, type Scope } from "effect"
+import { LoopbackCode } from "@coffer/domain/ClientLogin"
+import { Deferred, Effect, Either, type Redacted, Schema, type Scope } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { createServer, type RequestListener, type Server } from "node:http"
 import { CannotDo } from "../../Failures.js"
@@ -36,7 +37,8 @@ const returnedBy = (method: string | undefined, target: string | undefined, stat
   const { pathname, searchParams } = new URL(url)
   if (pathname !== path || !isSame(searchParams.get("state") ?? "", state)) return undefined
   const code = searchParams.get("code") ?? ""
-  if (/^[A-Za-z0-9_-]{43}$/.test(code)) return Effect.succeed(Redacted.make(code))
+  const decoded = Schema.decodeEither(LoopbackCode)(code)
+  if (Either.isRight(decoded)) return Effect.succeed(decoded.right)
   return searchParams.has("error") ? refused : undefined
 }
 

@@ -1,5 +1,5 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { BeforeParameter, Count, VersionParameter } from "@coffer/domain/Schemas"
+import { BeforeParameter, Count, maxPageSize, VersionParameter } from "@coffer/domain/Schemas"
 import type { Revision } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
@@ -24,15 +24,13 @@ const columnsFor = (isTerminal: boolean) => ({
   keys: (revision: Revision) => keysOf(revision, isTerminal ? maxShown : Infinity)
 })
 
-const pageSize = 100
-
 /** Reads revisions, newest first. A short page is not always the last. */
 const revisionsOf = Effect.fnUntraced(function* (call: Call, path: EnvPath, limit: number, before: number | undefined) {
   const data: Array<Revision> = []
   while (data.length < limit) {
     const oldest = data.at(-1)?.revision ?? before
     const urlParams = {
-      limit: Math.min(pageSize, limit - data.length),
+      limit: Math.min(maxPageSize, limit - data.length),
       ...(oldest === undefined ? {} : { before: oldest })
     }
     const page = yield* call("environments", (api) => api.revisions({ path, urlParams }))

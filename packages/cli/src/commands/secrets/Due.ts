@@ -1,6 +1,7 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import { type DuePage, type DueSecret, dueStateAt, DueWithin, Expiry, RotationDays } from "@coffer/domain/Due"
 import { Email, type SecretKey } from "@coffer/domain/Names"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import type { SecretListed } from "@coffer/domain/Secret"
 import { Clock, Effect, Either, Schema } from "effect"
 import { defined } from "../../Defined.js"
@@ -18,8 +19,6 @@ export const dueText = ({ due_at }: Dated, millis: number): string | undefined =
   return day === undefined || state === null ? day : `${day} ${state === "due" ? "soon" : state}`
 }
 
-const pageSize = 100
-
 /** Reads every page. */
 const allDue = Effect.fnUntraced(function* (
   call: Call,
@@ -28,7 +27,7 @@ const allDue = Effect.fnUntraced(function* (
 ) {
   const data: Array<DueSecret> = []
   for (let after: string | null | undefined = undefined; after !== null;) {
-    const urlParams = { limit: pageSize, ...defined({ within, after }) }
+    const urlParams = { limit: maxPageSize, ...defined({ within, after }) }
     const page: DuePage = yield* call("dues", (api) => api.list({ path, urlParams }))
     data.push(...page.data)
     after = page.pagination.next_cursor

@@ -1,25 +1,8 @@
-import { maxSecretValueBytes, SecretValue } from "@coffer/domain/SecretValues"
-import { Either, Redacted } from "effect"
+import { type Charset, charsets } from "@coffer/domain/client/GeneratedValue"
+import { maxSecretValueBytes } from "@coffer/domain/SecretValues"
+import { Either } from "effect"
 import type { Codec } from "../../grammar/Fields.js"
 import { nearest } from "../../grammar/Words.js"
-
-const digits = "0123456789"
-const lower = "abcdefghijklmnopqrstuvwxyz"
-const upper = lower.toUpperCase()
-const alnum = upper + lower + digits
-
-/** The characters of a generated value, by the name of their set. */
-export const charsets = {
-  alnum,
-  alpha: upper + lower,
-  digits,
-  hex: `${digits}abcdef`,
-  base64url: `${alnum}-_`,
-  // Without quotes, backslash and dollar: these mean something in files and shells.
-  symbols: `${alnum}!#%&()*+,-./:;<=>?@[]^_{|}~`
-} as const
-
-type Charset = keyof typeof charsets
 
 /** What to generate. */
 export interface Recipe {
@@ -45,15 +28,6 @@ export const recipe: Codec<Recipe> = {
     const question = meant === undefined ? "" : `; did you mean ${meant}?`
     return Either.left(`${name} takes one of these character sets: ${names.join(", ")}${question}`)
   }
-}
-
-/** A random text: each character with the same probability, from the system's random source. */
-export const generate = ({ charset, length }: Recipe): Redacted.Redacted<SecretValue> => {
-  const characters = charsets[charset]
-  // Loaded here: other commands start faster without it.
-  const { randomInt } = process.getBuiltinModule("node:crypto")
-  const text = Array.from({ length }, () => characters.charAt(randomInt(characters.length))).join("")
-  return Redacted.make(SecretValue.make(text))
 }
 
 /** What was generated, without its text. */

@@ -1,6 +1,6 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import { VersionNumbers } from "@coffer/domain/Secret"
-import { ExpectedVersionParameter, VersionParameter } from "@coffer/domain/Schemas"
+import { ExpectedVersionParameter, maxPageSize, VersionParameter } from "@coffer/domain/Schemas"
 import type { SecretVersion } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { noteWarnings } from "../../changes/Warnings.js"
@@ -19,17 +19,15 @@ const columns = {
   state: (version: SecretVersion) => (version.current ? "current" : version.destroyed ? "destroyed" : "-")
 }
 
-const pageSize = 100
-
 /** Reads every version, newest first. */
 const allVersions = Effect.fnUntraced(function* (call: Call, path: SecretPath) {
   const data: Array<SecretVersion> = []
   for (;;) {
     const before = data.at(-1)?.version
-    const urlParams = { limit: pageSize, ...(before === undefined ? {} : { before }) }
+    const urlParams = { limit: maxPageSize, ...(before === undefined ? {} : { before }) }
     const page = yield* call("secrets", (api) => api.versions({ path, urlParams }))
     data.push(...page.data)
-    if (page.data.length < pageSize || page.data.at(-1)?.version === 1) return { data }
+    if (page.data.length < maxPageSize || page.data.at(-1)?.version === 1) return { data }
   }
 })
 

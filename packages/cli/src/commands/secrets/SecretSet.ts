@@ -1,3 +1,4 @@
+import { charsets, generateValue } from "@coffer/domain/client/GeneratedValue"
 import { ExpectedVersionParameter } from "@coffer/domain/Schemas"
 import { Effect, Schema } from "effect"
 import { defined } from "../../Defined.js"
@@ -5,7 +6,7 @@ import { atEnv } from "../../grammar/Command.js"
 import { flag, option, optionWithDefault, secretArgument } from "../../grammar/Fields.js"
 import { noteWarnings } from "../../changes/Warnings.js"
 import { doneView } from "../../terminal/View.js"
-import { charsets, describeRecipe, generate, recipe } from "./Generate.js"
+import { describeRecipe, recipe } from "./Generate.js"
 import { writtenKey } from "./Keys.js"
 import { readValue } from "./SecretInput.js"
 
@@ -59,7 +60,9 @@ export const set = atEnv("set", {
       const { generate: made, key } = options
       const payload = {
         value:
-          made === undefined ? yield* readValue(key, options.value, options.file, options.allowEmpty) : generate(made),
+          made === undefined
+            ? yield* readValue(key, options.value, options.file, options.allowEmpty)
+            : yield* generateValue(made.length, made.charset),
         ...(options.expand && { kind: "reference" as const }),
         ...defined({ expected_version: options.ifVersion })
       }

@@ -1,5 +1,6 @@
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { originOf, type Webhook, type WebhookDelivery, type WebhookWithKey } from "@coffer/domain/Webhook"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { Effect, Redacted } from "effect"
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"
@@ -148,7 +149,9 @@ const resultOf = Effect.fnUntraced(function* (
 ) {
   const look = Effect.flatMap(Effect.sleep("500 millis"), () =>
     Effect.map(
-      call("webhooks", (api) => api.deliveries({ path: { ...path, webhook_id: webhook }, urlParams: { limit: 100 } })),
+      call("webhooks", (api) =>
+        api.deliveries({ path: { ...path, webhook_id: webhook }, urlParams: { limit: maxPageSize } })
+      ),
       ({ data }) => data.find((delivery) => delivery.id === sent.id) ?? sent
     )
   )

@@ -3,6 +3,7 @@ import type { AuditEntry } from "@coffer/domain/AuditEntry"
 import { AuditActor, AuditSince } from "@coffer/domain/AuditFilters"
 import { EnvName, type OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { LogCursor } from "@coffer/domain/AuditCursor"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { Option, Schema } from "effect"
 import { call } from "../../client/Calls.js"
 
@@ -50,7 +51,7 @@ export const readPage = (org: OrgName, typed: Typed, after?: typeof LogCursor.Ty
   call("audit", (api) =>
     api.list({
       path: { org_name: org },
-      urlParams: { ...paramsOf(typed), limit: 100, ...(after !== undefined && { after }) }
+      urlParams: { ...paramsOf(typed), limit: maxPageSize, ...(after !== undefined && { after }) }
     })
   )
 

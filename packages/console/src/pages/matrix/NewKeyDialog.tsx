@@ -60,7 +60,7 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
           placeholder="DATABASE_URL"
           autocomplete="off"
           spellcheck={false}
-          maxLength={100}
+          maxLength={secretKeyForm.maxLength}
           aria-describedby="new-key-rule"
           onInput={({ currentTarget }) => {
             key.value = currentTarget.value
@@ -68,9 +68,7 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
           }}
         />
         <p id="new-key-rule" class={name !== "" && !secretKeyForm.is(name) ? "hint bad" : "hint"}>
-          {isTaken
-            ? "This key exists: the values below will replace its values."
-            : "A letter or underscore first, then letters, digits, underscores, dots and hyphens."}
+          {isTaken ? "This key exists: the values below will replace its values." : `${secretKeyForm.characters}.`}
         </p>
         {columns.map((column) => (
           <p key={column.name}>

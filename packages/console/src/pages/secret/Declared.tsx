@@ -1,5 +1,11 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
-import type { DeclaredKey, RequiredIn } from "@coffer/domain/DeclaredKey"
+import {
+  type DeclaredKey,
+  maxOwnerLength,
+  maxPatternLength,
+  maxTextLength,
+  type RequiredIn
+} from "@coffer/domain/DeclaredKey"
 import { envNameForm } from "@coffer/domain/NameForms"
 import type { SecretKey } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
@@ -72,12 +78,17 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
         <TextField
           label="Pattern"
           text={pattern}
-          maxLength={256}
+          maxLength={maxPatternLength}
           hint="A regular expression (RE2) for the whole value."
         />
-        <TextField label="Description" text={description} maxLength={1000} />
-        <TextField label="Example" text={example} maxLength={1000} hint="Everyone who may list keys sees it." />
-        <TextField label="Owner" text={owner} maxLength={254} />
+        <TextField label="Description" text={description} maxLength={maxTextLength} />
+        <TextField
+          label="Example"
+          text={example}
+          maxLength={maxTextLength}
+          hint="Everyone who may list keys sees it."
+        />
+        <TextField label="Owner" text={owner} maxLength={maxOwnerLength} />
         <Problem failure={act.failure.value} />
         <footer>
           <button type="button" onClick={close}>

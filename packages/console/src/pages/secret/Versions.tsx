@@ -1,6 +1,7 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import type { MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { SecretVersion } from "@coffer/domain/Secret"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { useSignal } from "@preact/signals"
 import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
@@ -52,7 +53,7 @@ export const Versions = ({ cell, changed, env, path }: VersionsProps) => {
     cell === null
       ? Effect.succeed<ReadonlyArray<SecretVersion>>([])
       : Effect.map(
-          call("secrets", (api) => api.versions({ path, urlParams: { limit: 100 } })),
+          call("secrets", (api) => api.versions({ path, urlParams: { limit: maxPageSize } })),
           ({ data }) => data
         )
   )

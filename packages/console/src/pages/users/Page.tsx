@@ -1,4 +1,5 @@
 import type { UserRecord } from "@coffer/domain/UserRecord"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { EmailPrefix } from "@coffer/domain/UserRecord"
 import { useSignal } from "@preact/signals"
 import type { Effect } from "effect"
@@ -16,7 +17,7 @@ const decode = Schema.decodeUnknownOption(EmailPrefix)
 
 const readPage = (prefix: string) => {
   const email = Option.getOrUndefined(decode(prefix))
-  return call("users", (api) => api.list({ urlParams: { limit: 100, ...(email !== undefined && { email }) } }))
+  return call("users", (api) => api.list({ urlParams: { limit: maxPageSize, ...(email !== undefined && { email }) } }))
 }
 
 const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: () => void }) => {
@@ -111,7 +112,9 @@ export const Page = () => {
                 <Row key={user.id} user={user} changed={users.reload} />
               ))}
             </Table>
-            {pagination.has_next && <p class="quiet">The first 100: type the beginning of an address for others.</p>}
+            {pagination.has_next && (
+              <p class="quiet">The first {maxPageSize}: type the beginning of an address for others.</p>
+            )}
           </>
         )}
       </Reading>
