@@ -2,14 +2,13 @@
  * Bundles the programs so that they start fast: a small entry file each, and chunks for lazy imports. Then builds the
  * server's documents. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
  */
-import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { once } from "node:events"
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { bundleCached, bundleModules, client, optional, readable, root, settings } from "./bundling.mjs"
+import { clientRuns, warm } from "./code/warm.mjs"
 
 /** @param cached modules that get their own bundle, with their exports. Shared code is duplicated. */
 const bundle = async (name, { cached, ...own }) => {
@@ -38,55 +37,17 @@ const bundleMain = async (source, outdir, options) => {
 }
 
 const folder = await mkdtemp(join(tmpdir(), "coffer-build-"))
-const variables = {
-  PATH: process.env.PATH,
-  HOME: folder,
-  SERVICE_SERVER_URL: "http://127.0.0.1:1",
-  SERVICE_ORG: "acme",
-  SERVICE_PROJECT: "webshop",
-  SERVICE_ENV: "dev",
-  SERVICE_API_KEY: "svc_sa_none",
-  SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
-  SMTP_HOST: "log",
-  SERVICE_PORT: "0"
-}
+const server = { SERVICE_MASTER_KEY: randomBytes(32).toString("hex"), SMTP_HOST: "log", SERVICE_PORT: "0" }
+const programs = { cli: "cli/bin/coffer.js", mcp: "mcp/bin/coffer-mcp.js" }
 
-/** A session of the tool server: a host lists the tools and calls one. */
-const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "build", version: "0" } }
-const session = [
-  { id: 1, method: "initialize", params: initialize },
-  { id: 2, method: "tools/list" },
-  { id: 3, method: "tools/call", params: { name: "secret_list", arguments: {} } }
-]
-const sessionEnd = '"id":3'
-
-/**
- * Runs a program once and stores the code that V8 compiled. Other functions are compiled when they first run. The program
- * may fail, because it has no server; a server is stopped as soon as it listens.
- */
-const warm = async (program, ...args) => {
-  const keep = new URL("scripts/keep-code.mjs", root).href
-  const file = fileURLToPath(new URL(`packages/${program}`, root))
-  const child = spawn(process.execPath, ["--import", keep, file, ...args], {
-    cwd: folder,
-    env: variables,
-    stdio: ["pipe", "pipe", "pipe"],
-    timeout: 60_000
+/** Fills the code cache of a program. Caches that exist stay. */
+const fillCache = ([program, ...args]) =>
+  warm({
+    folder,
+    env: server,
+    isToolServer: program === "mcp",
+    args: [fileURLToPath(new URL(`packages/${programs[program] ?? program}`, root)), ...args]
   })
-  if (program.startsWith("mcp/")) {
-    for (const message of session) child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
-    child.stdout.on("data", (text) => {
-      if (String(text).includes(sessionEnd)) child.stdin.end()
-    })
-  } else {
-    child.stdin.end()
-    child.stdout.resume()
-  }
-  child.stderr.on("data", (text) => {
-    if (String(text).includes("listening on")) child.kill("SIGTERM")
-  })
-  await once(child, "close")
-}
 
 await Promise.all([
   bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"], "completion/main": ["start"] }, ...client }),
@@ -106,15 +67,12 @@ await Promise.all([
 })
 
 const documents = import("./documents.mjs")
-await Promise.all([
-  warm("cli/bin/coffer.js", "secret", "list"),
-  warm("cli/bin/coffer.js", "run", "--", "true"),
-  warm("cli/bin/coffer.js", "__complete", "key", "0", ""),
-  warm("mcp/bin/coffer-mcp.js"),
-  warm("server/bin/coffer-server.js"),
-  warm("server/dist/bundle/operations/backups/DrillWorker.js")
-])
+await Promise.all(
+  [...clientRuns, ["server/bin/coffer-server.js"], ["server/dist/bundle/operations/backups/DrillWorker.js"]].map(
+    fillCache
+  )
+)
 // After the server's run, which creates the database.
-await warm("cli/bin/coffer.js", "master-key", "rotate", "--db", "service.db", "--generate")
+await fillCache(["cli", "master-key", "rotate", "--db", "service.db", "--generate"])
 await rm(folder, { recursive: true })
 await documents

@@ -113,9 +113,8 @@ export const bundleScript = async (source, outfile, options) => {
  * Bundles a program's entry module as a script that starts with V8's compiled code.
  *
  * @param names the exports of the module
- * @param start the loader: start-cached.mjs has the code beside the script, start-kept.mjs keeps it in the user's cache
  */
-export const bundleCached = async (source, outfile, names, options, start = "start-cached.mjs") => {
+export const bundleCached = async (source, outfile, names, options) => {
   // V8 checks only the length of a script against its cache. The name of the cache identifies the script.
   const named = { ...options, entryNames: "[name]-[hash]" }
   const script = await bundleScript(source, outfile.replace(/js$/, "cjs"), named)
@@ -126,8 +125,8 @@ export const bundleCached = async (source, outfile, names, options, start = "sta
   const loader = await build({
     absWorkingDir: options.absWorkingDir,
     stdin: {
-      contents: `import { exports } from "./${start}"; export const { ${names.join(", ")} } = exports`,
-      resolveDir: fileURLToPath(new URL("scripts/", root))
+      contents: `import { exports } from "./files.mjs"; export const { ${names.join(", ")} } = exports`,
+      resolveDir: fileURLToPath(new URL("scripts/code/", root))
     },
     outfile,
     bundle: true,

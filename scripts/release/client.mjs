@@ -25,13 +25,7 @@ const bundlePrograms = async (folder, version) => {
       return [
         ...("main" in modules ? [] : [bundleModules({ main: source(`${program}/src/main.ts`) }, outdir, own)]),
         ...Object.entries(modules).map(([module, names]) =>
-          bundleCached(
-            source(`${program}/src/${module}.ts`),
-            join(outdir, `${module}.js`),
-            names,
-            own,
-            "start-kept.mjs"
-          )
+          bundleCached(source(`${program}/src/${module}.ts`), join(outdir, `${module}.js`), names, own)
         )
       ]
     })

@@ -2,16 +2,15 @@
  * The single executable of `coffer` and `coffer-mcp`: a Node 24 with the programs inside, by Node's single-executable
  * application. It needs no Node and no file beside it.
  */
-import { execFile, spawn } from "node:child_process"
-import { once } from "node:events"
+import { execFile } from "node:child_process"
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { build } from "esbuild"
 import { bundleScript, client, optional, root, settings } from "../bundling.mjs"
+import { clientRuns, warm } from "../code/warm.mjs"
 import { scripts } from "./executable/scripts.mjs"
 import { ownLicence, thirdParty } from "./licences.mjs"
 
@@ -59,15 +58,6 @@ const bundleScripts = async (folder, version) => {
   return made.flatMap(({ inputs }) => Object.keys(inputs))
 }
 
-const messages = [
-  {
-    id: 0,
-    method: "initialize",
-    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "release", version: "1" } }
-  },
-  { id: 1, method: "tools/list" }
-].map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
-
 /** Fails if V8 rejects the code cache of a script. */
 const isTaken = `
   for (const file of process.argv.slice(1)) {
@@ -77,37 +67,15 @@ const isTaken = `
   }
 `
 
-/** Runs the programs without a server, which stores the code that V8 compiled. */
-const warm = async (node, folder) => {
-  const env = {
-    HOME: folder,
-    PATH: process.env.PATH,
-    SERVICE_SERVER_URL: "http://127.0.0.1:1",
-    SERVICE_ORG: "acme",
-    SERVICE_PROJECT: "webshop",
-    SERVICE_ENV: "dev",
-    SERVICE_API_KEY: "svc_sa_none"
+/** Fills the code caches of the scripts. */
+const fillCaches = async (node, folder) => {
+  // Makes the same cache each time, which any run of the same Node takes.
+  const options = ["--predictable"]
+  const program = fileURLToPath(new URL("executable/warm.mjs", release))
+  for (const run of clientRuns) {
+    const args = [program, ...run]
+    await warm({ node: join(node, "bin/node"), options, folder, args, isToolServer: run[0] === "mcp" })
   }
-  const run = async (said, ...args) => {
-    // Makes the same cache each time, which any run of the same Node takes.
-    const options = ["--predictable", fileURLToPath(new URL("executable/warm.mjs", release)), folder]
-    const child = spawn(join(node, "bin/node"), [...options, ...args], {
-      cwd: folder,
-      env,
-      stdio: ["pipe", "ignore", "ignore"],
-      timeout: 60_000
-    })
-    const closed = once(child, "close")
-    for (const text of said) child.stdin.write(text)
-    // The tool server loads its calls after it has listed the tools.
-    if (said.length > 0) await setTimeout(3_000)
-    child.stdin.end()
-    await closed
-  }
-  await run([], "cli", "secret", "list")
-  await run([], "cli", "run", "--", "true")
-  await run([], "cli", "__complete", "key", "0", "")
-  await run(messages, "mcp")
   await promisify(execFile)(join(node, "bin/node"), ["-e", isTaken, ...assets.map((name) => join(folder, name))])
 }
 
@@ -118,7 +86,7 @@ const warm = async (node, folder) => {
  */
 export const executable = async ({ folder, node, version }) => {
   const inputs = await bundleScripts(folder, version)
-  await warm(node, folder)
+  await fillCaches(node, folder)
   await build({
     absWorkingDir: fileURLToPath(root),
     entryPoints: [fileURLToPath(new URL("executable/main.mjs", release))],

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { assert, describe, it } from "vitest"
 
 const packages = join(import.meta.dirname, "../..")
@@ -31,7 +31,7 @@ describe("the code cache", () => {
     assert.strictEqual(execFileSync(process.execPath, ["-e", take, file], { encoding: "utf8" }), "false\n")
   })
 
-  it("of another version of Node is replaced by one beside it", () => {
+  it("of another version of Node is replaced by one in the user's cache", () => {
     const folder = mkdtempSync(join(tmpdir(), "coffer-cache-"))
     const bundle = join(folder, "dist/bundle")
     for (const name of ["bin", "dist/bundle", "package.json"]) {
@@ -43,11 +43,13 @@ describe("the code cache", () => {
     assert.deepStrictEqual(others, [])
     const base = join(bundle, script.replace(/\.cjs$/, ""))
     writeFileSync(`${base}.cache`, "made by another version of V8")
-    const own = `${base}.${process.versions.v8}.cache`
-    const help = () => execFileSync(process.execPath, [join(folder, "bin/coffer.js"), "help"], { encoding: "utf8" })
+    const own = join(folder, ".cache/coffer/compiled", `${basename(base)}-${process.versions.v8}-${process.arch}`)
+    const env = { HOME: folder }
+    const help = () =>
+      execFileSync(process.execPath, [join(folder, "bin/coffer.js"), "help"], { encoding: "utf8", env })
     const first = help()
     const { ino, mode } = statSync(own)
-    assert.strictEqual(mode & 0o777, statSync(`${base}.cjs`).mode & 0o777)
+    assert.strictEqual(mode & 0o777, 0o600)
     assert.strictEqual(help(), first)
     assert.strictEqual(statSync(own).ino, ino, "it is made once")
     cpSync(own, `${base}.cache`)

@@ -1,5 +1,5 @@
 /** Runs the scripts of an executable, which import each other. */
-import { Script } from "node:vm"
+import { runScript } from "../../code/script.mjs"
 
 /** The scripts of each program. */
 export const scripts = { cli: ["main", "Cli", "run/main", "completion/main"], mcp: ["main", "Calls"] }
@@ -9,17 +9,19 @@ export const scripts = { cli: ["main", "Cli", "run/main", "completion/main"], mc
  *
  * @param textOf returns a script
  * @param cacheOf returns V8's code cache of a script
- * @param loaded is called with each script that runs
  */
-export const startScripts = ({ cacheOf, loaded = () => {}, program, require, textOf, url }) => {
+export const startScripts = ({ cacheOf, program, require, textOf, url }) => {
   const run = (name) => {
     const path = `${program}/${name}`
-    // V8 keeps the name in its cache: it is no path of the machine that built the executable.
-    const script = new Script(textOf(path), { filename: `coffer:${path}.cjs`, cachedData: cacheOf(path) })
-    loaded(path, script)
-    const module = { exports: {} }
-    script.runInThisContext()(module, require, load, url)
-    return module.exports
+    return runScript({
+      // V8 keeps the name in its cache: it is no path of the machine that built the executable.
+      filename: `coffer:${path}.cjs`,
+      source: textOf(path),
+      caches: [() => cacheOf(path)],
+      require,
+      load,
+      url
+    })
   }
 
   /** Scripts import each other by `./NAME.js`. There is nothing beside an executable that could be imported. */

@@ -42,7 +42,7 @@ const afterTurns = (turns: number, callback: () => void): void => {
   setImmediate(() => (turns > 1 ? afterTurns(turns - 1, callback) : callback()))
 }
 
-/** Has the compiled code stored, as an exit does, which `execve` is not: see scripts/start-kept.mjs. */
+/** Has the compiled code stored, as an exit does, which `execve` is not: see scripts/code/files.mjs. */
 const storeCompiledCode = () => process.emit("exit", 0)
 
 /** Becomes the command. Comes back only where Node cannot do that (before 22.15) or will not. */

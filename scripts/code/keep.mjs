@@ -1,6 +1,10 @@
-/** Stores V8's code cache of a program's scripts when the program ends. Loaded before the program, by `--import`. */
+/**
+ * Stores V8's code cache beside each script of a program when the program ends. Loaded before the program, by `--import`:
+ * see warm.mjs. The names of an executable's scripts are paths in the working directory.
+ */
 import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
+import { resolve } from "node:path"
 import vm from "node:vm"
 
 const scripts = new Map()
@@ -8,7 +12,7 @@ const scripts = new Map()
 vm.Script = class extends vm.Script {
   constructor(source, options) {
     super(source, options)
-    if (options?.filename?.endsWith(".cjs")) scripts.set(options.filename, this)
+    if (options?.filename?.endsWith(".cjs")) scripts.set(resolve(options.filename.replace(/^coffer:/, "")), this)
   }
 }
 
