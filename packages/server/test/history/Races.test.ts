@@ -1,4 +1,6 @@
 import type { Actor } from "@coffer/domain/Actor"
+import type { History } from "@coffer/server/secrets/services/History"
+import type { Promotion } from "@coffer/server/secrets/services/Promotion"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { statementsOf } from "../support/FailingDriver.js"
@@ -6,16 +8,27 @@ import {
   envPath,
   isOnPostgres,
   key,
+  listSecrets,
   organization,
   outcome,
   raw,
   readBundle,
   readSecret,
   removeSecret,
+  type Services,
   setSecret,
   writeBundle
 } from "../support/Services.js"
-import { changeEntries, comparing, listVersions, onDamagedHistory, onHistory, rollback } from "./Support.js"
+import {
+  changeEntries,
+  comparing,
+  copy,
+  listVersions,
+  onDamagedHistory,
+  onHistory,
+  rollback,
+  undelete
+} from "./Support.js"
 
 /** The writes that are guarded by what their writer has seen of secret A at version 3. */
 const writers = {
@@ -90,6 +103,41 @@ describe("of many writers of all kinds that expect the same version", () => {
       }
       assert.isAbove(winners.size, 1)
     })
+  )
+})
+
+describe("changes of all kinds in one environment at the same time", () => {
+  it.live("each make a revision of their own, and leave totals that are the sums", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["one", "two"]) {
+        for (const name of ["A", "B", "C"]) yield* setSecret(ada, name, text)
+      }
+      yield* setSecret(ada, "GONE", "gone")
+      yield* removeSecret(ada, "GONE")
+      yield* setSecret(ada, "COPIED", "staged", { path: envPath("staging") })
+      const { revision: before = 0 } = yield* readBundle(ada)
+      const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, Services | History | Promotion>> = [
+        ...["A", "D", "E"].map((name) => setSecret(ada, name, "set")),
+        ...["F", "G"].map((name) => writeBundle(ada, { set: { [name]: "written", A: name } })),
+        removeSecret(ada, "B"),
+        rollback(ada, "C", 1),
+        undelete(ada, "GONE"),
+        copy(ada, { from: "staging", to: "prod" }),
+        copy(ada, { from: "prod", to: "staging" }, { keys: ["C"] })
+      ]
+      const outcomes = yield* Effect.all(calls.map(outcome), { concurrency: "unbounded" })
+      assert.deepStrictEqual(
+        outcomes,
+        calls.map(() => "success")
+      )
+      // The last call changes the other environment.
+      assert.strictEqual((yield* readBundle(ada)).revision, before + calls.length - 1)
+      assert.deepStrictEqual(
+        (yield* listSecrets(ada)).map(({ key }) => String(key)),
+        ["A", "C", "COPIED", "D", "E", "F", "G", "GONE"]
+      )
+    }).pipe(onHistory)
   )
 })
 

@@ -27,6 +27,7 @@ import { ErasuresLive } from "@coffer/server/database/sqlite/Erasure"
 import { SqliteSnapshotsLive } from "@coffer/server/database/sqlite/Snapshots"
 import { postgresSnapshots } from "@coffer/server/database/copy/Snapshots"
 import { Database } from "@coffer/server/database/Database"
+import type { Scope } from "@coffer/server/database/Scopes"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
 import { InstanceLive } from "@coffer/server/keys/Instance"
 import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
@@ -287,9 +288,12 @@ export const onDamagedDatabase =
       )
     ).pipe(Effect.scoped)
 
-/** Runs an effect as one transaction of the database. */
+/** Stands for every organization of a test, whose id is only known within the change. */
+const anyOrganization: Scope = { kind: "org", id: "of a test" }
+
+/** Runs an effect as one change of an organization. */
 export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Database, (database) => database.transaction(effect))
+  Effect.flatMap(Database, (database) => database.change([anyOrganization], effect))
 
 export const email = (address: string): Email => Schema.decodeSync(Email)(address)
 

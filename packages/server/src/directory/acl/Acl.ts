@@ -11,7 +11,6 @@ import { notFound, notVisible } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { OrganizationsRepo } from "../organizations/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { AclRepo, type RuleRow } from "./Repo.js"
@@ -74,7 +73,6 @@ const isSelf = (actor: Actor, subject: SubjectRef): boolean =>
 export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
   effect: Effect.gen(function* () {
     const repo = yield* AclRepo
-    const organizations = yield* OrganizationsRepo
     const audit = yield* AuditLog
 
     const resolve = Effect.fnUntraced(function* (place: AclPlace, subject: SubjectRef) {
@@ -114,7 +112,6 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         const granted_at = yield* now
         const newId = RuleId.make(yield* uuidV7)
         const { env_pattern, permission, project_pattern, subject_type } = request
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const { id: subject_id, ...named } = yield* resolve(place, request)
         const same = yield* repo.findSame({
           orgId: place.org.id,
@@ -173,7 +170,6 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const revoke = traced("Acl.revoke")(
       Effect.fnUntraced(function* (place: Place<"acl.revoke">, id: RuleId) {
         const removed_at = yield* now
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const row = yield* repo.find({ orgId: place.org.id, id })
         if (row === undefined || !manages(place, row)) {
           return yield* notFound(`access rule ${id}`)
@@ -255,5 +251,5 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
 
     return { grant, list, revoke, explain: explainAccess } as const
   }),
-  dependencies: [AclRepo.Default, OrganizationsRepo.Default]
+  dependencies: [AclRepo.Default]
 }) {}

@@ -23,10 +23,6 @@ export class EnvironmentsRepo extends Effect.Service<EnvironmentsRepo>()("@coffe
         SELECT id, name, revision, due_revision FROM environments
         WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
-      /** Locks the project's row, so that its limit holds with concurrent writers. No row if the project was removed. */
-      claimProject: returning(IdRow)`
-        UPDATE projects SET revision = revision + 1 WHERE id = ${"projectId"} AND removed_at IS NULL RETURNING id`,
-
       count: one(CountRow)`
         SELECT count(*) AS count FROM environments WHERE project_id = ${"projectId"} AND removed_at IS NULL`,
 

@@ -11,7 +11,6 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { OrganizationsRepo } from "../organizations/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { IssuerKeys } from "./IssuerKeys.js"
 import { areUsable, keysOf } from "./Jwks.js"
@@ -41,7 +40,6 @@ const invalid = (message: string) => new ValidationError({ message })
 export class Federations extends Effect.Service<Federations>()("@coffer/server/Federations", {
   effect: Effect.gen(function* () {
     const repo = yield* FederationsRepo
-    const organizations = yield* OrganizationsRepo
     const issuers = yield* IssuerKeys
     const audit = yield* AuditLog
     const { publicUrl } = yield* ServerConfig
@@ -90,7 +88,6 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
         }
         const expires_at = request.expires_at === undefined ? null : timestamp(Date.parse(request.expires_at))
         if (expires_at !== null && expires_at <= timestamp(millis)) return yield* invalid("expires_at: is in the past")
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const account = yield* accountOf(place, accountId)
         if ((yield* repo.count({ accountId })).count >= maxFederations) {
           return yield* new LimitExceeded({ message: `a service account has at most ${maxFederations} federations` })
@@ -160,7 +157,6 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
     const revoke = traced("Federations.revoke")(
       Effect.fnUntraced(function* (place: Place<"federation.revoke">, accountId: ServiceAccountId, id: FederationId) {
         const removed_at = yield* now
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const account = yield* accountOf(place, accountId)
         const row = yield* repo.find({ accountId, id })
         if (row === undefined) return yield* notFound(`federation ${id}`)
@@ -176,5 +172,5 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
 
     return { vet, create, list, revoke } as const
   }),
-  dependencies: [FederationsRepo.Default, OrganizationsRepo.Default, IssuerKeys.Default]
+  dependencies: [FederationsRepo.Default, IssuerKeys.Default]
 }) {}

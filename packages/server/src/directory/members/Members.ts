@@ -16,7 +16,6 @@ import { afterCommit } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { Mailer } from "../../base/mail/Mailer.js"
-import { OrganizationsRepo } from "../organizations/Repo.js"
 import { MembersRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
@@ -34,7 +33,6 @@ type MemberPlace = Place<"member.invite" | "member.update" | "member.remove">
 export class Members extends Effect.Service<Members>()("@coffer/server/Members", {
   effect: Effect.gen(function* () {
     const repo = yield* MembersRepo
-    const organizations = yield* OrganizationsRepo
     const users = yield* Users
     const audit = yield* AuditLog
     const mailer = yield* Mailer
@@ -76,7 +74,6 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         const source = role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         if ((yield* repo.count({ orgId: place.org.id })).count >= maxMembers) {
           return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
         }
@@ -121,7 +118,6 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const setRole = traced("Members.setRole")(
       Effect.fnUntraced(function* (place: Place<"member.update">, userId: UserId, role: Role) {
         const updated_at = yield* now
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const member = yield* repo.find({ orgId: place.org.id, userId })
         if (member === undefined) return yield* notFound(`member ${userId}`)
         if (role !== "owner") yield* keepAnOwner(place, member)
@@ -144,7 +140,6 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const remove = traced("Members.remove")(
       Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
         const removed_at = yield* now
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const member = yield* repo.find({ orgId: place.org.id, userId })
         if (member === undefined) return yield* notFound(`member ${userId}`)
         const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
@@ -167,5 +162,5 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
 
     return { invite, list, setRole, remove } as const
   }),
-  dependencies: [MembersRepo.Default, OrganizationsRepo.Default, RateLimits.Default, Users.Default]
+  dependencies: [MembersRepo.Default, RateLimits.Default, Users.Default]
 }) {}

@@ -14,7 +14,6 @@ const OrganizationRow = Schema.Struct({
 })
 
 const StampRow = Schema.Struct({ created_at: Schema.String })
-const IdRow = Schema.Struct({ id: OrgId })
 
 const columns = sql`o.id AS id, o.name AS name, m.role AS role, o.created_at AS created_at, o.updated_at AS updated_at`
 
@@ -31,9 +30,6 @@ export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@cof
     const pageOfMember = all(OrganizationRow)`
       SELECT ${columns} FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
       WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL AND o.name > ${"after"} ORDER BY o.name LIMIT ${"limit"}`
-
-    const claim = returning(IdRow)`
-      UPDATE organizations SET revision = revision + 1 WHERE id = ${"id"} AND removed_at IS NULL RETURNING id`
 
     return {
       all: (actorId: UserId) =>
@@ -54,12 +50,6 @@ export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@cof
         SELECT ${columns} FROM organizations o
         LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${"actorId"} AND m.removed_at IS NULL
         WHERE o.id = ${"id"} AND o.removed_at IS NULL`,
-
-      /**
-       * Locks the organization's row for the transaction, so that checks over its contents (limits, last owner) also hold
-       * on an engine with concurrent writers. Returns false if the organization was removed.
-       */
-      claim: (id: OrgId) => Effect.map(claim({ id }), (rows) => rows.length === 1),
 
       insert: write`
         INSERT INTO organizations (id, name, created_at, updated_at)

@@ -4,13 +4,12 @@ import { EnvName, type ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { notFound, notVisible } from "../../access/NotFound.js"
+import { notVisible } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { EnvironmentsRepo } from "../environments/Repo.js"
-import { OrganizationsRepo } from "../organizations/Repo.js"
 import { ProjectsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
@@ -27,7 +26,6 @@ export interface ProjectChange {
 export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
   effect: Effect.gen(function* () {
     const repo = yield* ProjectsRepo
-    const organizations = yield* OrganizationsRepo
     const environments = yield* EnvironmentsRepo
     const audit = yield* AuditLog
 
@@ -37,7 +35,6 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         const { org } = place
         const id = ProjectId.make(yield* uuidV7)
         const created_at = yield* now
-        if (!(yield* organizations.claim(org.id))) return yield* notFound(`organization ${org.name}`)
         if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
           return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
         }
@@ -112,5 +109,5 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
 
     return { create, list, get, change, remove } as const
   }),
-  dependencies: [ProjectsRepo.Default, OrganizationsRepo.Default, EnvironmentsRepo.Default]
+  dependencies: [ProjectsRepo.Default, EnvironmentsRepo.Default]
 }) {}

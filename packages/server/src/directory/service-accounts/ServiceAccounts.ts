@@ -10,7 +10,6 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
-import { OrganizationsRepo } from "../organizations/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type AccountRow, ServiceAccountsRepo } from "./Repo.js"
 
@@ -56,7 +55,6 @@ const noKeyToExpire = new ValidationError({ message: "expires_in_days: is for th
 export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
   effect: Effect.gen(function* () {
     const repo = yield* ServiceAccountsRepo
-    const organizations = yield* OrganizationsRepo
     const audit = yield* AuditLog
 
     const create = traced("ServiceAccounts.create")(
@@ -69,7 +67,6 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         const made = hasKey ? yield* newKey(id, millis, expires_in_days) : null
         const expires_at = made?.row.expires_at ?? null
         const created_by = actorName(place.actor)
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
           return yield* new LimitExceeded({
             message: `an organization has at most ${maxAccounts} service accounts`
@@ -130,7 +127,6 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const rotate = traced("ServiceAccounts.rotate")(
       Effect.fnUntraced(function* (place: Place<"service_account.rotate">, id: ServiceAccountId, graceSeconds = 0) {
         const millis = yield* Clock.currentTimeMillis
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const account = yield* repo.find({ orgId: place.org.id, id })
         if (account === undefined) return yield* notFound(`service account ${id}`)
         const { key, row } = yield* newKey(id, millis, account.expires_in_days)
@@ -158,7 +154,6 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const revoke = traced("ServiceAccounts.revoke")(
       Effect.fnUntraced(function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
         const removed_at = yield* now
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         const account = yield* repo.find({ orgId: place.org.id, id })
         if (account === undefined) return yield* notFound(`service account ${id}`)
         yield* repo.removeKeys({ id, now: removed_at })
@@ -177,5 +172,5 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
 
     return { create, list, rotate, revoke } as const
   }),
-  dependencies: [ServiceAccountsRepo.Default, OrganizationsRepo.Default]
+  dependencies: [ServiceAccountsRepo.Default]
 }) {}

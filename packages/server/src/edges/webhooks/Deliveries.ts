@@ -40,7 +40,7 @@ const deliveryOf = ({ body, next_at, ...row }: DeliveryRow): Effect.Effect<Webho
 export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Deliveries", {
   effect: Effect.gen(function* () {
     const deliveries = yield* DeliveriesRepo
-    const { claim, find, record } = yield* KnownWebhooks
+    const { find, lock, record } = yield* KnownWebhooks
     const limits = yield* RateLimits
 
     const limited = Effect.fnUntraced(function* (limit: RateLimit, id: WebhookId) {
@@ -65,7 +65,7 @@ export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Del
 
     const test = traced("Deliveries.test")(
       Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId) {
-        const row = yield* claim(place, id)
+        const row = yield* lock(place, id)
         yield* limited(tests, id)
         const event: WebhookEvent = {
           event: "webhook.test",
@@ -87,7 +87,7 @@ export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Del
 
     const sendAgain = traced("Deliveries.sendAgain")(
       Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, deliveryId: WebhookDeliveryId) {
-        const row = yield* claim(place, id)
+        const row = yield* lock(place, id)
         const found = yield* deliveries.find({ webhookId: id, id: deliveryId })
         if (found === undefined) return yield* notFound(`delivery ${deliveryId}`)
         yield* limited(resends, id)

@@ -20,11 +20,8 @@ export class KnownWebhooks extends Effect.Service<KnownWebhooks>()("@coffer/serv
     })
 
     /** Finds a webhook and locks it, so that a delivery that ends meanwhile waits for the change. */
-    const claim = Effect.fnUntraced(function* (place: WebhookPlace, id: WebhookId) {
-      yield* find(place, id)
-      yield* repo.claim({ id })
-      return yield* find(place, id)
-    })
+    const lock = (place: WebhookPlace, id: WebhookId) =>
+      find(place, id).pipe(Effect.zipRight(repo.lock({ id })), Effect.zipRight(find(place, id)))
 
     /** Records a change of a webhook. Its address is recorded without the path. */
     const record = (
@@ -40,7 +37,7 @@ export class KnownWebhooks extends Effect.Service<KnownWebhooks>()("@coffer/serv
         metadata: { name: originOf(url), ...metadata }
       })
 
-    return { find, claim, record } as const
+    return { find, lock, record } as const
   }),
   dependencies: [WebhooksRepo.Default]
 }) {}

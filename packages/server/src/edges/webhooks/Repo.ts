@@ -37,7 +37,7 @@ const head = sql`coalesce((SELECT seq FROM audit_heads WHERE log = w.org_id), 0)
 
 export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server/WebhooksRepo", {
   effect: Effect.gen(function* () {
-    const { all, first, one, returning, write } = yield* query
+    const { all, first, locking, one, returning, write } = yield* query
 
     return {
       /** The webhooks of an organization, oldest first. */
@@ -82,9 +82,8 @@ export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server
         UPDATE webhooks SET enabled = 0, failed_at = ${"now"}, updated_at = ${"now"}
         WHERE id = ${"id"} AND enabled = 1 AND removed_at IS NULL RETURNING org_id, url`,
 
-      /** Locks a webhook for the transaction. No row if it was removed. */
-      claim: returning(IdRow)`
-        UPDATE webhooks SET key_number = key_number WHERE id = ${"id"} AND removed_at IS NULL RETURNING id`,
+      /** Locks a webhook for the transaction. The job of deliveries holds no organization. */
+      lock: locking(IdRow)`SELECT id FROM webhooks WHERE id = ${"id"}`,
 
       /** For a restored database, whose events the server that was backed up has sent. */
       passOverAll: write`UPDATE webhooks AS w SET seq = ${head}`

@@ -97,7 +97,7 @@ export const makeSender = Effect.gen(function* () {
     return yield* fenced(
       Effect.gen(function* () {
         // A change of the webhook waits for this transaction, or this one for the change.
-        yield* webhooks.claim({ id: webhookId })
+        yield* webhooks.lock({ id: webhookId })
         const recorded = yield* repo.settle({ id, state, tries, before: row.tries, status, reason, nextAt, now })
         if (recorded.length === 0 || row.kind !== "event") return
         if (state === "delivered") yield* repo.goOn({ webhookId, lane, now })

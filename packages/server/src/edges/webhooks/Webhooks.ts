@@ -4,10 +4,8 @@ import { WebhookId } from "@coffer/domain/Ids"
 import { originOf, type Webhook, type WebhookWithKey } from "@coffer/domain/Webhook"
 import { Clock, Effect, Schema } from "effect"
 import type { Place } from "../../access/Access.js"
-import { notFound } from "../../access/NotFound.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { OrganizationsRepo } from "../../directory/organizations/Repo.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { DeliveriesRepo } from "./DeliveriesRepo.js"
@@ -47,10 +45,9 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
   effect: Effect.gen(function* () {
     const repo = yield* WebhooksRepo
     const deliveries = yield* DeliveriesRepo
-    const organizations = yield* OrganizationsRepo
     const keys = yield* SigningKeys
     const outbound = yield* Outbound
-    const { claim, find, record } = yield* KnownWebhooks
+    const { find, lock, record } = yield* KnownWebhooks
 
     const read = (place: WebhookPlace, id: WebhookId) =>
       Effect.flatMap(Effect.all([find(place, id), Clock.currentTimeMillis]), ([row, millis]) => webhookOf(row, millis))
@@ -62,7 +59,6 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
       Effect.fnUntraced(function* (place: Place<"webhook.create">, request: NewWebhook) {
         const { environments = everything, events, url } = request
         yield* checkUrl(url)
-        if (!(yield* organizations.claim(place.org.id))) return yield* notFound(`organization ${place.org.name}`)
         if ((yield* repo.count({ orgId: place.org.id })).count >= maxWebhooks) {
           return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
         }
@@ -111,7 +107,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
 
     const update = traced("Webhooks.update")(
       Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, request: ChangedWebhook) {
-        const row = yield* claim(place, id)
+        const row = yield* lock(place, id)
         const { enabled = row.enabled === 1, environments, events, skip = false, url = row.url } = request
         if (url !== row.url) yield* checkUrl(url)
         yield* repo.update({
@@ -139,7 +135,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     /** Removes a webhook with its signing keys. Its deliveries are deleted later. */
     const remove = traced("Webhooks.remove")(
       Effect.fnUntraced(function* (place: Place<"webhook.delete">, id: WebhookId) {
-        const { key_number, url } = yield* claim(place, id)
+        const { key_number, url } = yield* lock(place, id)
         yield* repo.remove({ id, now: yield* now })
         yield* keys.remove(id, key_number)
         yield* keys.remove(id, key_number - 1)
@@ -150,7 +146,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     /** Makes a new key. The one before it goes on signing for the grace period, and the one before that is removed. */
     const rotateKey = traced("Webhooks.rotateKey")(
       Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, graceSeconds = daySeconds) {
-        const { key_number, url } = yield* claim(place, id)
+        const { key_number, url } = yield* lock(place, id)
         const millis = yield* Clock.currentTimeMillis
         const number = key_number + 1
         const signing_key = yield* keys.make(id, number)
@@ -170,7 +166,6 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     WebhooksRepo.Default,
     DeliveriesRepo.Default,
     KnownWebhooks.Default,
-    OrganizationsRepo.Default,
     SigningKeys.Default,
     Outbound.Default
   ]

@@ -4,7 +4,6 @@ import { LimitExceeded, NotFound, ValidationError } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
-import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
@@ -67,18 +66,12 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
       })
     )
 
-    const claimed = (place: Place<"declared.set" | "declared.delete">) =>
-      Effect.flatMap(environments.claimProject({ projectId: place.project.id }), ([project]) =>
-        project === undefined ? notFound(`project ${place.project.name}`) : Effect.void
-      )
-
     /** Declares a key, or replaces all that is declared of it. */
     const set = traced("Declared.set")(
       Effect.fnUntraced(function* (place: Place<"declared.set">, key: SecretKey, request: DeclareRequest) {
         yield* checkPattern(request)
         const updated_at = yield* now
         const projectId = place.project.id
-        yield* claimed(place)
         const before = yield* repo.find(projectId, key)
         if (before === undefined && (yield* repo.count({ projectId })).count >= maxDeclaredKeys) {
           return yield* new LimitExceeded({ message: `a project declares at most ${maxDeclaredKeys} keys` })
@@ -104,7 +97,6 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
     const remove = traced("Declared.remove")(
       Effect.fnUntraced(function* (place: Place<"declared.delete">, key: SecretKey) {
         const projectId = place.project.id
-        yield* claimed(place)
         const [removed] = yield* repo.remove({ projectId, key })
         if (removed === undefined) return yield* notDeclared(key)
         yield* audit.write(sourceOf(place), {

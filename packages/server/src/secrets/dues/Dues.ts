@@ -7,7 +7,6 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { allPages } from "../../database/Pages.js"
 import { timestamp } from "../../base/Time.js"
 import { pacing } from "../../base/EventLoop.js"
-import { ChangesRepo } from "../stored/ChangesRepo.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
@@ -46,7 +45,6 @@ const dueSecretOf = ({ env, key, project, updated_at, version, ...row }: OfOrgRo
 export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
   effect: Effect.gen(function* () {
     const repo = yield* DuesRepo
-    const changes = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const { mayList } = yield* Access
@@ -54,7 +52,6 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
 
     const update = traced("Dues.update")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, request: DueRequest) {
-        yield* changes.claim(place.env)
         const current = yield* repo.current({ envId: place.env.id, key })
         if (current === undefined) return yield* secretNotFound(key)
         yield* versions.checkNewest(place, { ...current, key })
@@ -153,5 +150,5 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
 
     return { update, listWithin, list } as const
   }),
-  dependencies: [DuesRepo.Default, ChangesRepo.Default, Versions.Default]
+  dependencies: [DuesRepo.Default, Versions.Default]
 }) {}

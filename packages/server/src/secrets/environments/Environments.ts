@@ -26,8 +26,6 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         const { project } = place
         const id = EnvId.make(yield* uuidV7)
         const created_at = yield* now
-        const [claimed] = yield* repo.claimProject({ projectId: project.id })
-        if (claimed === undefined) return yield* notFound(`project ${project.name}`)
         if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
           return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
         }
@@ -58,7 +56,6 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         const removed_at = yield* now
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notFound(`environment ${name}`)
-        // After the environment is claimed, as writers of references do.
         if (!force) yield* references.admitEnvRemoval(place)
         yield* audit.write(sourceOf(place), {
           action: "env.delete",

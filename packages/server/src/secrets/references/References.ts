@@ -12,7 +12,7 @@ import {
 } from "@coffer/domain/Reference"
 import { Effect, Either, Redacted } from "effect"
 import { Access, type EnvPlace, type Place } from "../../access/Access.js"
-import { Database, type Transaction } from "../../database/Database.js"
+import type { Transaction } from "../../database/Database.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { SecretsRepo } from "../stored/Repo.js"
@@ -57,8 +57,6 @@ const edgeOf = ({ env, key, target_env, target_key }: EdgeRow) => ({
 
 const refused = (message: string) => new ReferenceRefused({ message })
 
-const lockOf = ({ project }: EnvPlace<Action>): string => `references of ${project.id}`
-
 /** Parses a text that is to become the reference at a key. Fails with ValidationError if it is malformed. */
 export const referenceAt = (key: SecretKey, text: Value): Effect.Effect<Change, ValidationError> =>
   Either.match(parseReference(Redacted.value(text)), {
@@ -70,7 +68,6 @@ export const referenceAt = (key: SecretKey, text: Value): Effect.Effect<Change, 
 export class References extends Effect.Service<References>()("@coffer/server/References", {
   effect: Effect.gen(function* () {
     const { alongside } = yield* Access
-    const { lock } = yield* Database
     const repo = yield* ReferencesRepo
     const secrets = yield* SecretsRepo
     const environments = yield* EnvironmentsRepo
@@ -229,7 +226,6 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
     ): Effect.fn.Return<void, Conflict, Transaction> {
       const gone = [...changes].flatMap(([key, { kind }]) => (kind === "gone" ? [key] : []))
       if (force || gone.length === 0) return
-      yield* lock(lockOf(place))
       yield* checkGone(place, gone, changes)
     })
 
@@ -237,7 +233,6 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
     const admitEnvRemoval = Effect.fnUntraced(function* (
       place: Place<"env.delete">
     ): Effect.fn.Return<void, Conflict, Transaction> {
-      yield* lock(lockOf(place))
       const { env, project } = place
       const rows = yield* repo.dependentsOfEnv({
         projectId: project.id,
@@ -251,7 +246,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
     /**
      * Checks what a change makes of the references of an environment, before it is made. Fails with ReferenceRefused for
      * references that may not be written, with Conflict for a key that others refer to, with UseWidens if values would come under
-     * wider use rules, and with LimitExceeded. Call it after the environments of the change are claimed.
+     * wider use rules, and with LimitExceeded.
      */
     const admit = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
@@ -264,8 +259,6 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
       )
       const mayCarry = (options.arriving ?? []).length > 0 && !mayReveal(place.actor)
       if (isReferring || mayCarry) {
-        // Two changes that are each fine could make a cycle together.
-        yield* lock(lockOf(place))
         yield* checkReferences(place, changes, options)
       }
       return new Admitted()

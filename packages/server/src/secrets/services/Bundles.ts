@@ -254,7 +254,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       ) {
         const wanted = yield* wantedOf(request)
         const at = yield* now
-        const totals = yield* changes.claim(place.env)
+        const totals = yield* changes.totals(place.env)
         yield* checkCurrent(place, ifMatch, totals.revision)
         const dryRun = request.dry_run === true
         const steps = changes.isCurrent(draft, place, totals)

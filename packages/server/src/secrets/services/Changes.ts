@@ -159,7 +159,7 @@ export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
-    const { claim, moveDues, remove, setTotals } = yield* ChangesRepo
+    const { moveDues, remove, setTotals, totals } = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* References
@@ -353,7 +353,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     })
 
     return {
-      claim,
+      totals,
       draft,
       isCurrent,
       plan,

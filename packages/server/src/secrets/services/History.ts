@@ -76,7 +76,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         request: { readonly version: number; readonly expected_version?: number }
       ) {
         const written_at = yield* now
-        const totals = yield* changes.claim(place.env)
+        const totals = yield* changes.totals(place.env)
         const current = yield* repo.findLive({ envId: place.env.id, key })
         if (current === undefined) return yield* secretNotFound(key)
         yield* sealed.checkNewest(place, { ...current, key })
@@ -125,7 +125,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const undelete = traced("History.undelete")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
         const written_at = yield* now
-        const totals = yield* changes.claim(place.env)
+        const totals = yield* changes.totals(place.env)
         const removed = yield* history.findRemoved({ envId: place.env.id, key })
         if (removed === undefined) {
           return yield* new NotFound({
@@ -201,7 +201,6 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       Effect.fnUntraced(function* (place: Place<"secret.destroy">, key: SecretKey, wanted: ReadonlyArray<number>) {
         const destroyed_at = yield* now
         const erased = yield* Deferred.make<Erased>()
-        yield* changes.claim(place.env)
         const current = yield* repo.findLive({ envId: place.env.id, key })
         if (current === undefined) {
           const removed = yield* history.findRemoved({ envId: place.env.id, key })

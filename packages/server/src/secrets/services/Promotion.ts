@@ -53,19 +53,6 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const referring = yield* Referring
     const comparisons = yield* Comparisons
 
-    /**
-     * Claims both environments in the order of their ids. Otherwise two copies in opposite directions could deadlock on
-     * an engine with row locks.
-     */
-    const claimBoth = Effect.fnUntraced(function* (to: Place<"secret.write">, from: Place<"secret.copy">) {
-      if (to.env.id < from.env.id) {
-        const target = yield* changes.claim(to.env)
-        return { target, origin: yield* changes.claim(from.env) }
-      }
-      const origin = yield* changes.claim(from.env)
-      return { target: yield* changes.claim(to.env), origin }
-    })
-
     /** The current values of secrets. */
     const valuesOf = (from: Place<"secret.copy">, source: ReadonlyArray<WholeRow>) =>
       Effect.map(
@@ -121,7 +108,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         prepared: Prepared | null = null
       ) {
         const at = yield* now
-        const totals = yield* claimBoth(to, from)
+        const totals = { target: yield* changes.totals(to.env), origin: yield* changes.totals(from.env) }
         const { origin, target } = totals
         const tagOf = (revision: number) =>
           etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.revision })

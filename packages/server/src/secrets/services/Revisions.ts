@@ -148,7 +148,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         const { id, name } = place.env
         const tagOf = (revision: number) => etagOf(epoch, { id, revision })
         const at = yield* now
-        const totals = yield* changes.claim(place.env)
+        const totals = yield* changes.totals(place.env)
         if (to > totals.revision) {
           return yield* new NotFound({
             message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`

@@ -125,7 +125,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         expectedVersion?: number
       ) {
         const written_at = yield* now
-        const totals = yield* changes.claim(place.env)
+        const totals = yield* changes.totals(place.env)
         const current = yield* currentOf(place, key)
         yield* checkExpected(key, expectedVersion, current?.version ?? 0)
         const after = {
@@ -169,7 +169,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         force = false
       ) {
         const removed_at = yield* now
-        const totals = yield* changes.claim(place.env)
+        const totals = yield* changes.totals(place.env)
         const current = yield* currentOf(place, key)
         if (current === undefined) return yield* secretNotFound(key)
         yield* checkExpected(key, expectedVersion, current.version)

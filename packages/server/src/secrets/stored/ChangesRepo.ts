@@ -38,18 +38,18 @@ const advancedAtOnce = 64
 /** The statements that change the secrets of an environment. */
 export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
   effect: Effect.gen(function* () {
-    const { insert, returning, write } = yield* query
+    const { first, insert, write } = yield* query
     const moveDues = yield* dueMoves
 
-    const claim = returning(TotalsRow)`
-      UPDATE environments SET revision = revision WHERE id = ${"id"} AND removed_at IS NULL
-      RETURNING revision, secret_count, value_bytes, CASE
-          WHEN EXISTS (SELECT 1 FROM declared_keys d WHERE d.project_id = environments.project_id)
-          THEN 1 + (SELECT p.strict FROM projects p WHERE p.id = environments.project_id)
+    const totals = first(TotalsRow)`
+      SELECT e.revision AS revision, e.secret_count AS secret_count, e.value_bytes AS value_bytes, CASE
+          WHEN EXISTS (SELECT 1 FROM declared_keys d WHERE d.project_id = e.project_id)
+          THEN 1 + (SELECT p.strict FROM projects p WHERE p.id = e.project_id)
           ELSE 0 END AS declares,
         CASE WHEN EXISTS (
-          SELECT 1 FROM secret_dues d WHERE d.env_id = environments.id AND d.rotate_every_days IS NOT NULL
-        ) THEN 1 ELSE 0 END AS rotating`
+          SELECT 1 FROM secret_dues d WHERE d.env_id = e.id AND d.rotate_every_days IS NOT NULL
+        ) THEN 1 ELSE 0 END AS rotating
+      FROM environments e WHERE e.id = ${"id"} AND e.removed_at IS NULL`
 
     const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
     const insertVersions = insert("secret_versions", [
@@ -113,13 +113,10 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
       WHERE id = ${"secret_id"}`
 
     return {
-      /**
-       * Locks the environment's row and returns its totals. Call first in a transaction: otherwise concurrent writers
-       * on another engine could exceed limits or share a revision. Fails with NotFound if the environment is removed.
-       */
-      claim: (env: { readonly id: EnvId; readonly name: EnvName }) =>
-        Effect.flatMap(claim({ id: env.id }), ([totals]) =>
-          totals === undefined ? missingEnvironment(env.name) : Effect.succeed(totals)
+      /** The totals of an environment, which only changes of its organization move. Fails with NotFound if it is removed. */
+      totals: (env: { readonly id: EnvId; readonly name: EnvName }) =>
+        Effect.flatMap(totals({ id: env.id }), (found) =>
+          found === undefined ? missingEnvironment(env.name) : Effect.succeed(found)
         ),
 
       setTotals: write`

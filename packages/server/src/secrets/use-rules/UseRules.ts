@@ -9,7 +9,6 @@ import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { ChangesRepo } from "../stored/ChangesRepo.js"
 import { SecretsRepo } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { traced } from "../../base/tracing/Traced.js"
@@ -48,7 +47,6 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
   effect: Effect.gen(function* () {
     const repo = yield* UseRepo
     const secrets = yield* SecretsRepo
-    const changes = yield* ChangesRepo
     const audit = yield* AuditLog
 
     const secretOf = (place: RulePlace, key: SecretKey) =>
@@ -102,7 +100,6 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
       Effect.fnUntraced(function* (place: Place<"use_rule.create">, key: SecretKey, request: NewTerms) {
         const millis = yield* Clock.currentTimeMillis
         const wanted = yield* withEnd({ ...defaultTerms, ...request }, millis)
-        yield* changes.claim(place.env)
         const { id: secretId } = yield* secretOf(place, key)
         const subjects = yield* subjectsOf(place, request.accounts)
         const terms: UseTerms = { ...wanted, accounts: subjects.map(({ name }) => name) }
@@ -146,7 +143,6 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         request: Partial<UseTerms>
       ) {
         const millis = yield* Clock.currentTimeMillis
-        yield* changes.claim(place.env)
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
         const before = yield* termsOf(row)
@@ -172,7 +168,6 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
     const remove = traced("UseRules.remove")(
       Effect.fnUntraced(function* (place: Place<"use_rule.delete">, key: SecretKey, id: UseRuleId) {
         const removed_at = yield* now
-        yield* changes.claim(place.env)
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
         yield* repo.remove({ id, now: removed_at })
@@ -182,5 +177,5 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
 
     return { list, create, update, remove } as const
   }),
-  dependencies: [UseRepo.Default, SecretsRepo.Default, ChangesRepo.Default]
+  dependencies: [UseRepo.Default, SecretsRepo.Default]
 }) {}
