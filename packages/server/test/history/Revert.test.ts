@@ -1,3 +1,5 @@
+import type { History } from "@coffer/server/secrets/services/History"
+import { type PreparedRevert, type RevertRequest, Revisions } from "@coffer/server/secrets/services/Revisions"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
@@ -5,14 +7,18 @@ import {
   entries,
   isOnPostgres,
   organization,
+  outcome,
   readBundle,
   removeSecret,
+  type Services,
   setSecret,
+  transaction,
   writeBundle
 } from "../support/Services.js"
 import {
   changeEntries,
   destroy,
+  enterFor,
   everything,
   listRevisions,
   onDamagedHistory,
@@ -207,6 +213,111 @@ describe("a revert", () => {
       assert.deepStrictEqual(yield* valuesOf(ada), { A: "2" })
       yield* revert(ada, 0)
       assert.deepStrictEqual(yield* valuesOf(ada), {})
+    }).pipe(onHistory)
+  )
+})
+
+const large = (text: string) => Object.fromEntries(Array.makeBy(60, (n) => [`KEY_${n}`, `${text} ${n}`]))
+
+/** An environment with 60 secrets, all of them with a second version; and a revert to the first ones, in two parts. */
+const prepared = Effect.gen(function* () {
+  const ada = yield* organization()
+  yield* writeBundle(ada, { set: large("first") })
+  yield* writeBundle(ada, { set: large("second") })
+  const revisions = yield* Revisions
+  const entering = enterFor(ada, "secret.write")
+  const prepare = (request: RevertRequest = { to: 1 }) => revisions.prepare(entering, request)
+  const apply = (plan: PreparedRevert | null, request: RevertRequest = { to: 1 }) =>
+    transaction(
+      Effect.flatMap(entering, (place) =>
+        Effect.map(revisions.revert(place, request, undefined, plan), ({ written }) => written)
+      )
+    )
+  return { ada, prepare, apply }
+})
+
+describe("a large revert that is encrypted before its transaction", () => {
+  it.effect("stores what was encrypted", () =>
+    Effect.gen(function* () {
+      const { ada, apply, prepare } = yield* prepared
+      const plan = (yield* prepare()) ?? assert.fail("not prepared")
+      assert.strictEqual((yield* apply(plan)).revision, 3)
+      assert.deepStrictEqual(yield* valuesOf(ada), large("first"))
+      const sql = yield* SqlClient.SqlClient
+      const stored = yield* sql<{ key: string; ciphertext: Uint8Array }>`
+        SELECT s.key AS key, v.ciphertext AS ciphertext
+        FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = 3`
+      const hex = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString("hex")
+      assert.deepStrictEqual(
+        new Map(stored.map(({ ciphertext, key }) => [key, hex(ciphertext)])),
+        new Map(
+          plan.draft.steps.map((step) => [
+            String(step.key),
+            hex(step.change === "updated" ? step.sealed?.columns.ciphertext : null)
+          ])
+        )
+      )
+    }).pipe(onHistory)
+  )
+
+  it.effect("is planned again if the environment changes before it", () =>
+    Effect.gen(function* () {
+      const { ada, apply, prepare } = yield* prepared
+      const plan = yield* prepare()
+      yield* setSecret(ada, "KEY_3", "third")
+      yield* setSecret(ada, "NEW", "third")
+      assert.strictEqual((yield* apply(plan)).revision, 5)
+      assert.deepStrictEqual(yield* valuesOf(ada), large("first"))
+    }).pipe(onHistory)
+  )
+
+  it.effect("is refused if a value is destroyed before it, which makes no revision", () =>
+    Effect.gen(function* () {
+      const { ada, apply, prepare } = yield* prepared
+      const plan = yield* prepare()
+      yield* destroy(ada, "KEY_3", [1])
+      const before = yield* everything
+      const refused = yield* Effect.flip(apply(plan))
+      assert.strictEqual(refused._tag, "Conflict")
+      assert.match(refused.message, /destroyed: KEY_3$/)
+      assert.deepStrictEqual(yield* everything, before)
+    }).pipe(onHistory)
+  )
+
+  it.effect("is not used for another revision, nor for a dry run; and a small one is not prepared", () =>
+    Effect.gen(function* () {
+      const { ada, apply, prepare } = yield* prepared
+      const plan = yield* prepare()
+      assert.deepStrictEqual((yield* apply(plan, { to: 2 })).revision, 2)
+      const tried = { to: 1, dry_run: true }
+      assert.strictEqual((yield* apply(yield* prepare(tried), tried)).revision, 2)
+      assert.deepStrictEqual(yield* valuesOf(ada), large("second"))
+      yield* setSecret(ada, "KEY_3", "third")
+      assert.isNull(yield* prepare({ to: 2 }))
+    }).pipe(onHistory)
+  )
+
+  it.live("never brings back a value that is destroyed at the same time", () =>
+    Effect.gen(function* () {
+      const { ada, apply, prepare } = yield* prepared
+      for (let round = 0; round < 6; round++) {
+        const { data } = yield* writeBundle(ada, { set: large(`old ${round}`) })
+        const { revision } = yield* writeBundle(ada, { set: large(`new ${round}`) })
+        const old = data.find(({ key }) => key === "KEY_1")?.version ?? assert.fail("no version")
+        const request = { to: revision - 1 }
+        const told = (yield* changeEntries).length
+        const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, Services | History | Revisions>> =
+          [
+            Effect.flatMap(prepare(request), (plan) => apply(plan, request)),
+            Effect.delay(destroy(ada, "KEY_1", [old]), `${round * 10} millis`)
+          ]
+        const [reverted, destroyed] = yield* Effect.all(calls.map(outcome), { concurrency: "unbounded" })
+        assert.strictEqual(destroyed, "success")
+        const [first] = (yield* changeEntries).slice(told)
+        const isRevertFirst = first?.action === "env.revert"
+        assert.strictEqual(reverted, isRevertFirst ? "success" : "Conflict")
+        assert.strictEqual((yield* valuesOf(ada)).KEY_1, `${isRevertFirst ? "old" : "new"} ${round} 1`)
+      }
     }).pipe(onHistory)
   )
 })

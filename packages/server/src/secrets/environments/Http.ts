@@ -112,8 +112,10 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       )
       .handle("revert", ({ headers, path, payload }) =>
         respondWritten(
-          access.change(access.env(path, "secret.write"), (place) =>
-            revisions.revert(place, payload, headers["if-match"])
+          Effect.flatMap(revisions.prepare(access.env(path, "secret.write"), payload), (prepared) =>
+            access.change(access.env(path, "secret.write"), (place) =>
+              revisions.revert(place, payload, headers["if-match"], prepared)
+            )
           )
         )
       )

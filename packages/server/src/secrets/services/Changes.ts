@@ -15,7 +15,7 @@ import { ChangesRepo, type Totals } from "../stored/ChangesRepo.js"
 import { checkLimits } from "../stored/Limits.js"
 import type { Arrival } from "../references/ReferenceRules.js"
 import { mayReveal, type Move } from "../use-rules/Widening.js"
-import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
+import { type Contents, SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { kindOf, type Sealed } from "../../keys/Envelope.js"
 import { type Admitted, type Change, type Options, referenceAt, References } from "../references/References.js"
 import { type Content, type NewValue, sizeOf, Versions, type WrittenAt } from "../stored/Versions.js"
@@ -68,6 +68,12 @@ export interface Draft {
   readonly envId: EnvId
   readonly revision: number
   readonly steps: ReadonlyArray<Step>
+}
+
+interface PlanOptions {
+  readonly dryRun: boolean
+  /** Steps that are known already. */
+  readonly settled?: ReadonlyArray<Step>
 }
 
 const versionAfter = (step: Step): number => {
@@ -212,7 +218,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       place: Place<"secret.write">,
       totals: Totals,
       wanted: Wanted,
-      { dryRun, settled = [] }: { readonly dryRun: boolean; readonly settled?: ReadonlyArray<Step> }
+      { dryRun, settled = [] }: PlanOptions
     ) {
       // Pages of the whole environment take fewer statements than many keys.
       const keys = wanted.size > totals.secret_count / 20 ? undefined : [...wanted.keys()]
@@ -231,22 +237,30 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return { ...step, sealed: { id, columns } } satisfies Step
     })
 
-    /**
-     * Plans a large change outside of its transaction, and encrypts its values. Returns null if the environment is removed. If it
-     * changes before the transaction, the transaction plans again.
-     */
-    const draft = Effect.fnUntraced(function* (place: Place<"secret.write">, wanted: Wanted, dryRun: boolean) {
-      const contents = yield* repo.contents(place.env.id, undefined)
-      if (contents === undefined) return null
-      const rows = new Map(contents.secrets.map((row) => [row.key, row]))
+    /** As `draft`, from the contents of the environment. */
+    const draftFrom = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      { revision, secrets }: Pick<Contents, "revision" | "secrets">,
+      wanted: Wanted,
+      { dryRun, settled = [] }: PlanOptions
+    ) {
+      const rows = new Map(secrets.map((row) => [row.key, row]))
       const compares = mayCompare(place, dryRun)
       const steps = yield* forEachInSlices([...wanted], ([key, content]) =>
         Effect.flatMap(stepOf(place, rows.get(key), key, content, compares), (step) =>
           dryRun ? Effect.succeed(step) : sealedStep(place, step)
         )
       )
-      const { revision } = contents
-      return { envId: place.env.id, revision, steps: steps.sort(inByteOrder) } satisfies Draft
+      return { envId: place.env.id, revision, steps: [...settled, ...steps].sort(inByteOrder) } satisfies Draft
+    })
+
+    /**
+     * Plans a large change outside of its transaction, and encrypts its values. Returns null if the environment is removed. If it
+     * changes before the transaction, the transaction plans again.
+     */
+    const draft = Effect.fnUntraced(function* (place: Place<"secret.write">, wanted: Wanted, dryRun: boolean) {
+      const contents = yield* repo.contents(place.env.id, undefined)
+      return contents === undefined ? null : yield* draftFrom(place, contents, wanted, { dryRun })
     })
 
     const removed = (place: Place<"secret.write">, at: WrittenAt, { key, row }: Extract<Step, { change: "deleted" }>) =>
@@ -355,6 +369,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     return {
       totals,
       draft,
+      draftFrom,
       isCurrent,
       plan,
       measure: measureSteps,

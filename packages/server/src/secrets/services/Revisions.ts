@@ -6,12 +6,13 @@ import type { Revision } from "@coffer/domain/Secret"
 import { Array, Effect } from "effect"
 import type { Place } from "../../access/Access.js"
 import { now } from "../../base/Time.js"
+import { Database } from "../../database/Database.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { Widening } from "../use-rules/Widening.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { arrivalsOf, Changes, movesOf, type Step, type Wanted } from "./Changes.js"
+import { arrivalsOf, Changes, type Draft, movesOf, smallChange, type Step, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf } from "../stored/ETag.js"
 import type { Totals } from "../stored/ChangesRepo.js"
 import { type ChangeRow, HistoryRepo } from "../stored/HistoryRepo.js"
@@ -28,6 +29,40 @@ interface Earlier {
   readonly key: SecretKey
   readonly id: SecretId
   readonly version: number
+  readonly isDestroyed: boolean
+}
+
+export interface RevertRequest {
+  readonly to: number
+  readonly dry_run?: boolean
+  readonly force?: boolean
+}
+
+/**
+ * A revert that was planned before its transaction. It holds as long as the environment has the same revision and all versions
+ * exist that it restores: destroying one makes no revision.
+ */
+export interface PreparedRevert {
+  readonly to: number
+  readonly moved: ReadonlyArray<Earlier>
+  readonly draft: Draft
+}
+
+/** What a revert changes: the versions that come back, the keys that go, and the steps of the keys that stay. */
+const differenceOf = (
+  rows: ReadonlyArray<{ readonly key: SecretKey; readonly id: SecretId; readonly version: number }>,
+  state: ReadonlyArray<Earlier>
+) => {
+  const current = new Map(rows.map((row) => [row.key, row]))
+  const then = new Set(state.map(({ key }) => key))
+  const isCurrent = ({ id, key, version }: Earlier) =>
+    current.get(key)?.id === id && current.get(key)?.version === version
+  const [moved, kept] = Array.partition(state, isCurrent)
+  return {
+    moved,
+    settled: kept.map(({ key, version }): Step => ({ change: "unchanged", key, version })),
+    gone: rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
+  }
 }
 
 const revisionOf = ([first, ...rest]: Array.NonEmptyReadonlyArray<ChangeRow>): Revision => ({
@@ -49,6 +84,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const versions = yield* Versions
     const widening = yield* Widening
     const { epoch } = yield* Instance
+    const { snapshot } = yield* Database
 
     /** Lists the revisions of an environment, newest first. With `before`, only lower revisions. */
     const list = traced("Revisions.list")(
@@ -80,69 +116,115 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     /** Returns the version of each key at a revision, without keys that had no secret. */
     const stateAt = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
       const rows = yield* history.changesUpTo(place.env.id, revision)
-      return rows.flatMap(({ change, key, secret_id: id, version }): ReadonlyArray<Earlier> =>
-        id === null || version === null || change === "deleted" ? [] : [{ key, id, version }]
+      return rows.flatMap(({ change, destroyed, key, secret_id: id, version }): ReadonlyArray<Earlier> =>
+        id === null || version === null || change === "deleted"
+          ? []
+          : [{ key, id, version, isDestroyed: destroyed === 1 }]
       )
     })
 
-    /** Decrypts the earlier versions. Fails with Conflict if one was destroyed. */
-    const valuesOf = Effect.fnUntraced(function* (
+    /** Fails with Conflict if one of the versions was destroyed. */
+    const checkExisting = (
       place: Place<"secret.write">,
       revision: number,
       state: ReadonlyArray<Earlier>
+    ): Effect.Effect<void, Conflict> => {
+      const destroyed = state.flatMap(({ isDestroyed, key }) => (isDestroyed ? [key] : []))
+      return destroyed.length === 0
+        ? Effect.void
+        : new Conflict({
+            message: `revision ${revision} of environment ${place.env.name} cannot be made again: the values that these keys had were destroyed: ${named(destroyed)}`
+          })
+    }
+
+    /** Reads the encrypted columns of versions that exist. */
+    const sealedOf = (state: ReadonlyArray<Earlier>) =>
+      forEachInSlices(state, (of) =>
+        Effect.flatMap(history.findVersion({ id: of.id, version: of.version }), (row) =>
+          row === undefined ? Effect.dieMessage("a version that exists has no row") : Effect.succeed({ of, row })
+        )
+      )
+
+    const valuesOf = (place: Place<"secret.write">, sealed: Effect.Effect.Success<ReturnType<typeof sealedOf>>) =>
+      forEachInSlices(sealed, ({ of, row }) =>
+        Effect.map(versions.open(place, of, row), (value): readonly [SecretKey, Content] => [
+          of.key,
+          { kind: kindOf(row), value }
+        ])
+      )
+
+    /** Does the work of a large revert that needs no transaction. Call it before the transaction of `revert`. */
+    const prepare = Effect.fnUntraced(function* <E, R>(
+      entering: Effect.Effect<Place<"secret.write">, E, R>,
+      { dry_run, to }: RevertRequest
     ) {
-      const destroyed: Array<SecretKey> = []
-      const values: Array<readonly [SecretKey, Content]> = []
-      yield* forEachInSlices(state, (of) =>
+      const place = yield* entering
+      // Values are decrypted and encrypted after the snapshot, for which other readers wait.
+      const read = yield* snapshot(
         Effect.gen(function* () {
-          const row = yield* history.findVersion({ id: of.id, version: of.version })
-          if (row === undefined || row.destroyed_at !== null) destroyed.push(of.key)
-          else if (destroyed.length === 0)
-            values.push([of.key, { kind: kindOf(row), value: yield* versions.open(place, of, row) }])
+          const difference = differenceOf(yield* repo.list(place.env.id), yield* stateAt(place, to))
+          const { moved } = difference
+          if (moved.length <= smallChange || moved.some(({ isDestroyed }) => isDestroyed)) return null
+          const contents = yield* repo.contents(place.env.id, undefined)
+          if (contents === undefined || to > contents.revision) return null
+          return { ...difference, contents, sealed: yield* sealedOf(moved) }
         })
       )
-      if (destroyed.length > 0) {
-        return yield* new Conflict({
-          message: `revision ${revision} of environment ${place.env.name} cannot be made again: the values that these keys had were destroyed: ${named(destroyed)}`
-        })
-      }
-      return values
+      if (read === null) return null
+      const { contents, gone, moved, sealed, settled } = read
+      for (const row of contents.secrets) yield* versions.checkNewest(place, row)
+      const wanted: Wanted = new Map([...(yield* valuesOf(place, sealed)), ...gone])
+      const draft = yield* changes.draftFrom(place, contents, wanted, { dryRun: dry_run === true, settled })
+      return { to, moved, draft } satisfies PreparedRevert
     })
 
-    /** Returns the steps from the current state to the state at a revision. */
-    const stepsTo = Effect.fnUntraced(function* (
+    /** Plans the steps from the current state to an earlier one, within the transaction. */
+    const planned = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       totals: Totals,
       revision: number,
+      state: ReadonlyArray<Earlier>,
       dryRun: boolean
     ) {
       const rows = yield* repo.list(place.env.id)
       for (const row of rows) yield* versions.checkNewest(place, row)
+      const { gone, moved, settled } = differenceOf(rows, state)
+      yield* checkExisting(place, revision, moved)
+      const wanted: Wanted = new Map([...(yield* valuesOf(place, yield* sealedOf(moved))), ...gone])
+      return { steps: yield* changes.plan(place, totals, wanted, { dryRun, settled }), moved }
+    })
+
+    /** The steps from the current state to the state at a revision, as they were prepared or as they are now. */
+    const stepsTo = Effect.fnUntraced(function* (
+      place: Place<"secret.write">,
+      totals: Totals,
+      revision: number,
+      dryRun: boolean,
+      prepared: PreparedRevert | null
+    ) {
       const state = yield* stateAt(place, revision)
-      const current = new Map(rows.map((row) => [row.key, row]))
-      const then = new Set(state.map(({ key }) => key))
-      const isCurrent = ({ id, key, version }: Earlier) =>
-        current.get(key)?.id === id && current.get(key)?.version === version
-      const [moved, kept] = Array.partition(state, isCurrent)
-      const wanted: Wanted = new Map([
-        ...(yield* valuesOf(place, revision, moved)),
-        ...rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
-      ])
-      const unchanged = kept.map(({ key, version }): Step => ({ change: "unchanged", key, version }))
-      const steps = yield* changes.plan(place, totals, wanted, { dryRun, settled: unchanged })
+      const holds =
+        prepared?.to === revision &&
+        changes.isCurrent(prepared.draft, place, totals) &&
+        !state.some(({ isDestroyed }) => isDestroyed)
+      const { moved, steps } = holds
+        ? { moved: prepared.moved, steps: prepared.draft.steps }
+        : yield* planned(place, totals, revision, state, dryRun)
       yield* widening.check(place, movesOf(steps, moved))
       return { steps, arriving: arrivalsOf(steps, moved) }
     })
 
     /**
      * Reverts an environment to an earlier revision, in one new revision; 0 deletes all secrets. Fails with Conflict if
-     * the state is unknown, if it needs a destroyed value, or if `ifMatch` does not name the current ETag.
+     * the state is unknown, if it needs a destroyed value, or if `ifMatch` does not name the current ETag. `prepared` is what
+     * `prepare` returned.
      */
     const revert = traced("Revisions.revert")(
       Effect.fnUntraced(function* (
         place: Place<"secret.write">,
-        request: { readonly to: number; readonly dry_run?: boolean; readonly force?: boolean },
-        ifMatch: string | undefined
+        request: RevertRequest,
+        ifMatch: string | undefined,
+        prepared: PreparedRevert | null = null
       ) {
         const { to } = request
         const { id, name } = place.env
@@ -162,7 +244,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
           })
         }
         const dryRun = request.dry_run === true
-        const { arriving, steps } = yield* stepsTo(place, totals, to, dryRun)
+        const { arriving, steps } = yield* stepsTo(place, totals, to, dryRun, prepared)
         const written = yield* changes.apply(place, totals, steps, {
           at,
           dryRun,
@@ -180,7 +262,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       })
     )
 
-    return { current, list, revert } as const
+    return { current, list, prepare, revert } as const
   }),
   dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default, Widening.Default]
 }) {}

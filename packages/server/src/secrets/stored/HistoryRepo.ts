@@ -43,7 +43,9 @@ const EarlierRow = Schema.Struct({
   key: SecretKey,
   secret_id: Schema.NullOr(SecretId),
   version: Schema.NullOr(Schema.Number),
-  change: Schema.NullOr(Schema.String)
+  change: Schema.NullOr(Schema.String),
+  /** Whether the version has no value any more. */
+  destroyed: Schema.Literal(0, 1)
 })
 
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
@@ -62,9 +64,11 @@ export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/H
         SELECT (SELECT min(key) FROM secret_changes WHERE env_id = ${"envId"} AND key > keys.key), number + 1 FROM keys
         WHERE key IS NOT NULL AND number < ${"limit"}
       )
-      SELECT k.key AS key, c.secret_id AS secret_id, c.version AS version, c.change AS change
+      SELECT k.key AS key, c.secret_id AS secret_id, c.version AS version, c.change AS change,
+        CASE WHEN v.version IS NULL OR v.destroyed_at IS NOT NULL THEN 1 ELSE 0 END AS destroyed
       FROM keys k LEFT JOIN secret_changes c ON c.env_id = ${"envId"} AND c.key = k.key AND c.revision = (
         SELECT max(revision) FROM secret_changes WHERE env_id = ${"envId"} AND key = k.key AND revision <= ${"revision"})
+      LEFT JOIN secret_versions v ON v.secret_id = c.secret_id AND v.version = c.version
       WHERE k.key IS NOT NULL ORDER BY k.key`
 
     return {

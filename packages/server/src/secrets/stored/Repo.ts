@@ -50,7 +50,7 @@ export type EnvironmentState = typeof EnvironmentState.Type
 const EmptyRow = Schema.Struct({ revision: Schema.Number, secrets: Schema.Literal(0, 1) })
 
 /** A snapshot of an environment. */
-interface Contents {
+export interface Contents {
   readonly revision: number
   readonly secrets: ReadonlyArray<WholeRow>
   /** Whether secrets that are not among these refer to other environments. */
