@@ -3,10 +3,10 @@ import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { SqlClient, type SqlError } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDamaged, onEverything } from "../model/Support.js"
+import { everythingIn, onDamaged, onEverything } from "../model/Support.js"
 import { logged } from "../support/Logged.js"
 import { openToChanges } from "../support/Refusing.js"
-import { isOnPostgres, outcome } from "../support/Services.js"
+import { freshPlace, isOnPostgres, outcome } from "../support/Services.js"
 import { entriesOf, list, newOrganization, verify, verifyAll, write } from "../trail/Support.js"
 
 const length = 6
@@ -143,6 +143,42 @@ describe("a log that does not end where its head says", () => {
       assert.deepInclude(yield* verifyAll(), { valid: false, missing: [other.id] })
       assert.deepInclude(yield* verifyAll({}, acme.id), { valid: false, first_invalid_seq: 1 })
     }).pipe(onDamaged)
+  )
+
+  it.live("is missed by a server that starts after the whole log was removed, and by its first entry", () =>
+    Effect.gen(function* () {
+      const place = yield* freshPlace
+      const onServer = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+        Effect.provide(Effect.scoped(test), everythingIn(place))
+      const acme = yield* onServer(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          // A server that starts on SQLite misses the triggers.
+          const triggers = isOnPostgres()
+            ? []
+            : yield* sql<{ sql: string }>`
+                SELECT sql FROM sqlite_schema WHERE name IN ('audit_entries_no_update', 'audit_entries_no_delete')`
+          const { acme } = yield* scene
+          yield* sql`DELETE FROM audit_entries WHERE log = ${acme.id}`
+          yield* behead(sql, acme.id)
+          for (const trigger of triggers) yield* sql.unsafe(trigger.sql)
+          return acme
+        })
+      )
+      const broken = { valid: false, first_invalid_seq: 1 }
+      yield* onServer(
+        Effect.gen(function* () {
+          assert.deepInclude(yield* verify(acme), broken)
+          assert.deepInclude(yield* verifyAll(), { valid: false, missing: [acme.id] })
+          yield* write(acme.id)
+          assert.deepStrictEqual(
+            (yield* entriesOf(acme.id)).map(({ action }) => action),
+            ["audit.break", "secret.set"]
+          )
+        })
+      )
+      yield* onServer(Effect.map(verify(acme), (found) => assert.deepInclude(found, broken)))
+    }).pipe(Effect.scoped)
   )
 
   it.live("is one log: the others go on without a break", () =>
