@@ -2,6 +2,7 @@ import {
   type Ask,
   askOf,
   type Endpoint,
+  endpointOf,
   endpoints,
   parametersOf,
   type Parameter,
@@ -51,7 +52,11 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
   },
   "the role of the caller is taken": {
     statuses: [403],
-    concerns: (endpoint, kind) => kind === "user" && restsOn(endpoint).role !== undefined,
+    // A right of every member is not lost by becoming one.
+    concerns: (endpoint, kind) => {
+      const { role } = restsOn(endpoint)
+      return kind === "user" && role !== undefined && role !== "member"
+    },
     happens: (scene) => server.asRoot("PATCH", `${orgOf(scene)}/members/${scene.caller.id}`, { role: "member" })
   },
   "the rule of the caller is revoked": {
@@ -94,12 +99,12 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
 /** These ask for no credential: there is nothing to take from whoever makes them. */
 const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
 
-/** This needs an other side: see the tests of `use`. */
-const hasOtherSide = (path: string): boolean => path.endsWith("/use")
+/** This needs an other side, where `OtherSide` lets it go. */
+export const using = endpointOf("POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use")
 
 /** Those of backups first: each reads the whole database, which grows with every scene. */
 export const changing = endpoints
-  .filter(({ call, method, path }) => method !== "GET" && !open.includes(call) && !hasOtherSide(path))
+  .filter(({ call, method }) => method !== "GET" && !open.includes(call) && call !== using.call)
   .toSorted((a, b) => Number(b.path.includes("backups")) - Number(a.path.includes("backups")))
 
 /** Requests that change something, where the contract's own would not. */

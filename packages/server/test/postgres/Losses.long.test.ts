@@ -4,7 +4,8 @@ import { orgScope, type Scope, serverScope, userScope } from "@coffer/server/dat
 import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Endpoint } from "../authorization/Contract.js"
-import { changing, type Loss, lossesOn, prepareOn } from "../authorization/Losses.js"
+import { changing, type Loss, lossesOn, prepareOn, using } from "../authorization/Losses.js"
+import { type OtherSide, otherSideSettings, startOtherSide } from "../authorization/OtherSide.js"
 import { type Caller, restsOn, type Scene, sceneSettings, scenesOn, type Staged } from "../authorization/Scene.js"
 import { serverUrl } from "../support/postgres/Databases.js"
 import { startServers } from "../support/postgres/Running.js"
@@ -17,13 +18,16 @@ let running: Awaited<ReturnType<typeof startServers>>
 let first: Staged
 let second: (typeof running)["servers"][number]
 let locks: Client
+/** Where requests with secrets go. */
+let other: OtherSide
 
 beforeAll(async () => {
-  running = await startServers(2, sceneSettings())
-  const [one, other] = running.servers
-  if (one === undefined || other === undefined) return assert.fail("two servers were not started")
+  other = await startOtherSide()
+  running = await startServers(2, { ...sceneSettings(), ...otherSideSettings })
+  const [one, two] = running.servers
+  if (one === undefined || two === undefined) return assert.fail("two servers were not started")
   first = await scenesOn(one)
-  second = other
+  second = two
   locks = new Client({ connectionString: `${serverUrl()}/${running.name}` })
   await locks.connect()
 })
@@ -31,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await locks.end()
   await running.stop()
+  await other.stop()
 })
 
 /** The scope that the change of a call locks first. */
@@ -80,9 +85,17 @@ const holding = async <A>(scope: Scope, test: (release: () => Promise<unknown>) 
   return test(release).finally(release)
 }
 
+/** Sets the scene of a call, and returns the request of its caller. */
+const prepare = async (endpoint: Endpoint, kind: Caller["kind"]) => {
+  const prepared = await prepareOn(first, endpoint, kind)
+  if (endpoint.call !== using.call) return prepared
+  await other.allow(first, prepared.scene)
+  return { ...prepared, ask: { ...prepared.ask, body: other.body } }
+}
+
 /** The call waits first. Returns whether the loss waits behind it, in which case the call must succeed. */
 const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string, loss: Loss): Promise<boolean> => {
-  const { ask, scene } = await prepareOn(first, endpoint, kind)
+  const { ask, scene } = await prepare(endpoint, kind)
   return holding(await scopeOf(endpoint, scene), async (release) => {
     const call = started(second.send(ask))
     await waiting(1, call.ended)
@@ -104,7 +117,8 @@ const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
 
 /** The loss waits first, and the call behind it. */
 const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string, loss: Loss): Promise<void> => {
-  const { ask, scene } = await prepareOn(first, endpoint, kind)
+  const { ask, scene } = await prepare(endpoint, kind)
+  const arrived = other.arrived()
   await holding(await scopeOf(endpoint, scene), async (release) => {
     const taken = started(loss.happens(scene))
     await waiting(1, taken.ended)
@@ -115,13 +129,14 @@ const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
     await taken.result
     const { status, text } = await call.result
     assert.include<unknown>(loss.statuses, status, `${kind}, ${name}, which came first: ${status} ${text}`)
+    assert.strictEqual(other.arrived(), arrived, "nothing is sent without the right to it")
   })
 }
 
 describe("a call on one server changes nothing once its caller has lost the right to it on another:", () => {
   // Each call of backups reads the whole database before its change waits.
   const short = changing.filter(({ path }) => process.env["COFFER_LONG"] === "1" || !path.includes("/backups"))
-  it.each(short.map((endpoint) => [endpoint.call, endpoint] as const))("%s", async (_call, endpoint) => {
+  it.each([...short, using].map((endpoint) => [endpoint.call, endpoint] as const))("%s", async (_call, endpoint) => {
     const kinds = restsOn(endpoint).account ? (["user", "account"] as const) : (["user"] as const)
     for (const kind of kinds) {
       for (const [name, loss] of Object.entries(lossesOn(first))) {
