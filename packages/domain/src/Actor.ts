@@ -54,7 +54,7 @@ export const viaOf = (actor: Actor): string | null =>
     ? `federation ${actor.credential.name}`
     : null
 
-export class CurrentActor extends Context.Tag("@coffer/domain/CurrentActor")<CurrentActor, Actor>() {}
+export class CurrentActor extends Context.Tag("@coffer/domain/Actor/CurrentActor")<CurrentActor, Actor>() {}
 
 /** Authenticates the caller by the token of a session (bearer), a service account's key, or the cookie of a browser's session. */
 export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("@coffer/domain/Authentication", {

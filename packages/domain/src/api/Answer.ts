@@ -27,4 +27,4 @@ export const answer = <S extends Schema.Schema.Any & Schema.Annotable.All>(
 export const answerOf = SchemaAST.getAnnotation<Answer>(AnswerId)
 
 /** Whether the responses of an endpoint have an `ETag`. */
-export class SendsETag extends Context.Tag("@coffer/domain/SendsETag")<SendsETag, boolean>() {}
+export class SendsETag extends Context.Tag("@coffer/domain/Answer/SendsETag")<SendsETag, boolean>() {}

@@ -6,7 +6,7 @@ import type { Action } from "../Permissions.js"
 export type Requirement = "nothing" | "credential" | "superadmin" | "org.create" | Action
 
 /** The requirement of an endpoint. A test fails if an endpoint has none. */
-export class Requires extends Context.Tag("@coffer/domain/Requires")<Requires, Requirement>() {}
+export class Requires extends Context.Tag("@coffer/domain/Requirement/Requires")<Requires, Requirement>() {}
 
 /**
  * When a person's session needs a login that was proven in the last 15 minutes: never, always, or unless a field of the body has
@@ -18,24 +18,24 @@ export type RecentLoginRule =
   | "always"
   | { readonly unless: { readonly field: string; readonly isOneOf: ReadonlyArray<string | undefined> } }
 
-export class RecentLogin extends Context.Tag("@coffer/domain/RecentLogin")<RecentLogin, RecentLoginRule>() {}
+export class RecentLogin extends Context.Tag("@coffer/domain/Requirement/RecentLogin")<RecentLogin, RecentLoginRule>() {}
 
 /**
  * How values get into secrets by a call that changes secrets: `given` in the request, `moved` from another secret or version, or
  * not at all. A test lists the changes below projects that need not declare it.
  */
-export class ValueFlow extends Context.Tag("@coffer/domain/ValueFlow")<ValueFlow, "given" | "moved" | "none">() {}
+export class ValueFlow extends Context.Tag("@coffer/domain/Requirement/ValueFlow")<ValueFlow, "given" | "moved" | "none">() {}
 
 /** The maximum body size of an endpoint in bytes, if it is not `defaultBodyLimit`. */
-export class BodyLimit extends Context.Tag("@coffer/domain/BodyLimit")<BodyLimit, number>() {}
+export class BodyLimit extends Context.Tag("@coffer/domain/Requirement/BodyLimit")<BodyLimit, number>() {}
 
 export const defaultBodyLimit = 1024 * 1024
 
 /** Whether an endpoint takes its JSON under any `Content-Type`, for clients that send none. */
-export class AnyContentType extends Context.Tag("@coffer/domain/AnyContentType")<AnyContentType, boolean>() {}
+export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyContentType")<AnyContentType, boolean>() {}
 
 /** The typical size of an endpoint's large responses in bytes. Set it if responses reach megabytes. */
-export class LargeAnswer extends Context.Tag("@coffer/domain/LargeAnswer")<LargeAnswer, number>() {}
+export class LargeAnswer extends Context.Tag("@coffer/domain/Requirement/LargeAnswer")<LargeAnswer, number>() {}
 
 /**
  * Runs between authentication and the handler. Rejects unknown query parameters, and checks `Requires` before the body is

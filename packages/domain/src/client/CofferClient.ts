@@ -17,7 +17,7 @@ export interface ClientOptions {
 }
 
 /** The typed client: `client.call("secrets", (api) => api.get({ path, urlParams: {} }))`. */
-export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/client/CofferClient", {
+export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/CofferClient", {
   scoped: Effect.fnUntraced(function* (options: ClientOptions) {
     const { credential, server } = options
     if (Option.isSome(credential)) yield* warnOfClearText(server)

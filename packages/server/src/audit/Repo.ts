@@ -50,7 +50,7 @@ const columns = [
 ] as const
 
 /** The audit tables' statements. No statement updates or deletes an entry. */
-export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/AuditRepo", {
+export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Repo/AuditRepo", {
   effect: Effect.gen(function* () {
     const { all, insert: insertInto, locking, lockingSoon, one, write } = yield* query
     const { clockExpression, lock } = yield* Database

@@ -57,7 +57,7 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   }
 }
 
-export class ServerConfig extends Context.Tag("@coffer/server/ServerConfig")<ServerConfig, Settings>() {}
+export class ServerConfig extends Context.Tag("@coffer/server/Config/ServerConfig")<ServerConfig, Settings>() {}
 
 const tracing = (settings: Reader): Setting<Settings["tracing"]> =>
   Effect.all(

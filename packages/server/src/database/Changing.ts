@@ -3,7 +3,7 @@ import { Transaction } from "./Database.js"
 import { inOrder, type Scope, scopeKey } from "./Scopes.js"
 
 /** The scopes of the open change, in the order of locks. */
-export class HeldScopes extends Context.Tag("@coffer/server/HeldScopes")<HeldScopes, ReadonlyArray<Scope>>() {}
+export class HeldScopes extends Context.Tag("@coffer/server/Changing/HeldScopes")<HeldScopes, ReadonlyArray<Scope>>() {}
 
 /** The scopes of the open change; none outside of a change. */
 export const heldIn = (context: Context.Context<never>): ReadonlyArray<Scope> =>

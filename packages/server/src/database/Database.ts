@@ -25,13 +25,13 @@ export interface Open {
  * Proof that a transaction is open. Every statement that writes requires this service, so a write outside a transaction
  * does not compile. Holds the open transaction and its nesting depth.
  */
-export class Transaction extends Context.Tag("@coffer/server/Transaction")<
+export class Transaction extends Context.Tag("@coffer/server/Database/Transaction")<
   Transaction,
   readonly [open: Open, depth: number]
 >() {}
 
 /** The connection of an open snapshot. */
-export class Snapshot extends Context.Tag("@coffer/server/Snapshot")<Snapshot, SqlConnection.Connection>() {}
+export class Snapshot extends Context.Tag("@coffer/server/Database/Snapshot")<Snapshot, SqlConnection.Connection>() {}
 
 /** The connection of the open transaction or snapshot of a fiber, or else another one. */
 export const connectionIn = (

@@ -23,7 +23,7 @@ import {
 import { at, setDue, start } from "./World.js"
 
 /** The mails that were queued. */
-class Mailed extends Context.Tag("test/Mailed")<Mailed, Array<Notice>>() {}
+class Mailed extends Context.Tag("@coffer/server/Job.test/Mailed")<Mailed, Array<Notice>>() {}
 
 const MailerDouble = Layer.effect(
   Mailer,

@@ -101,7 +101,10 @@ export const world = Effect.gen(function* () {
   return { issuer, signer, bot, federation, claims }
 })
 
-class Parts extends Effect.Tag("test/Parts")<Parts, { readonly issuer: Issuer; readonly signer: Signer }>() {}
+class Parts extends Effect.Tag("@coffer/server/World/Parts")<
+  Parts,
+  { readonly issuer: Issuer; readonly signer: Signer }
+>() {}
 
 const parts = Effect.acquireRelease(
   Effect.promise(async () => {

@@ -72,13 +72,13 @@ export const rawAt = (path: string, options: Sqlite.Options = {}) =>
   )
 
 /** Where the database of the test is. */
-export class DbPath extends Context.Tag("test/DbPath")<DbPath, string>() {}
+export class DbPath extends Context.Tag("@coffer/server/Services/DbPath")<DbPath, string>() {}
 
 /** The same, for a test on a database that is open: settings or damage that no statement of the program makes. */
 export const raw = Effect.flatMap(DbPath, (path) => rawAt(path))
 
 /** The login codes that were mailed, oldest first. */
-export class Outbox extends Context.Tag("test/Outbox")<
+export class Outbox extends Context.Tag("@coffer/server/Services/Outbox")<
   Outbox,
   Array<{ readonly to: Email; readonly code: Redacted.Redacted }>
 >() {}
@@ -95,7 +95,10 @@ const MailerDouble = Layer.effect(
 )
 
 /** Makes one statement on the writing connection fail: the `at`-th from now, the first being 1; 0 is none. */
-export class Faults extends Context.Tag("test/Faults")<Faults, { at: number; hit: boolean; instead?: string }>() {}
+export class Faults extends Context.Tag("@coffer/server/Services/Faults")<
+  Faults,
+  { at: number; hit: boolean; instead?: string }
+>() {}
 
 /** Runs an effect while its `at`-th statement fails as on a broken disk; tells how it ended, and whether it got so far. */
 export const failing = <A, E, R>(at: number, effect: Effect.Effect<A, E, R>) =>
@@ -224,7 +227,7 @@ export interface Place {
 }
 
 /** The database of the test. */
-export class DatabasePlace extends Context.Tag("test/DatabasePlace")<DatabasePlace, Place>() {}
+export class DatabasePlace extends Context.Tag("@coffer/server/Services/DatabasePlace")<DatabasePlace, Place>() {}
 
 /** A migrated database of its own for a test, which goes with the scope. */
 export const freshPlace = Effect.gen(function* () {

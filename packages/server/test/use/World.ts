@@ -34,7 +34,7 @@ const certificate = certificateFor(host, "other.test")
 /** A value that occurs nowhere else. */
 export const canary = "sk_live_Canary7"
 
-export class Other extends Context.Tag("test/Other")<Other, Upstream>() {}
+export class Other extends Context.Tag("@coffer/server/World/Other")<Other, Upstream>() {}
 
 const toLoopback = (_host: string): Promise<ReadonlyArray<Resolved>> =>
   Promise.resolve([{ address: "127.0.0.1", family: 4 }])

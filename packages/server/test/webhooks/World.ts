@@ -13,10 +13,10 @@ import { Receiver } from "./Receiver.js"
 /** The time at which tests begin. */
 export const start = Date.UTC(2026, 0, 31, 12)
 
-export class Hook extends Context.Tag("test/Hook")<Hook, Receiver>() {}
+export class Hook extends Context.Tag("@coffer/server/World/Hook")<Hook, Receiver>() {}
 
 /** The notices that were mailed. */
-export class Mails extends Context.Tag("test/Mails")<Mails, Array<Notice>>() {}
+export class Mails extends Context.Tag("@coffer/server/World/Mails")<Mails, Array<Notice>>() {}
 
 const MailsLive = Layer.effect(
   Mailer,

@@ -24,7 +24,7 @@ const UserRow = Schema.Struct({
   logins_ended: Schema.Number
 })
 
-export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/AuthRepo", {
+export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/Repo/AuthRepo", {
   effect: Effect.gen(function* () {
     const { all, first, returning, write } = yield* query
     const pages = yield* allPages

@@ -22,7 +22,7 @@ export const isLeaseLost = (cause: Cause.Cause<unknown>): boolean =>
 export type Fenced = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
 
 /** The fence of the job that a layer is part of. */
-export class Fence extends Context.Tag("@coffer/server/Fence")<Fence, Fenced>() {}
+export class Fence extends Context.Tag("@coffer/server/Lease/Fence")<Fence, Fenced>() {}
 
 /** For a layer that is part of no job. */
 export const unfenced = Layer.effect(

@@ -54,7 +54,7 @@ const rules = sql`
   LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id
   WHERE r.org_id = ${"orgId"} AND r.removed_at IS NULL`
 
-export class AclRepo extends Effect.Service<AclRepo>()("@coffer/server/AclRepo", {
+export class AclRepo extends Effect.Service<AclRepo>()("@coffer/server/Repo/AclRepo", {
   effect: Effect.gen(function* () {
     const { all, first, one, write } = yield* query
     const pages = yield* allPages

@@ -9,7 +9,7 @@ const RevisionRow = Schema.Struct({ id: EnvId, name: EnvName, revision: Schema.N
 const IdRow = Schema.Struct({ id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
-export class EnvironmentsRepo extends Effect.Service<EnvironmentsRepo>()("@coffer/server/EnvironmentsRepo", {
+export class EnvironmentsRepo extends Effect.Service<EnvironmentsRepo>()("@coffer/server/Repo/EnvironmentsRepo", {
   effect: Effect.gen(function* () {
     const { all, one, returning, write } = yield* query
 

@@ -55,7 +55,7 @@ const accounts = sql`
   JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
   WHERE a.removed_at IS NULL`
 
-export class FederationsRepo extends Effect.Service<FederationsRepo>()("@coffer/server/FederationsRepo", {
+export class FederationsRepo extends Effect.Service<FederationsRepo>()("@coffer/server/Repo/FederationsRepo", {
   effect: Effect.gen(function* () {
     const { all, first, insert, one, returning, write } = yield* query
 

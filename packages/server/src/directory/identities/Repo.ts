@@ -13,7 +13,7 @@ const IdentityRow = Schema.Struct({
 
 const IdRow = Schema.Struct({ id: Schema.String })
 
-export class IdentitiesRepo extends Effect.Service<IdentitiesRepo>()("@coffer/server/IdentitiesRepo", {
+export class IdentitiesRepo extends Effect.Service<IdentitiesRepo>()("@coffer/server/Repo/IdentitiesRepo", {
   effect: Effect.gen(function* () {
     const { first, returning, write } = yield* query
     return {

@@ -18,7 +18,7 @@ const IdRow = Schema.Struct({ id: Schema.String })
 
 const columns = sql`m.user_id AS user_id, u.email AS email, u.name AS name, m.role AS role, m.created_at AS created_at`
 
-export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/MembersRepo", {
+export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/Repo/MembersRepo", {
   effect: Effect.gen(function* () {
     const { all, first, one, returning, write } = yield* query
     const pages = yield* allPages

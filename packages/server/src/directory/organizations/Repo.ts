@@ -17,7 +17,7 @@ const StampRow = Schema.Struct({ created_at: Schema.String })
 
 const columns = sql`o.id AS id, o.name AS name, m.role AS role, o.created_at AS created_at, o.updated_at AS updated_at`
 
-export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@coffer/server/OrganizationsRepo", {
+export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@coffer/server/Repo/OrganizationsRepo", {
   effect: Effect.gen(function* () {
     const { all, first, returning, write } = yield* query
     const pages = yield* allPages

@@ -18,7 +18,7 @@ const ChangedRow = Schema.Struct({ name: ProjectName, strict: Schema.Number, cre
 const projectOf = ({ strict, ...row }: typeof ProjectRow.Type): Project => ({ ...row, strict: strict === 1 })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
-export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("@coffer/server/ProjectsRepo", {
+export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("@coffer/server/Repo/ProjectsRepo", {
   effect: Effect.gen(function* () {
     const { all, first, one, returning, write } = yield* query
     const pages = yield* allPages

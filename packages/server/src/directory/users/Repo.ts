@@ -51,7 +51,7 @@ export interface Filters {
   readonly behind?: string
 }
 
-export class UsersRepo extends Effect.Service<UsersRepo>()("@coffer/server/UsersRepo", {
+export class UsersRepo extends Effect.Service<UsersRepo>()("@coffer/server/Repo/UsersRepo", {
   effect: Effect.gen(function* () {
     const { all, first, one, returning } = yield* query
 

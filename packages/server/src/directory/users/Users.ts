@@ -28,7 +28,7 @@ export interface UserPageRequest {
 const userRecord = ({ superadmin, ...row }: UserRow): UserRecord => ({ ...row, is_superadmin: superadmin === 1 })
 
 /** All users of the server, for superadmins. */
-export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/server/UserDirectory", {
+export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/server/Users/UserDirectory", {
   effect: Effect.gen(function* () {
     const repo = yield* UsersRepo
     const auth = yield* AuthRepo

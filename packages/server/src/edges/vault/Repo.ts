@@ -5,7 +5,7 @@ const LifetimeRow = Schema.Struct({ created_at: Schema.String, expires_at: Schem
 const IdRow = Schema.Struct({ id: Schema.String })
 
 /** The sessions of keys, and how long each kind of credential lasts. */
-export class KeySessionsRepo extends Effect.Service<KeySessionsRepo>()("@coffer/server/KeySessionsRepo", {
+export class KeySessionsRepo extends Effect.Service<KeySessionsRepo>()("@coffer/server/Repo/KeySessionsRepo", {
   effect: Effect.map(query, ({ first, returning, write }) => ({
     insert: write`
       INSERT INTO key_sessions (id, key_id, token_hash, ip_address, created_at, expires_at)

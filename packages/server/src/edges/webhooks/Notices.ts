@@ -31,7 +31,7 @@ This mail goes to the organization's owners and admins.
 `
 
 /** Mails about webhooks. */
-export class Notices extends Effect.Service<Notices>()("@coffer/server/WebhookNotices", {
+export class Notices extends Effect.Service<Notices>()("@coffer/server/Notices", {
   effect: Effect.gen(function* () {
     const repo = yield* WebhooksRepo
     const mailer = yield* Mailer

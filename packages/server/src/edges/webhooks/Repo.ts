@@ -35,7 +35,7 @@ const webhooks = sql`
 
 const head = sql`coalesce((SELECT seq FROM audit_heads WHERE log = w.org_id), 0)`
 
-export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server/WebhooksRepo", {
+export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server/Repo/WebhooksRepo", {
   effect: Effect.gen(function* () {
     const { all, first, locking, one, returning, write } = yield* query
 

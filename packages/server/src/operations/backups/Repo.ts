@@ -12,7 +12,7 @@ const DrillRow = Schema.Struct({
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 /** Restores and drills. The backups themselves are only in the store. */
-export class BackupsRepo extends Effect.Service<BackupsRepo>()("@coffer/server/BackupsRepo", {
+export class BackupsRepo extends Effect.Service<BackupsRepo>()("@coffer/server/Repo/BackupsRepo", {
   effect: Effect.gen(function* () {
     const { all, first, one, write } = yield* query
 

@@ -65,7 +65,7 @@ const expectedOf = ({ key, pattern, required_in }: typeof ExpectedRow.Type): Exp
 const columns = sql`key, required_in, pattern, description, example, owner, updated_by, updated_at`
 
 /** The keys that projects declare. */
-export class DeclaredRepo extends Effect.Service<DeclaredRepo>()("@coffer/server/DeclaredRepo", {
+export class DeclaredRepo extends Effect.Service<DeclaredRepo>()("@coffer/server/Repo/DeclaredRepo", {
   effect: Effect.gen(function* () {
     const { all, first, one, returning, write } = yield* query
     const pages = yield* allPages

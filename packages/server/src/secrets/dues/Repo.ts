@@ -74,7 +74,7 @@ export const movesRepo = Effect.map(
 )
 
 /** When secrets are due. */
-export class DuesRepo extends Effect.Service<DuesRepo>()("@coffer/server/DuesRepo", {
+export class DuesRepo extends Effect.Service<DuesRepo>()("@coffer/server/Repo/DuesRepo", {
   effect: Effect.gen(function* () {
     const { all, first, write } = yield* query
 

@@ -69,7 +69,7 @@ const keyNames = Array.makeBy(keysAtOnce, (index) => `key${index}`)
 const ofKey = sql`s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`
 
 /** The live secrets of environments. */
-export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/SecretsRepo", {
+export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/Repo/SecretsRepo", {
   effect: Effect.gen(function* () {
     const { all, first } = yield* query
     const { snapshot } = yield* Database

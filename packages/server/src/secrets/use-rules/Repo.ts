@@ -68,7 +68,7 @@ const approvals = sql`
   JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL`
 
 /** Use rules with the counters of their budgets, and requests that wait for a person. */
-export class UseRepo extends Effect.Service<UseRepo>()("@coffer/server/UseRepo", {
+export class UseRepo extends Effect.Service<UseRepo>()("@coffer/server/Repo/UseRepo", {
   effect: Effect.gen(function* () {
     const { all, first, insert, one, returning, write } = yield* query
 
