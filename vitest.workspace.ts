@@ -14,7 +14,7 @@ const alias = [
  * name whichever it is of.
  */
 const tier = process.env["COFFER_TIER"]
-const isSoak = process.env["COFFER_LONG"] === "1"
+const isSoak = process.env["COFFER_RUNS"] === "soak"
 
 const excluded = tier === "fast" ? ["**/*.long.test.{ts,tsx}"] : []
 /** The files of a pattern, without `.test.ts`, that the tier runs. */

@@ -4,6 +4,7 @@ import { matcherOf } from "@coffer/domain/PatternMatch"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, ParseResult, Schema } from "effect"
 import picomatch from "picomatch"
+import { runs } from "./support/Runs.js"
 
 const matches = (pattern: string, name: string): boolean => matcherOf(name)(pattern)
 
@@ -71,7 +72,7 @@ describe("a pattern", () => {
         assert.strictEqual(matches(text, candidate), oracle(text, candidate), `${text} on ${candidate}`)
       }
     },
-    { fastCheck: { numRuns: 1_500 } }
+    { fastCheck: { numRuns: runs(1_500) } }
   )
 
   it.prop("means the same as it was given and as it is kept", [pattern, name], ([text, candidate]) => {
@@ -195,7 +196,7 @@ describe("a pattern", () => {
       right &&= !right || expand(folded).every((alternative) => alternative.split("*").length - 1 <= 3)
       assert.strictEqual(accepts(text), right, text)
     },
-    { fastCheck: { numRuns: 5_000 } }
+    { fastCheck: { numRuns: runs(5_000) } }
   )
 
   it("has at most 200 characters", () => {
@@ -239,7 +240,7 @@ describe("a pattern", () => {
       if (candidate === "") return
       assert.strictEqual(matches(text, candidate), picomatch(fold(text), picomatchOptions)(candidate), text)
     },
-    { fastCheck: { numRuns: 1_500 } }
+    { fastCheck: { numRuns: runs(1_500) } }
   )
 
   const worst = [

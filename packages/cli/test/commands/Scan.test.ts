@@ -8,6 +8,7 @@ import { needlesOf } from "../../src/commands/scan/Needles.js"
 import { pathOfBytes, pathOfText, shownPath } from "../../src/commands/scan/FilePath.js"
 import { Haystack } from "../../src/commands/scan/Search.js"
 import { workplace } from "../support/Workplace.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const place = workplace()
 
@@ -202,7 +203,7 @@ describe("the search", () => {
           [...lines]
         )
       }),
-      { numRuns: 2_000 }
+      { numRuns: runs(2_000) }
     )
   })
 
@@ -218,7 +219,7 @@ describe("the search", () => {
           assert.strictEqual(found.has(String(index)), isThere)
         }
       }),
-      { numRuns: 2_000 }
+      { numRuns: runs(2_000) }
     )
   })
 

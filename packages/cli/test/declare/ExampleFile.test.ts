@@ -5,6 +5,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { readExample } from "../../src/commands/declare/ExampleFile.js"
 import { writeExample } from "../../src/commands/declare/WriteExample.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const read = (text: string) => Either.getOrThrow(readExample(".env.example", text)).keys
 const plain = (text: string) =>
@@ -49,7 +50,7 @@ describe("what is declared", () => {
         assert.deepStrictEqual(plain(written.text), declared)
         assert.deepStrictEqual(plain(written.text.replaceAll("\n", "\r\n")), declared)
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
 })

@@ -4,6 +4,7 @@ import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { formatOf, type FormatName } from "@coffer/domain/formats/Format"
 import { formats } from "./Support.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 /** A value that must be in no message. */
 const secret = "hunter2"
@@ -101,9 +102,9 @@ it("reads every .env file that it takes as dotenv reads it", () => {
         assert.strictEqual(value, Object.hasOwn(all, key) ? all[key] : undefined, JSON.stringify(source))
       }
     }),
-    { numRuns: 20_000 }
+    { numRuns: runs(20_000) }
   )
-  assert.isAbove(taken, 500)
+  assert.isAbove(taken, runs(500))
 })
 
 const read = (name: FormatName, text: string) =>

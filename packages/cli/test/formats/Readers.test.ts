@@ -12,6 +12,7 @@ import { isNotForChildren } from "../../src/run/DangerousVariables.js"
 import { envReaders } from "./EnvReaders.js"
 import { node } from "../support/Programs.js"
 import { carried, formats, keys, tricky, values } from "./Support.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 /** Every tricky text, and many made ones, under keys of their own. */
 const samples: ReadonlyArray<Pair> = [
@@ -126,11 +127,11 @@ describe("env", () => {
         for (const [name, reader] of Object.entries(envReaders)) assert.strictEqual(reader(text), value, name)
       }),
       {
-        numRuns: 20_000,
+        numRuns: runs(20_000),
         examples: [['{"a":"it\'s"}'], ["x\\' y"], ["a\r\nb"], ["C:\\new"], ["it's $5"], ["$$2y$$10$$abc"]]
       }
     )
-    assert.isAbove(taken, 2_000)
+    assert.isAbove(taken, runs(2_000))
   })
 })
 

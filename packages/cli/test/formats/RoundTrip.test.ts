@@ -3,8 +3,7 @@ import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { formatNames } from "@coffer/domain/formats/Format"
 import { carried, formats, pairs, tricky } from "./Support.js"
-
-const numRuns = process.env["COFFER_LONG"] === undefined ? 500 : 20_000
+import { runs } from "../../../domain/test/support/Runs.js"
 
 describe.each(formatNames)("%s", (name) => {
   const format = formats[name]
@@ -19,7 +18,7 @@ describe.each(formatNames)("%s", (name) => {
           taken.map(({ key, value }) => ({ key, value }))
         )
       }),
-      { numRuns }
+      { numRuns: runs(1_000) }
     )
   })
 
@@ -38,7 +37,7 @@ it("has two formats that carry everything", () => {
     fc.property(pairs, (all) => {
       for (const name of ["json", "yaml"] as const) assert.lengthOf(carried(formats[name], all), all.length)
     }),
-    { numRuns: 200 }
+    { numRuns: runs(200) }
   )
 })
 

@@ -8,11 +8,10 @@ import { freePort } from "../../../server/test/support/Port.js"
 import { finish, until } from "../support/Programs.js"
 import { hasRoots, inside, putProgram } from "./Roots.js"
 import { freshFolder, must, release, version } from "./Support.js"
-
-const isLong = process.env["COFFER_LONG"] === "1"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 /** The steps of the Dockerfile without Docker: the build with npm, then the image's program in a root of its own. */
-describe.skipIf(!isLong || !hasRoots)("the container", () => {
+describe.skipIf(!isSoak || !hasRoots)("the container", () => {
   const folder = freshFolder()
   const root = join(folder, "root")
   const context = join(folder, "release/container")

@@ -4,9 +4,9 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { finish, Server, type TestHome } from "../support/Programs.js"
 import { hasRoots, inside, putProgram } from "./Roots.js"
 import { freshFolder, must, release, version } from "./Support.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
-const isLong = process.env["COFFER_LONG"] === "1"
-describe.skipIf(!isLong || !hasRoots)("the executables, in a root with the C library and nothing else", () => {
+describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C library and nothing else", () => {
   const folder = freshFolder()
   const root = join(folder, "root")
   const name = `coffer-${version}-${process.platform}-${process.arch}`

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers"
 import { maskOf } from "../../src/run/MaskedOutput.js"
 import { mark, Masker } from "../../src/run/Masker.js"
 import { Patterns } from "../../src/run/Patterns.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 /** Finds every occurrence of every pattern in the whole text, and joins those that overlap. */
 const naive = (patterns: ReadonlyArray<string>, text: string): string => {
@@ -43,9 +44,9 @@ describe("the masked output", () => {
         )
         assert.strictEqual(found.toString(), expected)
       }),
-      { numRuns: 5_000 }
+      { numRuns: runs(5_000) }
     )
-    assert.isAbove(masked, 1_000)
+    assert.isAbove(masked, runs(1_000))
   })
 
   it("keeps every byte that is no part of a value, also where it is no text", () => {

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core"
 import { assert, inject } from "vitest"
 import type { Json, Person } from "./Person.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 let connected: Promise<Browser> | undefined
 
@@ -17,7 +18,7 @@ const looks = [
   { width: 390, scheme: "light" },
   { width: 1280, scheme: "dark" },
   // Colours do not depend on the width: the other pairs are for the long form.
-  ...(process.env["COFFER_LONG"] === "1"
+  ...(isSoak
     ? ([
         { width: 390, scheme: "dark" },
         { width: 1280, scheme: "light" }

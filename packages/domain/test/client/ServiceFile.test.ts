@@ -3,6 +3,7 @@ import { parseServiceYaml } from "@coffer/domain/client/ServiceYaml"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import * as fc from "fast-check"
+import { runs } from "../support/Runs.js"
 
 const key = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("server_url", "org", "project", "env") },
@@ -56,9 +57,9 @@ describe("a service.yml", () => {
         simple++
         assert.deepStrictEqual(Either.getOrThrow(parseServiceYaml(source)), found.value, source)
       }),
-      { numRuns: 20_000 }
+      { numRuns: runs(20_000) }
     )
-    assert.isAbove(simple, 200)
+    assert.isAbove(simple, runs(200))
   })
 
   it("has a list of variables in each form that YAML has for it", () => {

@@ -4,6 +4,7 @@ import { connect } from "node:net"
 import { makeServer } from "@coffer/server/http/NodeServer"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import fc from "fast-check"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 interface Seen {
   readonly method: string | undefined
@@ -56,7 +57,7 @@ describe("the method LIST", () => {
         assert.match(text, /^HTTP\/1\.1 200 /)
         assert.isTrue(text.endsWith("served"))
       }),
-      { numRuns: 100 }
+      { numRuns: runs(100) }
     )
   })
 
@@ -74,7 +75,7 @@ describe("the method LIST", () => {
         assert.match(text, /^HTTP\/1\.1 400 /)
         assert.deepStrictEqual(seen, [])
       }),
-      { numRuns: 40 }
+      { numRuns: runs(40) }
     )
   })
 
@@ -88,7 +89,7 @@ describe("the method LIST", () => {
         assert.match(text, /^HTTP\/1\.1 400 /)
         assert.deepStrictEqual(seen, [])
       }),
-      { numRuns: 40 }
+      { numRuns: runs(40) }
     )
   })
 })

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { makeThreadClient, parseBody } from "@coffer/server/http/ParseJson"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck } from "effect"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 /** More than is parsed at once. */
 const large = 65 * 1024
@@ -24,7 +25,7 @@ describe("a body", () => {
         assert.deepStrictEqual(value, yield* parsed(text, 0))
         assert.strictEqual(JSON.stringify(yield* value), JSON.stringify(JSON.parse(text)))
       }),
-    { fastCheck: { numRuns: 50 } }
+    { fastCheck: { numRuns: runs(50) } }
   )
 
   it.effect("keeps its keys, those of every object's own prototype too, and their order", () =>

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { withoutOverlap } from "@coffer/server/http/Pipelining"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import fc from "fast-check"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 /** The first request, and those that may wait behind it. */
 const maxServed = 17
@@ -71,7 +72,7 @@ describe("pipelined requests of a connection", () => {
           assert.isTrue(isClosed || bodies.length === paths.length)
         }
       ),
-      { numRuns: 60 }
+      { numRuns: runs(60) }
     )
   })
 

@@ -4,6 +4,7 @@ import { Either, FastCheck, Option, Schema, SchemaAST } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { withPlainTags } from "../../src/http/UnionTags.js"
 import { assertRefused, Program } from "../support/Program.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 interface Payload {
   readonly call: string
@@ -67,7 +68,7 @@ describe("a body with names of Object.prototype", () => {
         const decoded = decode(clean(body))
         assert.isTrue(Either.isEither(decoded))
       }),
-      { numRuns: 300 }
+      { numRuns: runs(300) }
     )
   })
 

@@ -5,10 +5,9 @@ import { fileURLToPath } from "node:url"
 import { afterAll, assert, describe, it } from "vitest"
 import { assertRefused, cleanUp, freshFolder, masterKey, Program } from "../support/Program.js"
 import { freshSettings, keysBelow, readObject, writeObject } from "./Endpoint.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
-
-const isLong = process.env["COFFER_LONG"] === "1"
 
 afterAll(() => {
   cleanUp()
@@ -262,7 +261,7 @@ describe("backups of a real server", () => {
       ["restore", "file"],
       ["restore", "--apply"],
       ["restore", "--apply", "a", "b"]
-    ].slice(isLong ? 0 : 2)) {
+    ].slice(isSoak ? 0 : 2)) {
       const { code, err } = await command(folder, args)
       assert.strictEqual(code, 2, args.join(" "))
       assert.match(err, /restore takes --apply and one file/)

@@ -3,6 +3,7 @@ import { BackupId } from "@coffer/domain/Ids"
 import { retain, type RetentionFacts, type RetentionRule } from "@coffer/server/operations/backups/Retention"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour
@@ -88,7 +89,7 @@ const cases: fc.Arbitrary<Case> = fc
 const removedOf = ({ backups, known, now, rule }: Case) => retain(backups, now, rule, known).removed
 
 const holds = (property: (given: Case) => void) => {
-  fc.assert(fc.property(cases, property), { numRuns: 1000 })
+  fc.assert(fc.property(cases, property), { numRuns: runs(1_000) })
 }
 
 describe("the retention", () => {
@@ -195,7 +196,7 @@ describe("the retention", () => {
         for (const period of keeps) assert.isTrue(firsts.has(period), period)
         assert.isAtMost(kept.length, days + weeks)
       }),
-      { numRuns: 100 }
+      { numRuns: runs(100) }
     )
   })
 

@@ -7,6 +7,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { apiDocument } from "../../src/edges/system/ApiDocument.js"
 import { cleanUp, type Json, Program } from "../support/Program.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 const docs = new URL("../../../../docs/", import.meta.url)
 const pages = readdirSync(docs).filter((file) => file.endsWith(".md") && file !== "licences.md")
@@ -14,8 +15,7 @@ const pages = readdirSync(docs).filter((file) => file.endsWith(".md") && file !=
 const stale = "the build is older than the sources: run npm run build"
 
 /** A browser takes seconds to start: only in the long form. */
-const hasChromium =
-  process.env["COFFER_LONG"] === "1" && spawnSync("chromium", ["--version"], { stdio: "ignore" }).status === 0
+const hasChromium = isSoak && spawnSync("chromium", ["--version"], { stdio: "ignore" }).status === 0
 
 describe("what the server hands out about itself", () => {
   let server: Program

@@ -2,6 +2,7 @@ import { makeFairSemaphore } from "@coffer/server/base/FairSemaphore"
 import { Tenant } from "@coffer/server/base/Tenant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Fiber } from "effect"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const makePass = () => makeFairSemaphore({ permits: 1 }).inside<void, never, never>
 
@@ -125,7 +126,7 @@ describe("a semaphore", () => {
           }
         }
       ),
-      { numRuns: 500 }
+      { numRuns: runs(500) }
     )
   })
 

@@ -26,13 +26,13 @@ import {
   historyIn,
   listRevisions,
   listVersions,
-  long,
   newEnvironment,
   removeEnvironment,
   revert,
   rollback,
   undelete
 } from "./Support.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const envs = ["staging", "prod"] as const
 const keys = ["A", "B", "__proto__", "c"] as const
@@ -361,6 +361,6 @@ describe("the history of secrets", () => {
         }).pipe(Effect.provide(historyIn(place)))
         yield* invariantsIn(place)
       }).pipe(Effect.scoped),
-    { timeout: 1_200_000, fastCheck: { numRuns: isOnPostgres() ? (long ? 100 : 5) : long ? 500 : 25 } }
+    { timeout: 1_200_000, fastCheck: { numRuns: runs(isOnPostgres() ? 5 : 25) } }
   )
 })

@@ -23,9 +23,6 @@ import {
   transaction
 } from "../support/Services.js"
 
-/** Whether the long form of the property tests was asked for. */
-export const long = process.env.COFFER_LONG === "1"
-
 const historyLayer = Layer.mergeAll(History.Default, Promotion.Default, Revisions.Default)
 
 /** The services over the database file at a path, those of history and promotion among them. */

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import fc from "fast-check"
 import { type Driver, driver, people } from "./Driver.js"
 import type { Account, At, Caller, Key, Org, Role, Rule, User } from "./Model.js"
-import { hasty, holds, long, onEverything, status } from "./Support.js"
+import { hasty, holds, onEverything, status } from "./Support.js"
 import { isOnPostgres } from "../support/Services.js"
+import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
 const patternOf = (names: ReadonlyArray<string>) =>
   fc.oneof(
@@ -69,11 +70,11 @@ describe("what a list shows", () => {
       Effect.gen(function* () {
         yield* hasty
         const persons = yield* people(5)
-        let runs = 0
+        let begun = 0
         const property = ({ roles, rules, secrets }: Setting) =>
           Effect.gen(function* () {
             const service = yield* driver(persons)
-            const names = [`shown-${++runs}`, `hidden-${runs}`]
+            const names = [`shown-${++begun}`, `hidden-${begun}`]
             const [org, other] = names as [string, string]
             const users = persons.map((_, n): User => ({ type: "user", n, superadmin: false }))
             const [owner, ...rest] = users as [User, ...Array<User>]
@@ -133,7 +134,7 @@ describe("what a list shows", () => {
             }
 
             // Last, because it changes things: the rules that a caller is shown are those that it can revoke.
-            const ruleCaller = ([...users.slice(1, 4), ...machineKeys] as ReadonlyArray<Caller>)[runs % 6]!
+            const ruleCaller = ([...users.slice(1, 4), ...machineKeys] as ReadonlyArray<Caller>)[begun % 6]!
             const rulesShown = yield* status(service.listRules(ruleCaller, org))
             const shownIds = new Set((rulesShown.answer ?? []).map(({ id }) => String(id)))
             // What is not shown goes first: whoever revokes its own admin rule loses what it rested on.
@@ -151,9 +152,9 @@ describe("what a list shows", () => {
             }
           })
         yield* holds(settings, property, {
-          numRuns: isOnPostgres() ? (long ? 100 : 5) : long ? 500 : 15
+          numRuns: runs(isOnPostgres() ? 5 : 20)
         })
       }).pipe(onEverything),
-    long ? 1_200_000 : 300_000
+    isSoak ? 1_200_000 : 300_000
   )
 })

@@ -7,8 +7,9 @@ import type { Calls } from "./Calls.js"
 import { driver, people } from "./Driver.js"
 import * as model from "./Model.js"
 import { anyRun, headcount, play, type Run, weights } from "./Runs.js"
-import { type Everything, hasty, holds, long, onEverything } from "./Support.js"
+import { type Everything, hasty, holds, onEverything } from "./Support.js"
 import { isOnPostgres } from "../support/Services.js"
+import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
 describe("authorization", () => {
   it.live(
@@ -17,27 +18,27 @@ describe("authorization", () => {
       Effect.gen(function* () {
         yield* hasty
         const persons = yield* people(headcount + 1)
-        let runs = 0
+        let begun = 0
         const outcomes = new Map<string, number>()
         const property = (run: Run) =>
           Effect.gen(function* () {
             const service: Calls<Everything> = yield* driver(persons)
-            for (const sentence of yield* play({ run: ++runs, service, persons }, run)) {
+            for (const sentence of yield* play({ run: ++begun, service, persons }, run)) {
               const [, call = ""] = /: (\w+) /.exec(sentence) ?? []
               const kind = `${call} ${sentence.slice(-3)}`
               outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1)
             }
           })
-        yield* holds(anyRun, property, { numRuns: isOnPostgres() ? (long ? 200 : 12) : long ? 1_000 : 60 })
+        yield* holds(anyRun, property, { numRuns: runs(isOnPostgres() ? 12 : 60) })
         // The runs say something only when each call is both allowed and refused among them.
-        for (const call of long ? Object.keys(weights).filter((call) => call !== "superadmin") : []) {
+        for (const call of isSoak ? Object.keys(weights).filter((call) => call !== "superadmin") : []) {
           for (const wanted of [200, call === "createOrg" ? 409 : 403]) {
             assert.isAbove(outcomes.get(`${call} ${wanted}`) ?? 0, 0, `${call} was never ${wanted}`)
           }
         }
         if (process.env.COFFER_SHOW === "1") console.log(Object.fromEntries([...outcomes].sort()))
       }).pipe(onEverything),
-    long ? 1_200_000 : 300_000
+    isSoak ? 1_200_000 : 300_000
   )
 })
 
@@ -57,7 +58,7 @@ describe("a pattern", () => {
       fc.property(patterns, fc.array(names, { minLength: 1, maxLength: 10 }), (pattern, all) => {
         for (const name of all) assert.strictEqual(matcherOf(name)(pattern), model.globMatches(pattern, name), name)
       }),
-      { numRuns: long ? 20_000 : 5_000 }
+      { numRuns: runs(5_000) }
     )
   })
 })

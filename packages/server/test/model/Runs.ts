@@ -4,7 +4,7 @@ import { agree } from "./Agree.js"
 import type { Calls } from "./Calls.js"
 import type * as model from "./Model.js"
 import { type Call, callersOf, type Scene, type Step, take } from "./Steps.js"
-import { long } from "./Support.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 /** The people of a run; one more is the superadmin who looks at the end. */
 export const headcount = 6
@@ -112,7 +112,7 @@ const firstGrants = fc.array(
 
 export const anyRun = fc.record({
   grants: firstGrants,
-  steps: fc.array(anyStep, { minLength: 5, maxLength: long ? 60 : 20, size: "max" })
+  steps: fc.array(anyStep, { minLength: 5, maxLength: isSoak ? 60 : 20, size: "max" })
 })
 export type Run = typeof anyRun extends fc.Arbitrary<infer A> ? A : never
 

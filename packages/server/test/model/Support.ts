@@ -33,9 +33,6 @@ import { RawStatements } from "../support/RawStatements.js"
 import { PostgresStatements } from "../support/postgres/Statements.js"
 import { configAt, DbPath, freshPath, freshPlace, isOnPostgres, layerIn, withServices } from "../support/Services.js"
 
-/** Whether the long form of the property tests was asked for. */
-export const long = process.env.COFFER_LONG === "1"
-
 const KeyringLive = Layer.effect(
   Keyring,
   Effect.flatMap(ServerConfig, (config) => makeKeyring(config.masterKey))

@@ -17,11 +17,11 @@ import {
   servicesAt,
   setSecret
 } from "../support/Services.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 const newKey = "f0".repeat(32)
 
 /** In short, not every statement of the openings is met, which are the same for all. */
-const isLong = process.env["COFFER_LONG"] === "1"
 
 const at = <A, E, R>(path: string, effect: Effect.Effect<A, E, R>, key = masterKey) =>
   Effect.scoped(Effect.provide(effect, servicesAt(path, { SERVICE_MASTER_KEY: key })))
@@ -62,7 +62,7 @@ const eachStatementFails = <A, E, R, E2, R2>(
 ) =>
   Effect.gen(function* () {
     const seen = { failed: 0, endured: 0 }
-    for (let nth = 1; ; nth += isLong || nth >= from ? 1 : stride) {
+    for (let nth = 1; ; nth += isSoak || nth >= from ? 1 : stride) {
       const { exit, statement } = yield* failingStatement(nth, command)
       if (statement === undefined) {
         assert.isTrue(Exit.isSuccess(exit), String(exit))

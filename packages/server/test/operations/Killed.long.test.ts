@@ -6,8 +6,9 @@ import { cleanUp, masterKey, Program } from "../support/Program.js"
 import { invariants, rawAt } from "../support/Services.js"
 import { type StoredVersion, storedVersions, valueOf } from "../support/StoredVersions.js"
 import { type Found, Ledger } from "./Ledger.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
-const rounds = process.env["COFFER_LONG"] === "1" ? 20 : 3
+const rounds = isSoak ? 20 : 3
 const writers = 8
 
 afterAll(() => {

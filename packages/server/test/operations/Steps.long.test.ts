@@ -23,8 +23,7 @@ import {
   servicesAt,
   setSecret
 } from "../support/Services.js"
-
-const isLong = process.env["COFFER_LONG"] === "1"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 const fileOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const client = fileOf("../../../cli/bin/coffer.js")
@@ -137,7 +136,7 @@ const killedEverywhere = (
     const all = Array.range(first, steps.length - 1)
     const kinds = all.filter((at) => steps.indexOf(steps[at] ?? "", first) === at)
     const isMet = (at: number, nth: number) => nth % stride === 0 || critical.test(steps[at] ?? "")
-    const chosen = isLong ? all : Array.dedupe([...kinds.filter(isMet), ...all.slice(all.length - last)])
+    const chosen = isSoak ? all : Array.dedupe([...kinds.filter(isMet), ...all.slice(all.length - last)])
     return yield* Effect.forEach(
       chosen,
       (at) =>
@@ -280,7 +279,7 @@ describe("killed at any step,", () => {
           for (const file of readdirSync(folder)) {
             assert.strictEqual(statSync(join(folder, file)).mode & 0o077, 0, `${file} is its owner's alone`)
           }
-          if (!isLong) continue
+          if (!isSoak) continue
           const again = yield* Effect.promise(() => migrate(folder))
           assert.strictEqual(again.code, 0, again.err)
           assert.deepStrictEqual(
@@ -318,7 +317,7 @@ describe("killed at any step,", () => {
           seen[version === 3 ? "old" : "restored"]++
           yield* assertSecrets(path, masterKey)
           yield* invariants(path)
-          if (!isLong) continue
+          if (!isSoak) continue
           const again = yield* Effect.promise(() => apply(folder))
           assert.strictEqual(again.code, 0, again.err)
           const hidden = readdirSync(folder).filter((name) => name.startsWith("."))

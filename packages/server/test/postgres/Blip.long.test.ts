@@ -4,8 +4,7 @@ import { everythingOnPostgres } from "../model/Support.js"
 import { freshPath } from "../support/Services.js"
 import { freshDatabase, onServer } from "../support/postgres/Databases.js"
 import { entriesOf, newOrganization, read } from "../trail/Support.js"
-
-const isLong = process.env["COFFER_LONG"] === "1"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 describe("the entries of reads", () => {
   it.scopedLive("wait for a database that is away, however long, and are all written", () =>
@@ -20,7 +19,7 @@ describe("the entries of reads", () => {
         const { id } = yield* newOrganization("acme")
         yield* admit(false)
         yield* Effect.all([read(id), read(id), read(id)])
-        yield* Effect.sleep(isLong ? "15 seconds" : "2 seconds")
+        yield* Effect.sleep(isSoak ? "15 seconds" : "2 seconds")
         yield* admit(true)
         const found = Effect.map(entriesOf(id), (entries) => entries.map(({ action }) => action))
         const actions = yield* Effect.repeat(Effect.delay(found, "50 millis"), {

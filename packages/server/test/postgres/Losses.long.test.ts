@@ -9,6 +9,7 @@ import { type OtherSide, otherSideSettings, startOtherSide } from "../authorizat
 import { type Caller, restsOn, type Scene, sceneSettings, scenesOn, type Staged } from "../authorization/Scene.js"
 import { serverUrl } from "../support/postgres/Databases.js"
 import { startServers } from "../support/postgres/Running.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 // A call waits for the scope of its change before it reads anything: what is taken from its caller on another server while it
 // waits keeps the change from happening, and nothing that is taken after it had its turn does.
@@ -135,7 +136,7 @@ const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
 
 describe("a call on one server changes nothing once its caller has lost the right to it on another:", () => {
   // Each call of backups reads the whole database before its change waits.
-  const short = changing.filter(({ path }) => process.env["COFFER_LONG"] === "1" || !path.includes("/backups"))
+  const short = changing.filter(({ path }) => isSoak || !path.includes("/backups"))
   it.each([...short, using].map((endpoint) => [endpoint.call, endpoint] as const))("%s", async (_call, endpoint) => {
     const kinds = restsOn(endpoint).account ? (["user", "account"] as const) : (["user"] as const)
     for (const kind of kinds) {

@@ -7,11 +7,11 @@ import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { httpDriver, type HttpPerson } from "../model/HttpDriver.js"
 import { anyRun, headcount, play, type Run } from "../model/Runs.js"
-import { long } from "../model/Support.js"
 import { Balancer, type Exchange } from "../support/Balancer.js"
 import { copyOfTemplate, drop, invariantsOnServer, serverUrl } from "../support/postgres/Databases.js"
 import { freshFolder, masterKey, Program } from "../support/Program.js"
 import { Load, prepare } from "./faults/Load.js"
+import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
 /** The rules that explain a decision, in an order of their own: those of one millisecond have the order of their ids. */
 const sorted = (text: string): string => {
@@ -100,7 +100,7 @@ const answersOf = async (service: Service, number: number, run: Run): Promise<Re
   const { balancer, people, setSuperadmin } = service
   const driver = httpDriver({ url: balancer.url, users: people, setSuperadmin })
   service.answers()
-  await Effect.runPromise(play({ run: number, service: driver, persons: people, sample: long ? 1 : 4 }, run))
+  await Effect.runPromise(play({ run: number, service: driver, persons: people, sample: isSoak ? 1 : 4 }, run))
   return service.answers()
 }
 
@@ -111,7 +111,7 @@ describe("three servers on one PostgreSQL, each call to the next of them", () =>
     assert.isDefined(first)
     const load = new Load([balancer], await prepare(first))
     load.start(9)
-    await setTimeout(long ? 60_000 : 3_000)
+    await setTimeout(isSoak ? 60_000 : 3_000)
     await load.stop()
     assert.isAbove(load.count("done"), 20)
     assert.strictEqual(load.count("done"), load.operations.length)
@@ -122,10 +122,10 @@ describe("three servers on one PostgreSQL, each call to the next of them", () =>
   })
 
   it("answer random calls as a plain model says, and word for word as one server with SQLite", async () => {
-    let runs = 0
+    let begun = 0
     await fc.assert(
       fc.asyncProperty(anyRun, async (run) => {
-        const number = ++runs
+        const number = ++begun
         const expected = await answersOf(alone, number, run)
         const answers = await answersOf(replicas, number, run)
         answers.forEach((answer, index) => {
@@ -133,7 +133,7 @@ describe("three servers on one PostgreSQL, each call to the next of them", () =>
         })
         assert.strictEqual(answers.length, expected.length)
       }),
-      { numRuns: long ? 20 : 1, endOnFailure: true }
+      { numRuns: runs(1), endOnFailure: true }
     )
   }, 1_200_000)
 })

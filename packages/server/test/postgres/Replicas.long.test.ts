@@ -6,8 +6,7 @@ import { assert } from "vitest"
 import { parseExposition, valueOf } from "../observability/Exposition.js"
 import { freshDatabase, onServer } from "../support/postgres/Databases.js"
 import { Program } from "../support/Program.js"
-
-const isLong = process.env["COFFER_LONG"] === "1"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
   while (!(await holds())) await sleep(50)
@@ -81,7 +80,7 @@ describe("three servers on one database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.skipIf(!isLong)("take over the stream of one that is frozen, which then finds its lease lost", () =>
+  it.live.skipIf(!isSoak)("take over the stream of one that is frozen, which then finds its lease lost", () =>
     Effect.gen(function* () {
       const { url } = yield* freshDatabase()
       const servers = yield* Effect.all([start(url), start(url), start(url)], { concurrency: 3 })

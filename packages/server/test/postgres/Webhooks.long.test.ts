@@ -5,8 +5,8 @@ import { assert } from "vitest"
 import { freshDatabase } from "../support/postgres/Databases.js"
 import { Program } from "../support/Program.js"
 import { Receiver } from "../webhooks/Receiver.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
-const isLong = process.env["COFFER_LONG"] === "1"
 const writes = 120
 const envs = ["prod", "staging"]
 
@@ -17,7 +17,7 @@ const firsts = (receiver: Receiver, env: string): ReadonlyArray<number | null> =
   return [...seen]
 }
 
-describe.skipIf(!isLong)("three servers on one database (COFFER_LONG=1)", () => {
+describe.skipIf(!isSoak)("three servers on one database (npm run test:soak)", () => {
   it.live(
     "send every event at least once, in order within an environment, while those that send are killed and frozen",
     () =>

@@ -21,10 +21,11 @@ import {
   transaction,
   writeBundle
 } from "../support/Services.js"
-import { hasty, holds, long } from "../model/Support.js"
+import { hasty, holds } from "../model/Support.js"
 import type { people } from "./Plain.js"
 import { after, type AtomicCall, type Call, emptyWorld, envs, keys, rightOf, valueOf, type World } from "./Plain.js"
 import { copy, newEnv, read, refer, removeEnv, revert, rollback, undelete, withReferences } from "./Scene.js"
+import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
 /** What is there at first, so that random references lead somewhere. */
 const seeds = envs.flatMap((env) =>
@@ -94,7 +95,7 @@ const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
     { weight: 3, arbitrary: fc.tuple(atomic, atomic).map((both) => ({ at: both })) },
     { weight: 1, arbitrary: fc.constant({ at: "renameProject" as const }) }
   ),
-  { minLength: 4, maxLength: long ? 40 : 16 }
+  { minLength: 4, maxLength: isSoak ? 40 : 16 }
 )
 
 const renameProject = (ada: Actor, from: string, to: string) =>
@@ -287,12 +288,12 @@ describe("references", () => {
                 if (at.length > 1) counts.together++
               }
             }),
-          { numRuns: long ? 400 : 25 }
+          { numRuns: runs(40) }
         )
         assert.isAbove(counts.done, counts.refused / 4)
         assert.isAbove(Math.min(counts.refused, counts.together), 0)
       }).pipe(withReferences),
-    long ? 1_200_000 : 120_000
+    isSoak ? 1_200_000 : 120_000
   )
 
   it("have texts that are parsed as a plain reading says", () => {
@@ -316,7 +317,7 @@ describe("references", () => {
           .join("")
         assert.strictEqual(again, source)
       }),
-      { numRuns: long ? 50_000 : 2_000 }
+      { numRuns: runs(2_500) }
     )
   })
 })

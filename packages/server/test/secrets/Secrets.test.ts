@@ -25,6 +25,7 @@ import {
   value,
   writeBundle
 } from "../support/Services.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const totals = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -202,7 +203,7 @@ describe("a secret", () => {
         const prod = (yield* totals).find(({ name }) => name === "prod")
         assert.deepInclude(prod, { secret_count: model.size, value_bytes: bytes })
       }).pipe(onDatabase()),
-    { fastCheck: { numRuns: 15 } }
+    { fastCheck: { numRuns: runs(15) } }
   )
 })
 

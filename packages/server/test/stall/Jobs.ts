@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import Sqlite from "better-sqlite3"
 import type { Program, Variables } from "../support/Program.js"
 import type { Limits } from "./Limits.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 /** What a server does by itself. It is measured from when it listens, or from `begin` on, until `end`. */
 export interface Job {
@@ -24,7 +25,7 @@ const until = async (holds: () => Promise<boolean>): Promise<void> => {
 const isOver = (program: Program) => () => Promise.resolve(statSync(program.file("-wal")).size === 0)
 
 /** How many refused reads each of ten callers sends. */
-const refusedReads = process.env["COFFER_LONG"] === "1" ? 300 : 60
+const refusedReads = isSoak ? 300 : 60
 
 export const jobs = {
   "the hour's round": {

@@ -9,6 +9,7 @@ import { SecretValue } from "@coffer/domain/SecretValues"
 import Sqlite from "better-sqlite3"
 import { Array, Effect, Redacted } from "effect"
 import { masterKey, servicesAt, transaction } from "../support/Services.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 /** How large an organization may become. */
 const limits = {
@@ -342,6 +343,6 @@ export const fill = async (path: string): Promise<Limits> => {
       }
     }).pipe(Effect.provide(servicesAt(path)))
   )
-  if (process.env.COFFER_LONG === "1") addEntries(path, filled.organizations.at(-1) ?? "")
+  if (isSoak) addEntries(path, filled.organizations.at(-1) ?? "")
   return filled
 }

@@ -15,6 +15,7 @@ import { masterKey } from "../support/Services.js"
 import { type Job, jobs } from "./Jobs.js"
 import { fill, fullKeys, type Limits, superadmin } from "./Limits.js"
 import { malicious, type Row, rows } from "./Rows.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 // No request holds the event loop for longer than this, in milliseconds, on a machine on which the calibration takes as long as
 // on the one that the limit is for.
@@ -26,16 +27,15 @@ import { malicious, type Row, rows } from "./Rows.js"
 const budget = 50
 const calibrated = 20
 const attempts = 4
-const long = process.env.COFFER_LONG === "1"
 /** A regression is caught, and a machine that is busy with other tests is none. */
-const tolerance = long ? 1 : 2
+const tolerance = isSoak ? 1 : 2
 
 /** Calls that are over the budget still, and what they may take. */
 const known: Readonly<Record<string, number>> = {}
 
 /** The calls that get what an attacker sends: one for each size of a body. One reader of bodies serves all calls. */
 const attacked: ReadonlySet<string> = new Set(
-  long ? endpoints.map(({ call }) => call) : ["POST /api/auth/login", "POST /api/orgs"]
+  isSoak ? endpoints.map(({ call }) => call) : ["POST /api/auth/login", "POST /api/orgs"]
 )
 
 /** The calls that take seconds each, which the long form measures. */
@@ -158,8 +158,8 @@ const callersOf = (requires: string | undefined, row: Row, inputs: ReadonlyArray
   if (requires === "nothing") return ["anonymous"]
   // What uses its own credential up is asked by nobody else.
   if (requires === "credential") return ["root", "anonymous"]
-  if (row === inputs[0]) return long ? callers : ["root", "powerless"]
-  if (!long) return ["root"]
+  if (row === inputs[0]) return isSoak ? callers : ["root", "powerless"]
+  if (!isSoak) return ["root"]
   return inputs.includes(row) ? ["root", "ruled", "powerless"] : ["root", "powerless"]
 }
 
@@ -215,7 +215,7 @@ afterAll(() => {
 
 describe("no call holds the event loop for longer than its budget", () => {
   for (const { call, requires } of endpoints) {
-    it.skipIf(slow.has(call) && !long)(
+    it.skipIf(slow.has(call) && !isSoak)(
       call,
       async () => {
         const inputs = rows[call] ?? []

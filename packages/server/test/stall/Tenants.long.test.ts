@@ -1,12 +1,13 @@
 import { assert, describe, it } from "vitest"
 import { Program } from "../support/Program.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 // One organization compares large environments and writes one of them; another one reads and writes single secrets. What the other
 // waits is wall time, which other programs on the machine lengthen: so the best of some tries counts, and three times the budget.
 const budget = 250
 const tolerance = 3
 const attempts = 4
-const rounds = process.env["COFFER_LONG"] === "1" ? 6 : 2
+const rounds = isSoak ? 6 : 2
 
 const keys = 2_000
 const diffs = 5
@@ -68,7 +69,7 @@ const measure = async ({ large, program, small }: Awaited<ReturnType<typeof star
 
 describe("beside five diffs and a bulk write of 2,000 keys of one organization", () => {
   // Its limit is of time, which a busy machine misses.
-  it.skipIf(process.env["COFFER_LONG"] !== "1")("another one's reads and writes stay short", async () => {
+  it.skipIf(!isSoak)("another one's reads and writes stay short", async () => {
     const scene = await start()
     let best = { read: Infinity, write: Infinity }
     for (let attempt = 0; attempt < attempts && Math.max(best.read, best.write) > budget * tolerance; attempt++) {

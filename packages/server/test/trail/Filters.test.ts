@@ -9,9 +9,10 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import fc from "fast-check"
-import { hasty, holds, long, onDamaged, onEverything } from "../model/Support.js"
+import { hasty, holds, onDamaged, onEverything } from "../model/Support.js"
 import { isOnPostgres, orgPath, person, transaction } from "../support/Services.js"
 import { by, list, listAll, type Log, newOrganization, read, verify, write } from "./Support.js"
+import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
 const start = Date.UTC(2026, 0, 31, 8)
 const moment = (millis: number) => new Date(millis).toISOString()
@@ -112,7 +113,7 @@ describe("the filters of the audit log", () => {
     () =>
       Effect.gen(function* () {
         yield* hasty
-        let runs = 0
+        let begun = 0
         yield* holds(
           fc.record({
             happenings: fc.array(happening, { maxLength: 20 }),
@@ -123,8 +124,8 @@ describe("the filters of the audit log", () => {
             Effect.gen(function* () {
               let time = start
               yield* TestClock.setTime(time)
-              const acme = yield* newOrganization(`acme-${++runs}`)
-              const other = yield* newOrganization(`other-${runs}`)
+              const acme = yield* newOrganization(`acme-${++begun}`)
+              const other = yield* newOrganization(`other-${begun}`)
               // Everybody who may be asked for has done something.
               for (const actor of ["ada", "bob"]) yield* write(acme.id, { actor })
               for (const [n, { minutes, ...one }] of happenings.entries()) {
@@ -146,10 +147,10 @@ describe("the filters of the audit log", () => {
               assert.strictEqual((yield* listAll(request)).pagination.total, all.length, told)
               assert.isTrue((yield* verify(acme)).valid)
             }),
-          { numRuns: long ? 400 : isOnPostgres() ? 10 : 25 }
+          { numRuns: runs(isOnPostgres() ? 10 : 25) }
         )
       }).pipe(onEverything),
-    long ? 600_000 : 300_000
+    isSoak ? 600_000 : 300_000
   )
 
   it.effect("name the nearest action, kind of thing or actor when there is none of that name", () =>

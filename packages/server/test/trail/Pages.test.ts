@@ -7,9 +7,10 @@ import { Organizations } from "@coffer/server/directory/organizations/Organizati
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema } from "effect"
 import fc from "fast-check"
-import { hasty, holds, long, onEverything } from "../model/Support.js"
+import { hasty, holds, onEverything } from "../model/Support.js"
 import { orgPath, person, transaction } from "../support/Services.js"
 import { by, list, listAll, newOrganization, write } from "./Support.js"
+import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
 const actors = ["ada", "bob"]
 const actions = ["secret.set", "secret.delete", "acl.grant"] as const
@@ -132,7 +133,7 @@ describe("a page of the audit log", () => {
     () =>
       Effect.gen(function* () {
         yield* hasty
-        let runs = 0
+        let begun = 0
         const property = ({
           happenings,
           limit,
@@ -143,8 +144,8 @@ describe("a page of the audit log", () => {
           request: object
         }) =>
           Effect.gen(function* () {
-            const acme = yield* newOrganization(`acme-${++runs}`)
-            const other = yield* newOrganization(`other-${runs}`)
+            const acme = yield* newOrganization(`acme-${++begun}`)
+            const other = yield* newOrganization(`other-${begun}`)
             for (const [n, one] of happenings.entries()) {
               yield* write(acme.id, { ...one, n })
               if (n % 2 === 0) yield* write(other.id, { ...one, n })
@@ -168,10 +169,10 @@ describe("a page of the audit log", () => {
             request: filter
           }),
           property,
-          { numRuns: long ? 300 : 20 }
+          { numRuns: runs(20) }
         )
       }).pipe(onEverything),
-    long ? 600_000 : 300_000
+    isSoak ? 600_000 : 300_000
   )
 
   it.live("walks what was there exactly once while new entries keep arriving", () =>

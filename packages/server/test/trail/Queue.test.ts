@@ -4,10 +4,11 @@ import { Access } from "@coffer/server/access/Access"
 import { Members } from "@coffer/server/directory/members/Members"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
-import { everythingIn, hasty, holds, long, onEverything } from "../model/Support.js"
+import { everythingIn, hasty, holds, onEverything } from "../model/Support.js"
 import { freshPlace, invariantsIn, orgPath, person, transaction } from "../support/Services.js"
 import fc from "fast-check"
 import { by, entriesOf, type Log, newOrganization, read, verify, write } from "./Support.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const count = (rows: ReadonlyArray<unknown>) => rows.length
 
@@ -148,15 +149,15 @@ describe("the moment of an entry", () => {
   it.effect("is the latest that the clock has shown to its log, for a clock that jumps at random", () =>
     Effect.gen(function* () {
       yield* hasty
-      let runs = 0
+      let begun = 0
       yield* holds(
         fc.array(fc.integer({ min: -100_000, max: 100_000 }), { maxLength: 20 }),
         (jumps) =>
           Effect.gen(function* () {
-            let time = start + ++runs * 10_000_000
+            let time = start + ++begun * 10_000_000
             let latest = time
             yield* TestClock.setTime(time)
-            const acme = yield* newOrganization(`acme-${runs}`)
+            const acme = yield* newOrganization(`acme-${begun}`)
             const wanted = [time]
             for (const jump of jumps) {
               time += jump
@@ -168,7 +169,7 @@ describe("the moment of an entry", () => {
             const found = (yield* entriesOf(acme.id)).map(({ created_at }) => Date.parse(created_at))
             assert.deepStrictEqual(found, wanted)
           }),
-        { numRuns: long ? 300 : 20 }
+        { numRuns: runs(20) }
       )
     }).pipe(onEverything)
   )

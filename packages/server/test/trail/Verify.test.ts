@@ -5,10 +5,11 @@ import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
 import { Effect, Fiber, Option } from "effect"
 import fc from "fast-check"
-import { hasty, holds, long, onDamagedFile, onEverything } from "../model/Support.js"
+import { hasty, holds, onDamagedFile, onEverything } from "../model/Support.js"
 import { nextTick } from "@coffer/server/base/EventLoop"
 import { isOnPostgres, raw } from "../support/Services.js"
 import { listAll, newOrganization, verify, verifyAll, write } from "./Support.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const length = 8
 
@@ -301,7 +302,7 @@ describe("verify", () => {
                 restore()
                 assert.isTrue((yield* verify(acme)).valid, `restored after: ${told}`)
               }).pipe(Effect.ensuring(Effect.sync(restore))),
-            { numRuns: long ? 500 : 30 }
+            { numRuns: runs(30) }
           )
         }).pipe(onDamagedFile),
       300_000

@@ -5,8 +5,7 @@ import { match, targetOf } from "@coffer/server/secrets/use-rules/Match"
 import { outgoingHeaders } from "@coffer/server/secrets/use/RequestHeaders"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-
-const runs = (short: number, long: number): number => (process.env["COFFER_LONG"] === "1" ? long : short)
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const terms = (changes: Partial<UseTerms>): UseTerms => ({
   hosts: ["api.test"],
@@ -123,9 +122,9 @@ describe("a rule", () => {
           assert.isTrue(allows(rule, method, address), address)
         }
       }),
-      { numRuns: runs(3_000, 100_000) }
+      { numRuns: runs(5_000) }
     )
-    assert.isAbove(fitting, 10)
+    assert.isAbove(fitting, runs(10))
   })
 
   it("sends a path as it is written, so that the path that was judged is the one that arrives", () => {
@@ -134,7 +133,7 @@ describe("a rule", () => {
         const target = judged(address, "GET")
         if (Either.isRight(target)) assert.strictEqual(target.right.path, new URL(address).pathname)
       }),
-      { numRuns: runs(1_000, 20_000) }
+      { numRuns: runs(1_000) }
     )
   })
 

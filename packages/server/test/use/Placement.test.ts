@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import fc from "fast-check"
 import { createHmac } from "node:crypto"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 /** A canary within whatever a value may hold: a message that has the canary has the value. */
 const value = fc
@@ -94,7 +95,7 @@ describe("a placed value", () => {
         assert.strictEqual(signaturesIn(after, place).length, 1)
         assert.notInclude(JSON.stringify(after), "Canary7")
       }),
-      { numRuns: 30 }
+      { numRuns: runs(30) }
     )
   })
 })

@@ -3,8 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import fc from "fast-check"
 import { gzipSync } from "node:zlib"
-
-const runs = (short: number, long: number): number => (process.env["COFFER_LONG"] === "1" ? long : short)
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const terms = { response: "text", max_kib: 64 } as const
 
@@ -76,10 +75,10 @@ describe("the scrub", () => {
         assert.isUndefined(body_base64)
         for (const view of undone(body).flatMap(undone)) assert.notInclude(view, secret)
       }),
-      { numRuns: runs(150, 5_000) }
+      { numRuns: runs(250) }
     )
-    assert.isAbove(shown, 10)
-    assert.isAbove(withheld, 5)
+    assert.isAbove(shown, runs(10))
+    assert.isAbove(withheld, runs(5))
   })
 
   it("leaves answers as they are that hold no value", async () => {
@@ -91,7 +90,7 @@ describe("the scrub", () => {
         assert.strictEqual(body, text)
         assert.strictEqual(scrubbed, 0)
       }),
-      { numRuns: runs(50, 1_000) }
+      { numRuns: runs(50) }
     )
   })
 

@@ -3,6 +3,7 @@ import { makeSlots } from "@coffer/server/secrets/use/Slots"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Fiber, Option, TestClock, TestContext } from "effect"
 import fc from "fast-check"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 /** A request of one of three accounts of one of four organizations. */
 const request = fc.record({ organization: fc.nat({ max: 3 }), account: fc.nat({ max: 2 }) })
@@ -86,7 +87,7 @@ describe("the slots of uses", () => {
           for (const fiber of full.flat(2)) assert.isTrue(Either.isRight(yield* Fiber.join(fiber)))
         }).pipe(Effect.provide(TestContext.TestContext), Effect.runPromise)
       ),
-      { numRuns: 60 }
+      { numRuns: runs(60) }
     )
   })
 })

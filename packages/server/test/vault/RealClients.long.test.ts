@@ -8,6 +8,7 @@ import { clients, commandOf, hvac } from "./real/Clients.js"
 import { externalSecrets } from "./real/ExternalSecrets.js"
 import type { Ran } from "./real/Run.js"
 import { byKey } from "./real/Webhook.js"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 
 // Each case with each client that is on the PATH. docs/integrations.md names the versions, and the cases that a client does
 // not have.
@@ -20,7 +21,6 @@ if (present.length > 0) {
 }
 
 const acme = "/api/orgs/acme"
-const isLong = process.env["COFFER_LONG"] === "1"
 const pem = 'first\n"second"\n'
 const many = Array.from({ length: 97 }, (_, index) => `many-${index}`)
 
@@ -162,7 +162,7 @@ describe.each(present)("%s", (_name, client) => {
     assert.strictEqual(other.code, nobody.code)
   })
 
-  it.skipIf(client.many === undefined || !isLong)(
+  it.skipIf(client.many === undefined || !isSoak)(
     "makes 1,000 reads, each with its entry",
     async () => {
       const envs = `${acme}/projects/webshop/envs`

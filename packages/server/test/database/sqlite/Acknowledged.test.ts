@@ -7,8 +7,7 @@ import { Cause, Effect, Exit, Fiber } from "effect"
 import fc from "fast-check"
 import { failingNowAndThen } from "../../support/FailingDriver.js"
 import { freshPath, rawAt } from "../../support/Services.js"
-
-const runs = process.env["COFFER_LONG"] === "1" ? 3_000 : 60
+import { runs } from "../../../../domain/test/support/Runs.js"
 
 const part = fc.constantFrom(
   ...([
@@ -150,7 +149,7 @@ describe("whatever fails, is given up or comes between,", () => {
                 yield* check(last, requests.length)
               }).pipe(Effect.scoped, Effect.timeout("5 seconds"), Effect.runPromise)
           ),
-          { numRuns: runs }
+          { numRuns: runs(100) }
         )
       )
   )

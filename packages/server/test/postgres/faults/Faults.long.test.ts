@@ -6,14 +6,14 @@ import { cleanUp, Program, type Variables } from "../../support/Program.js"
 import { Cluster, durable } from "../../support/postgres/Cluster.js"
 import { Load, prepare, underLoad } from "./Load.js"
 import { Relay } from "./Relay.js"
+import { isSoak } from "../../../../domain/test/support/Runs.js"
 
 /** The short form runs with all tests. */
-const isLong = process.env["COFFER_LONG"] === "1"
-const rounds = isLong ? 10 : 2
+const rounds = isSoak ? 10 : 2
 /** Longer than PostgreSQL leaves the lock of the environment to a server that was frozen in its transaction. */
-const frozenMillis = isLong ? 60_000 : 7_000
+const frozenMillis = isSoak ? 60_000 : 7_000
 /** The bench measures the promised five seconds; here other tests use the machine. */
-const recoveryMillis = isLong ? 5_000 : 30_000
+const recoveryMillis = isSoak ? 5_000 : 30_000
 
 let cluster: Cluster
 let databases = 0
@@ -145,7 +145,7 @@ describe("three servers under load lose nothing, repeat nothing and fork no chai
     const load = await whileUnderLoad(
       async () => {
         relay.silent = true
-        await setTimeout(isLong ? 30_000 : 6_000)
+        await setTimeout(isSoak ? 30_000 : 6_000)
         relay.silent = false
       },
       (database) => [`${cluster.url}/${database}`, `${cluster.url}/${database}`, through(relay, database)]

@@ -3,15 +3,15 @@ import { assert } from "vitest"
 import type { Json, Program } from "../../support/Program.js"
 import { type BundleRead, checkBundles, checkHistory, type Operation } from "./History.js"
 import { versionsOf } from "./Versions.js"
+import { isSoak } from "../../../../domain/test/support/Runs.js"
 
 const env = "/api/orgs/acme/projects/webshop/envs/prod"
 const keys = ["A", "B", "C", "D", "E"]
 
-const isLong = process.env["COFFER_LONG"] === "1"
 /** The longest time that a request may take when the database is lost, in milliseconds: five seconds on an idle machine. */
-const refusalMillis = isLong ? 5_500 : 15_000
+const refusalMillis = isSoak ? 5_500 : 15_000
 /** How long a client pauses after a call. Without a pause, the load takes the whole machine from the other tests. */
-const pauseMillis = isLong ? 0 : 15
+const pauseMillis = isSoak ? 0 : 15
 /** How long a client waits for a server that is frozen. */
 const patienceMillis = 8_000
 

@@ -5,8 +5,9 @@ import { copyOfTemplate, drop, onServer, serverUrl } from "../../support/postgre
 import { PgBouncer, pgBouncerVersion } from "../../support/postgres/PgBouncer.js"
 import { Program, type Variables } from "../../support/Program.js"
 import { underLoad } from "./Load.js"
+import { isSoak } from "../../../../domain/test/support/Runs.js"
 
-const loadMillis = process.env["COFFER_LONG"] === "1" ? 30_000 : 1_500
+const loadMillis = isSoak ? 30_000 : 1_500
 
 /** The number of sessions at PostgreSQL. */
 const sessions = async (database: string): Promise<number> => {

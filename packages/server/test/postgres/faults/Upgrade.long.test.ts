@@ -7,8 +7,7 @@ import { patchedModule } from "../../support/ProcessHooks.js"
 import { copyOfTemplate, drop, serverUrl } from "../../support/postgres/Databases.js"
 import { cleanUp, freshFolder, Program, unbundled, type Variables } from "../../support/Program.js"
 import { Load, prepare } from "./Load.js"
-
-const isLong = process.env["COFFER_LONG"] === "1"
+import { isSoak } from "../../../../domain/test/support/Runs.js"
 
 let name: string
 let backups: string
@@ -59,7 +58,7 @@ afterAll(async () => {
 
 describe("servers of two releases on one database", () => {
   it("serve side by side while one after the other is upgraded, and lose nothing", async () => {
-    const servers = await Promise.all(Array.from({ length: isLong ? 3 : 1 }, start))
+    const servers = await Promise.all(Array.from({ length: isSoak ? 3 : 1 }, start))
     const balancer = await Balancer.over(servers)
     const token = await prepare(servers[0]!)
     const load = new Load([balancer], token)
