@@ -28,7 +28,7 @@ const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": 
 /** Examples that need an other side, or a request that waits for a person: the tests of use have them. */
 const needsOtherSide = /^coffer (use request|approval (approve|refuse)|webhook (test|resend)) /
 
-/** Examples that ask a person: BrowserLogin.test.ts has one at a terminal, with a browser. */
+/** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser. */
 const asksPerson = ["coffer login", "coffer login --device"]
 
 /** Examples that take something away from those behind them. */

@@ -21,7 +21,7 @@ const importOf = async (env: string, values: Readonly<Record<string, string>>, .
 const valuesOf = async (env: string) =>
   JSON.parse((await ok("secret", "export", "--env", env, "--format", "json")).stdout) as unknown
 
-describe("without a terminal", { timeout: 120_000 }, () => {
+describe("without a terminal", () => {
   it("what is there is overwritten or deleted only by --yes, and new keys are written without", async () => {
     await environment("first", { A: "1", B: "2" })
     writeFileSync(join(place.home.folder, "more.json"), JSON.stringify({ B: "changed", C: "3" }))
@@ -92,7 +92,7 @@ describe("without a terminal", { timeout: 120_000 }, () => {
   })
 })
 
-describe("at a terminal", { timeout: 120_000 }, () => {
+describe("at a terminal", () => {
   it("what would change is shown, and done only after a yes", async () => {
     await environment("asked", { A: "1", SAME: "same" })
     writeFileSync(join(place.home.folder, "asked.json"), JSON.stringify({ A: "changed", NEW: "2", SAME: "same" }))
