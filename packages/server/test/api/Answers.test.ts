@@ -411,7 +411,7 @@ const browsers = async (program: Program): Promise<Recorder> => {
 const withErased = (answers: string): string =>
   answers.replace(/content-length: 147( \| content-type: \S+\n.*"erased":)"pending"/, 'content-length: 143$1"now"')
 
-it("answers as the release before it, to the byte but for ids and times", async () => {
+it("answers as the release before it, to the byte but for ids and times", { timeout: 120_000 }, async () => {
   const variables = {
     SUPERADMIN_EMAIL_0: "root@example.com",
     SERVICE_AUDIT_REQUIRED: "1",

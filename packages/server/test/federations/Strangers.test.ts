@@ -7,7 +7,7 @@ import { exchange, start, withIssuer, world } from "./World.js"
 
 const codeOf = (name: string, ip?: string) => Effect.map(Effect.flip(exchange("a.b.c", name, ip)), ({ code }) => code)
 
-describe("strangers of many networks", () => {
+describe("strangers of many networks", { timeout: 120_000 }, () => {
   it.effect("write at most 60 entries an hour about an account, and one that counts the rest", () =>
     Effect.gen(function* () {
       yield* world
@@ -29,7 +29,7 @@ describe("strangers of many networks", () => {
   )
 })
 
-describe("a caller with a valid token", () => {
+describe("a caller with a valid token", { timeout: 120_000 }, () => {
   it.effect("exchanges it at most 600 times in 15 minutes for an account, from a network", () =>
     Effect.gen(function* () {
       const { claims, signer } = yield* world

@@ -248,7 +248,7 @@ describe("a reference", () => {
   )
 })
 
-describe("the references of a project", () => {
+describe("the references of a project", { timeout: 120_000 }, () => {
   it.effect("have limits: 20,000 of them, and 32 MiB of values for one answer", () =>
     Effect.gen(function* () {
       const { ada } = yield* scene
