@@ -30,14 +30,7 @@ const ofPostgres = "test/postgres/**/*"
  * The suites that run on both engines, in the project `server` and in the project `postgres`. The rest of the suites
  * read SQLite's file or count its statements.
  */
-const onBoth = [
-  "access/Access",
-  "audit/{AuditIndex,Flush}",
-  "database/Port",
-  "organizations/Organizations",
-  "references/References",
-  "secrets/Secrets"
-]
+const onBoth = ["access/Access", "audit/{AuditIndex,Flush}", "database/Port", "organizations/Organizations"]
 
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [
@@ -56,7 +49,8 @@ const onBothInLongTier = [
   "operations/Drain",
   "operations/Drain",
   "projects/Projects",
-  "secrets/{Bundles,DecryptionFailures,Matrix}",
+  "references/References",
+  "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",
   "stall/Tenants",
   "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",
