@@ -36,6 +36,7 @@ const onBoth = ["access/Access", "audit/{AuditIndex,Flush}", "database/Port", "o
 const onBothInLongTier = [
   "api/{Client,Connections}",
   "audit/{AuditLog,Breaks,Reach}",
+  "authorization/Races",
   "auth/{ClientLogins,LastUse}",
   "declared/Declared",
   "dues/Dues",

@@ -200,6 +200,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     ...server,
     asRoot,
     setSuperadmins,
+    person,
+    root: root.headers,
     scene: async (endpoint: Endpoint, kind: Caller["kind"]): Promise<Scene> => {
       const place = await build(endpoint)
       const caller = await callerOf(endpoint, kind, place)

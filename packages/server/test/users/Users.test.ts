@@ -1,7 +1,9 @@
 import type { UserActor } from "@coffer/domain/Actor"
 import { UserId } from "@coffer/domain/Ids"
-import { Access } from "@coffer/server/access/Access"
+import { Access, type Everywhere } from "@coffer/server/access/Access"
 import { Authenticator } from "@coffer/server/access/Authenticator"
+import { Database } from "@coffer/server/database/Database"
+import { serverScope, userScope } from "@coffer/server/database/Scopes"
 import { Login } from "@coffer/server/directory/login/Login"
 import { offlineSession } from "@coffer/server/operations/offline/OfflineSession"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
@@ -238,6 +240,45 @@ describe("superadmins", () => {
       assert.strictEqual(yield* outcome(verify(yield* lastCode)), "success")
     }).pipe(onServer)
   )
+})
+
+describe("a login at the same time as its person", () => {
+  const ends = {
+    "is disabled": (everywhere: Everywhere, id: UserId) =>
+      Effect.flatMap(UserDirectory, (users) => users.disable(everywhere, id)),
+    "has all sessions ended": (everywhere: Everywhere, id: UserId) =>
+      Effect.flatMap(UserDirectory, (users) => users.endSessions(everywhere, id))
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    it.live(`${what} leaves no session`, () =>
+      Effect.gen(function* () {
+        const everywhere = yield* Effect.flatMap(root, as)
+        const { change } = yield* Database
+        const { id } = yield* person(grace)
+        const sql = yield* SqlClient.SqlClient
+        for (const first of [0, 5, 10]) {
+          yield* request
+          const code = yield* lastCode
+          const ending = change([serverScope, userScope(id)], end(everywhere, id))
+          const [login, ended] = yield* Effect.all(
+            [
+              Effect.delay(outcome(verify(code)), `${first} millis`),
+              Effect.delay(outcome(ending), `${10 - first} millis`)
+            ],
+            { concurrency: "unbounded" }
+          )
+          assert.strictEqual(ended, "success")
+          assert.include(["success", "InvalidCode", "Forbidden"], login)
+          if (what === "is disabled") yield* enable(id)
+          assert.deepStrictEqual(
+            yield* sql`SELECT id FROM sessions WHERE user_id = ${id}`,
+            [],
+            `${login} after ${first} ms`
+          )
+        }
+      }).pipe(onServer)
+    )
+  }
 })
 
 describe("the list of people", () => {
