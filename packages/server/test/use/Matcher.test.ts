@@ -1,3 +1,4 @@
+import { viewsHold } from "@coffer/server/secrets/use/Decoders"
 import { makeMatcher } from "@coffer/server/secrets/use/Matcher"
 import { makeScrub } from "@coffer/server/secrets/use/Scrub"
 import { assert, describe, it } from "@effect/vitest"
@@ -33,6 +34,48 @@ describe("the matcher", () => {
         )
       })
     )
+  })
+})
+
+/** How often the clock was looked at meanwhile. */
+const looksOf = async (work: () => Promise<unknown>): Promise<number> => {
+  const { now } = performance
+  let looks = 0
+  performance.now = () => {
+    looks++
+    return now.call(performance)
+  }
+  await work().finally(() => {
+    performance.now = now
+  })
+  return looks
+}
+
+describe("the clock is looked at by steps, not by characters", () => {
+  it("while the automaton is built: many patterns share a prefix that falls back through all of itself", async () => {
+    const prefix = "a".repeat(8_000)
+    const ends = Array.from({ length: 200 }, (_none, index) => prefix + String.fromCharCode(0x30 + index))
+    const looks = await looksOf(() => Effect.runPromise(makeMatcher([{ kind: 0, texts: ends }])))
+    // Each end goes back through the whole prefix: 200 * 8,000 steps, after as many to add the patterns.
+    assert.isAbove(looks, (2 * 200 * 8_000) / 8_192)
+  })
+
+  it("while a text is searched: each character is compared with many", async () => {
+    const ends = Array.from({ length: 200 }, (_none, index) => `aa${String.fromCharCode(0x80 + (index % 127))}${index}`)
+    const matcher = await Effect.runPromise(makeMatcher([{ kind: 0, texts: ends }]))
+    const text = "aab".repeat(4 * 1024)
+    const looks = await looksOf(() => Effect.runPromise(matcher.scan(text, () => false)))
+    assert.isAbove(looks, (4 * 1024 * 127) / 8_192)
+  })
+})
+
+describe("the clock is looked at by characters, not by parts", () => {
+  it("while a text is decoded: a run of escapes is one part", async () => {
+    const matcher = await Effect.runPromise(makeMatcher([{ kind: 0, texts: ["zzzzzzzz"] }]))
+    const text = "\\u0061".repeat(200_000)
+    const looks = await looksOf(() => Effect.runPromise(viewsHold(text, matcher, 1)))
+    const scanned = text.length + 200_000
+    assert.isAbove(looks, scanned / 8_192 + text.length / 32_768)
   })
 })
 

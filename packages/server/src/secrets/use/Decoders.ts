@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import { pacing } from "../../base/EventLoop.js"
 import type { Matcher } from "./Matcher.js"
 
-/** How many parts of a text are decoded between two looks at the clock. */
+/** How many parts of a text, and of how many characters, are decoded between two looks at the clock. */
 const partsAtOnce = 256
+const charactersAtOnce = 16_384
 
 /** Goes through the matches of a global pattern in slices of the event loop, and joins what `decode` makes of each. */
 const eachMatch = (text: string, form: RegExp, decode: (match: RegExpExecArray) => string) =>
@@ -14,11 +15,14 @@ const eachMatch = (text: string, form: RegExp, decode: (match: RegExpExecArray) 
     // Joined in two steps: joining a million pieces at once would hold the event loop.
     const chunks: Array<string> = []
     let pieces: Array<string> = []
+    let characters = 0
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
       pieces.push(decode(match))
-      if (pieces.length < partsAtOnce) continue
+      characters += match[0].length
+      if (pieces.length < partsAtOnce && characters < charactersAtOnce) continue
       chunks.push(pieces.join(""))
       pieces = []
+      characters = 0
       yield* pace
     }
     return chunks.length + pieces.length === 0 ? null : [...chunks, ...pieces].join("")

@@ -1,8 +1,11 @@
 import { Effect } from "effect"
 import { pacing } from "../../base/EventLoop.js"
 
-/** How many characters are taken between two looks at the clock. */
-const charactersAtOnce = 8_192
+/**
+ * How many steps are taken between two looks at the clock. A character may take as many as there are states and siblings, so
+ * that characters say nothing of the time.
+ */
+const stepsAtOnce = 8_192
 
 /** Finds many patterns in a text of bytes in one pass. */
 export interface Matcher {
@@ -37,11 +40,23 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
   const root = 1
   const ofRoot = new Int32Array(256)
   let states = 1
+  let steps = 0
+
+  /** Whether it is time for a look at the clock. */
+  const isDue = (): boolean => {
+    if (steps < stepsAtOnce) return false
+    steps = 0
+    return true
+  }
 
   const child = (state: number, character: number): number => {
+    steps++
     if (state === root) return ofRoot[character] ?? 0
     let next = firstChild[state] ?? 0
-    while (next !== 0 && characters[next] !== character) next = nextSibling[next] ?? 0
+    while (next !== 0 && characters[next] !== character) {
+      steps++
+      next = nextSibling[next] ?? 0
+    }
     return next
   }
 
@@ -72,7 +87,7 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
       for (let index = 0; index < text.length; index++) {
         const character = text.charCodeAt(index) & 0xff
         state = child(state, character) || addChild(state, character)
-        if (index % charactersAtOnce === charactersAtOnce - 1) yield* pace
+        if (isDue()) yield* pace
       }
       const ends = lengths[kind]
       if (ends !== undefined) ends[state] = Math.max(ends[state] ?? 0, text.length)
@@ -95,9 +110,11 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
     for (const ends of lengths) ends[state] = Math.max(ends[state] ?? 0, ends[behind] ?? 0)
     for (let next = firstChild[state] ?? 0; next !== 0; next = nextSibling[next] ?? 0) {
       fallback[next] = step(behind, characters[next] ?? 0)
+      if (isDue()) yield* pace
     }
+    steps++
     enqueueChildren(state)
-    if (at % charactersAtOnce === charactersAtOnce - 1) yield* pace
+    if (isDue()) yield* pace
   }
 
   const isEnd = (state: number): boolean => lengths.some((ends) => (ends[state] ?? 0) > 0)
@@ -110,7 +127,7 @@ export const makeMatcher = Effect.fnUntraced(function* (all: ReadonlyArray<Patte
         for (let index = 0; index < text.length; index++) {
           state = step(state, text.charCodeAt(index) & 0xff)
           if (isEnd(state) && found(index, state)) return true
-          if (index % charactersAtOnce === charactersAtOnce - 1) yield* paceOfScan
+          if (isDue()) yield* paceOfScan
         }
         return false
       }),

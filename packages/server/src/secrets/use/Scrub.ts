@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { forEachInSlices } from "../../base/EventLoop.js"
 import { viewsHold } from "./Decoders.js"
 import { makeMatcher, type Matcher } from "./Matcher.js"
 import { bytesAsText, spellingsOf } from "./Spellings.js"
@@ -52,7 +53,7 @@ export type Scrub = (text: string) => Effect.Effect<Scrubbed | null>
  * encoding, or in an encoding of an encoding, that is not replaced.
  */
 export const makeScrub = Effect.fnUntraced(function* (values: ReadonlyArray<string>) {
-  const spellings = values.flatMap(spellingsOf)
+  const spellings = (yield* forEachInSlices(values, (one) => Effect.sync(() => spellingsOf(one)))).flat()
   const textsOf = (wanted: boolean) => [
     ...new Set(spellings.filter((one) => one.isBase64 === wanted).map(({ text }) => text))
   ]
