@@ -2,6 +2,7 @@ import { credentialFor } from "@coffer/domain/client/Credentials"
 import { type NamePath, readNames } from "@coffer/domain/client/NameList"
 import { makeSend } from "@coffer/domain/client/NodeRequest"
 import { loadSettings, type Settings } from "@coffer/domain/client/Settings"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { orgNameForm } from "@coffer/domain/NameForms"
 import { Effect } from "effect"
 import type { Unfinished } from "../grammar/CompletionSyntax.js"
@@ -63,6 +64,10 @@ const sourcesOf = (word: Unfinished, settings: Settings): ReadonlyArray<Source> 
   }
 }
 
+/** The names of a list in the order in which every list for people has them. */
+const inOrder = (path: NamePath, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  path.length === 2 ? inStageOrder(names.map((name) => ({ name }))).map(({ name }) => name) : names
+
 /** The characters of names, and of what joins them. Nothing else is written for a shell to read. */
 const isPlain = (text: string) => /^[A-Za-z0-9_.,/-]*$/.test(text)
 
@@ -84,7 +89,7 @@ export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
   for (const { after, before, path } of sourcesOf(word, settings)) {
     const names = yield* Effect.flatMap(path, (path) => {
       const request = { server, credential, version, path }
-      return cached(request, readNames(send, request))
+      return Effect.map(cached(request, readNames(send, request)), (names) => inOrder(path, names))
     }).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
     const left = names.filter((name) => !taken.has(name))
     const offers = left.map((name) => before + name + after).filter((offer) => offer.startsWith(text))

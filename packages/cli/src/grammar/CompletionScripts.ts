@@ -78,6 +78,8 @@ const inBash = (places: ReadonlyArray<CompletionContext>) => [
   // Not by compgen, which expands what it reads.
   '    while IFS= read -r word; do [[ -n $word ]] && COMPREPLY+=("$word")',
   '    done <<< "$(command coffer __complete "$syntax" $((index - from)) "${words[@]:from}" 2>/dev/null)"',
+  // Names keep their order, from bash 4.4 on.
+  "    compopt -o nosort 2>/dev/null",
   "    [[ ${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null",
   "  fi",
   "  return 0",
@@ -112,8 +114,9 @@ const inZsh = (places: ReadonlyArray<CompletionContext>) => [
   '    names=(${(f)"$(command coffer __complete "$syntax" $((CURRENT - from - 1)) "${(@)words[from+1,-1]}" 2>/dev/null)"})',
   "  fi",
   "  if (( $#names )); then",
-  "    compadd -S '' -- ${(M)names:#*/}",
-  "    compadd -- ${names:#*/}",
+  // In a group that is not sorted.
+  "    compadd -V names -S '' -- ${(M)names:#*/}",
+  "    compadd -V names -- ${names:#*/}",
   "  else _files; fi",
   "}",
   // In a folder of the shell's functions the file is the function; else it is read by `source`.
@@ -168,7 +171,8 @@ const inFish = (places: ReadonlyArray<CompletionContext>) => [
   "  end",
   "end",
   "complete -c coffer -e",
-  "complete -c coffer -f -a '(__coffer_complete)'"
+  // Commands and options keep the order of the help, and names that of the lists.
+  "complete -c coffer -f -k -a '(__coffer_complete)'"
 ]
 
 export const completionScripts = { bash: inBash, zsh: inZsh, fish: inFish } as const

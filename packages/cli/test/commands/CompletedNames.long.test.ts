@@ -118,6 +118,17 @@ describe("names at the tab key", () => {
     ])
   })
 
+  it("put environments in the order of their stages, as every list does, and no shell sorts them", async () => {
+    const inOrder = ["dev", "preview", "staging", "prod"]
+    assert.deepStrictEqual((await complete("env", [""])).stdout.split("\n").slice(0, -1), inOrder)
+    const [offered] = await offersOfBash(place.home, ["coffer secret list --env "])
+    assert.deepStrictEqual(offered, inOrder)
+    const unsorted = { bash: "compopt -o nosort", zsh: "compadd -V ", fish: "complete -c coffer -f -k " }
+    for (const [shell, flag] of Object.entries(unsorted)) {
+      assert.include(readFileSync(join(place.home.folder, `coffer.${shell}`), "utf8"), flag)
+    }
+  })
+
   it("obey the options on both sides of the word", async () => {
     const words = ["ONLY", "--org", "acme", "--project=webshop", "--env", "prod"]
     const { stdout } = await place.home.coffer(["__complete", "key...", "0", ...words], atRecorder())
