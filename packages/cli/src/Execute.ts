@@ -9,10 +9,11 @@ import { Array, Cause, Effect, Layer } from "effect"
 import { tree } from "./Commands.js"
 import { describe } from "./Describe.js"
 import { type CannotDo, exitCodes, type Failure } from "./Failures.js"
-import type { Leaf, Report, Terminal } from "./grammar/Command.js"
+import type { Report, Terminal } from "./grammar/Command.js"
 import { noCommand, withHint } from "./grammar/Complaints.js"
 import { commandHelp, groupHelp, withBoldTitles } from "./grammar/Help.js"
-import { locate } from "./grammar/Tree.js"
+import { runWords } from "./grammar/Parser.js"
+import { type Found, locate } from "./grammar/Tree.js"
 import { commandLine } from "./grammar/Usage.js"
 import { markWords } from "./grammar/Verbatim.js"
 import { countProblem, readWords } from "./grammar/Words.js"
@@ -83,14 +84,14 @@ const refuse = Effect.fnUntraced(function* (
 
 type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
 
-const runLeaf = (leaf: Leaf, path: ReadonlyArray<string>, argv: ReadonlyArray<string>): Execution => {
-  const reading = readWords(leaf, argv)
+const runLeaf = ({ group, leaf, path, words }: Extract<Found, { readonly type: "command" }>): Execution => {
+  const reading = readWords(leaf, words)
   if (reading.type === "help") return printHelp((width) => commandHelp(path, leaf, width))
   const report: Report = leaf.report ?? unreported
   if (reading.type === "wrong") return refuse([reading.message, ...reading.others], path, report)
   const problem = countProblem(leaf, reading, commandLine(path))
   if (problem !== undefined) return refuse([problem], path, report)
-  return Effect.matchEffect(Effect.scoped(leaf.start(markWords(reading))), {
+  return Effect.matchEffect(Effect.scoped(runWords(group, leaf, markWords(reading))), {
     onSuccess: () => Effect.succeed(exitCodes.done),
     onFailure: (failure) => explain(failure, path, report)
   })
@@ -100,9 +101,7 @@ const runCommandLine = (argv: ReadonlyArray<string>): Execution => {
   const found = locate(tree, argv)
   switch (found.type) {
     case "command":
-      return found.help
-        ? printHelp((width) => commandHelp(found.path, found.leaf, width))
-        : runLeaf(found.leaf, found.path, found.words)
+      return found.help ? printHelp((width) => commandHelp(found.path, found.leaf, width)) : runLeaf(found)
     case "group":
       return printHelp((width) => groupHelp(found.path, found.group, tree, width))
     case "missing":

@@ -1,10 +1,6 @@
-import type { CliApp } from "@effect/cli/CliApp"
-import * as CliConfig from "@effect/cli/CliConfig"
 import * as Command from "@effect/cli/Command"
 import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
-import { isUserDefined } from "@effect/cli/CommandDirective"
 import * as Options from "@effect/cli/Options"
-import type { ValidationError } from "@effect/cli/ValidationError"
 import { type CofferClient, makeClient } from "@coffer/domain/client/CofferClient"
 import type { EnvPath, ProjectPath } from "@coffer/domain/api/Paths"
 import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
@@ -16,7 +12,7 @@ import {
   type MissingSettings,
   type Settings
 } from "@coffer/domain/client/Settings"
-import { Effect, Either, Option, type Scope } from "effect"
+import { type Array, Effect, Either, Option, type Scope } from "effect"
 import type { NotFound } from "@coffer/domain/Errors"
 import { type CannotDo, type Failure, WrongUsage } from "../Failures.js"
 import type { Input } from "../terminal/Input.js"
@@ -32,12 +28,23 @@ import { type ArgumentField, type Fields, flag, type OptionField, textOption } f
 export type Terminal = Input | Output
 
 /** What a command needs: connections are closed with the scope. */
-type Needs = Terminal | Scope.Scope
+export type Needs = Terminal | Scope.Scope
 
 /** Reports a failure on standard output, for a caller that does not show standard error. */
 export type Report = (sentence: string) => Effect.Effect<void, CannotDo, Output>
 
-/** A command as data, and the effect that it is with the words of a command line. */
+/** A command line that the toolkit has decoded. */
+export interface Parsed {
+  readonly name: string
+  /** The values of the options and arguments. */
+  readonly values: unknown
+  readonly run: Effect.Effect<void, Failure, Needs>
+}
+
+/** A command of the toolkit. */
+export type LeafCommand = Command.Command<string, Needs, Failure, Parsed>
+
+/** A command as data, and as the toolkit's command. */
 export interface Leaf extends Syntax {
   readonly type: "command"
   readonly name: string
@@ -45,9 +52,8 @@ export interface Leaf extends Syntax {
   readonly examples: ReadonlyArray<string>
   /** Called with each failure, wrong usage included, before it goes to standard error. */
   readonly report?: Report
-  readonly start: (
-    words: ReadonlyArray<string>
-  ) => Effect.Effect<void, Failure | ValidationError, Needs | CliApp.Environment>
+  /** Makes the toolkit's command: each start would otherwise make the parsers of all commands. */
+  readonly make: () => LeafCommand
 }
 
 /** A noun with its commands. */
@@ -57,10 +63,15 @@ export interface Group {
   readonly description: string
   /** A second name. */
   readonly alias?: string
-  readonly commands: ReadonlyArray<Leaf>
+  readonly commands: Array.NonEmptyReadonlyArray<Leaf>
 }
 
-export const group = (name: string, description: string, commands: ReadonlyArray<Leaf>, alias?: string): Group => ({
+export const group = (
+  name: string,
+  description: string,
+  commands: Array.NonEmptyReadonlyArray<Leaf>,
+  alias?: string
+): Group => ({
   type: "group",
   name,
   description,
@@ -144,34 +155,27 @@ const refuse = (problem: string | undefined) =>
 export const placeGiven = (given: Given): Either.Either<Given, WrongUsage> =>
   Either.mapLeft(splitPaths(given), (message) => new WrongUsage({ message }))
 
-const config = CliConfig.make({ isCaseSensitive: true, showBuiltIns: false })
-
-/** Parses the words of a command line and runs the command with their values. */
-const starter =
-  <A>(
-    // Made when it runs: each start would otherwise make the parsers of all commands.
-    make: () => { readonly descriptor: CommandDescriptor.Command<A> },
-    name: string,
-    run: (values: A) => Effect.Effect<void, Failure, Needs>
-  ): Leaf["start"] =>
-  (words) =>
-    Effect.flatMap(
-      Effect.suspend(() => CommandDescriptor.parse(make().descriptor, [name, ...words], config)),
-      (directive) => (isUserDefined(directive) ? run(directive.value) : Effect.void)
-    )
+const commandOf = <A>(
+  name: string,
+  { descriptor }: { readonly descriptor: CommandDescriptor.Command<A> },
+  run: (values: A) => Effect.Effect<void, Failure, Needs>
+): LeafCommand =>
+  Command.fromDescriptor(
+    CommandDescriptor.map(descriptor, (values): Parsed => ({ name, values, run: Effect.suspend(() => run(values)) })),
+    (parsed) => parsed.run
+  )
 
 /** A command that works without a server, or finds its own way there. */
 export const command = <const F extends Fields, E extends Failure>(
   name: string,
   { check, description, examples, options: own, report, run }: Definition<F, E>
 ): Leaf => {
-  const start = starter(
-    () => Command.make(name, { own }),
-    name,
-    ({ own: options }) => Effect.zipRight(refuse(check?.(options)), run(options))
-  )
+  const make = () =>
+    commandOf(name, Command.make(name, { own }), ({ own: options }) =>
+      Effect.zipRight(refuse(check?.(options)), run(options))
+    )
   const syntax = syntaxOf(Object.values(own))
-  return { type: "command", name, description, examples, ...syntax, start, ...(report === undefined ? {} : { report }) }
+  return { type: "command", name, description, examples, ...syntax, make, ...(report === undefined ? {} : { report }) }
 }
 
 const isNotFound = (failure: Failure): failure is NotFound => failure._tag === "NotFound"
@@ -197,10 +201,8 @@ const commandsAt =
     name: string,
     { check, description, examples, options: own, place, run }: PlaceDefinition<F, Path, E>
   ): Leaf => {
-    const start = starter(
-      () => Command.make(name, { at: parser, own }),
-      name,
-      ({ at, own: options }) =>
+    const make = () =>
+      commandOf(name, Command.make(name, { at: parser, own }), ({ at, own: options }) =>
         Effect.gen(function* () {
           yield* refuse(check?.(options))
           const { env, json, org, project, serverUrl } = at
@@ -216,9 +218,9 @@ const commandsAt =
           )
           if (view !== undefined) yield* printView(view, json)
         })
-    )
+      )
     const syntax = syntaxOf([...Object.values(fields), ...Object.values(own)])
-    return { type: "command", name, description, examples, ...syntax, start }
+    return { type: "command", name, description, examples, ...syntax, make }
   }
 
 const serverFields = { serverUrl, json }

@@ -1,10 +1,11 @@
+import type { Array } from "effect"
 import type { Group, Leaf } from "./Command.js"
 import { isHelp, nearest } from "./Words.js"
 
 /** The client: its commands and groups of commands. */
 export interface Tree {
   readonly description: string
-  readonly nodes: ReadonlyArray<Group | Leaf>
+  readonly nodes: Array.NonEmptyReadonlyArray<Group | Leaf>
 }
 
 /** What a command line names. */
@@ -12,6 +13,7 @@ export type Found =
   | {
       readonly type: "command"
       readonly path: ReadonlyArray<string>
+      readonly group: Group | undefined
       readonly leaf: Leaf
       readonly words: ReadonlyArray<string>
       readonly help: boolean
@@ -55,7 +57,7 @@ const afterHelp = (words: ReadonlyArray<string>, asks: (word: string) => boolean
 /** Finds the command of a command line. `help`, `--help` and `-h` can stand before each of its names. */
 export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
   const path: Array<string> = []
-  let nodes = tree.nodes
+  let nodes: ReadonlyArray<Group | Leaf> = tree.nodes
   let group: Group | undefined
   let help = false
   let words = argv
@@ -71,7 +73,7 @@ export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
     if (longer !== undefined) help ||= second.isAsked
     path.push(longer === undefined ? name : longer.name)
     words = longer === undefined ? rest : second.rest.slice(1)
-    if (node.type === "command") return { type: "command", path, leaf: node, words, help }
+    if (node.type === "command") return { type: "command", path, group, leaf: node, words, help }
     group = node
     nodes = node.commands
   }

@@ -15,5 +15,7 @@ export const markWords = (words: Words): ReadonlyArray<string> => [
 ]
 
 /** A word as it was on the command line. */
-export const unmark = (word: string): Word =>
-  word.startsWith(mark + mark) ? { text: word.slice(2), isVerbatim: true } : { text: word.slice(1), isVerbatim: false }
+export const unmark = (word: string): Word => {
+  if (word.startsWith(mark + mark)) return { text: word.slice(2), isVerbatim: true }
+  return { text: word.startsWith(mark) ? word.slice(1) : word, isVerbatim: false }
+}

@@ -1,0 +1,131 @@
+import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
+import { isUserDefined } from "@effect/cli/CommandDirective"
+import { isValidationError } from "@effect/cli/ValidationError"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FastCheck as fc, Option, Predicate, Redacted } from "effect"
+import { tree } from "../../src/Commands.js"
+import type { ArgumentData, OptionData } from "../../src/grammar/Data.js"
+import { clientCommand, parserConfig } from "../../src/grammar/Parser.js"
+import { locate } from "../../src/grammar/Tree.js"
+import { markWords } from "../../src/grammar/Verbatim.js"
+import { countProblem, readWords } from "../../src/grammar/Words.js"
+
+/** Without `run`, whose words belong to the command that it starts, and the word `help`, which `locate` takes off. */
+const leaves = tree.nodes
+  .flatMap((node) =>
+    node.type === "command"
+      ? [{ path: [node.name], leaf: node }]
+      : node.commands.map((leaf) => ({ path: [node.name, leaf.name], leaf }))
+  )
+  .filter(({ leaf }) => leaf.name !== "run" && leaf.name !== "help")
+
+const { descriptor } = clientCommand(tree.nodes)
+
+/** The values of the command below its groups. */
+const valuesIn = (parsed: unknown): unknown => {
+  if (!Predicate.hasProperty(parsed, "subcommand")) {
+    assert(Predicate.hasProperty(parsed, "values"))
+    return parsed.values
+  }
+  assert(Option.isOption(parsed.subcommand) && Option.isSome(parsed.subcommand))
+  assert(Array.isArray(parsed.subcommand.value))
+  return valuesIn(parsed.subcommand.value[1])
+}
+
+/** Values without their protection, which hides differences. */
+const open = (value: unknown): unknown => {
+  if (Redacted.isRedacted(value)) return { redacted: open(Redacted.value(value)) }
+  if (Array.isArray(value)) return value.map(open)
+  return Predicate.isRecord(value) && Object.getPrototypeOf(value) === Object.prototype
+    ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, open(each)]))
+    : value
+}
+
+/** What the toolkit makes of words, for all commands. */
+const toolkit = (path: ReadonlyArray<string>, words: ReadonlyArray<string>) =>
+  CommandDescriptor.parse(descriptor, ["coffer", ...path, ...words], parserConfig).pipe(
+    Effect.map((directive) => (isUserDefined(directive) ? open(valuesIn(directive.value)) : "a built-in option")),
+    Effect.catchIf(isValidationError, () => Effect.succeed("refused")),
+    Effect.provide(NodeContext.layer)
+  )
+
+const texts = [
+  ..."A KEY DATABASE_URL prod webshop webshop/prod acme acme/webshop/prod ada@example.com read member env json up".split(
+    " "
+  ),
+  ..."1 3 20 2027-01-31 14d 64,hex 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0 https://example.com/hook GET bash 1,2 a=b é".split(
+    " "
+  ),
+  "two words",
+  "*"
+]
+
+const textFor = ({ choices }: OptionData | ArgumentData) =>
+  choices === undefined || choices.length === 0
+    ? fc.constantFrom(...texts)
+    : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...choices) }, fc.constantFrom(...texts))
+
+/** An option as words: the toolkit knows no value that can be left out, and no `=` in an option that is repeated. */
+const optionWords = (option: OptionData) => {
+  const { isRepeatable, name, value } = option
+  if (value === undefined) return fc.constant([`--${name}`])
+  if (isRepeatable === true) return textFor(option).map((text) => [`--${name}`, text])
+  return textFor(option).chain((text) => fc.constantFrom([`--${name}`, text], [`--${name}=${text}`]))
+}
+
+const commandLines = fc.constantFrom(...leaves).chain(({ leaf, path }) => {
+  const required = leaf.options.filter(({ isRequired }) => isRequired === true)
+  const others = leaf.options.filter(({ isRequired }) => isRequired !== true)
+  const options = fc
+    .tuple(
+      fc.tuple(...required.map(optionWords)),
+      fc
+        .subarray([...others], { maxLength: Math.min(4, others.length) })
+        .chain((some) => fc.tuple(...some.map(optionWords)))
+    )
+    .map(([must, may]) => [...must, ...may])
+  const words = fc
+    .tuple(
+      ...leaf.arguments.map((argument) =>
+        fc.array(textFor(argument), { minLength: argument.least, maxLength: Math.min(argument.most, 3) })
+      )
+    )
+    .map((each) => each.flat().map((word) => [word]))
+  return fc
+    .tuple(options, words)
+    .chain(([a, b]) => fc.tuple(fc.shuffledSubarray(a, { minLength: a.length }), fc.constant(b)))
+    .chain(([a, b]) => fc.boolean().map((isFirst) => (isFirst ? [...a, ...b] : [...b, ...a]).flat()))
+    .map((argv) => ({ path, argv }))
+})
+
+describe("both parsers", () => {
+  it.effect("find each command at its path", () =>
+    Effect.sync(() => {
+      for (const { leaf, path } of leaves) {
+        const found = locate(
+          tree,
+          path.flatMap((name) => name.split(" "))
+        )
+        assert(found.type === "command")
+        assert.strictEqual(found.leaf, leaf)
+      }
+    })
+  )
+
+  it.effect.prop(
+    "give the same values",
+    [commandLines],
+    ([{ argv, path }]) =>
+      Effect.gen(function* () {
+        const found = locate(tree, [...path.flatMap((name) => name.split(" ")), ...argv])
+        fc.pre(found.type === "command")
+        assert(found.type === "command")
+        const reading = readWords(found.leaf, found.words)
+        const isTaken = reading.type === "words" && countProblem(found.leaf, reading, "") === undefined
+        const fast = isTaken ? yield* toolkit(path, markWords(reading)) : "refused"
+        assert.deepStrictEqual(yield* toolkit(path, argv), fast)
+      }),
+    { fastCheck: { numRuns: 300 } }
+  )
+})
