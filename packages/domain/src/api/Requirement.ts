@@ -18,13 +18,19 @@ export type RecentLoginRule =
   | "always"
   | { readonly unless: { readonly field: string; readonly isOneOf: ReadonlyArray<string | undefined> } }
 
-export class RecentLogin extends Context.Tag("@coffer/domain/Requirement/RecentLogin")<RecentLogin, RecentLoginRule>() {}
+export class RecentLogin extends Context.Tag("@coffer/domain/Requirement/RecentLogin")<
+  RecentLogin,
+  RecentLoginRule
+>() {}
 
 /**
  * How values get into secrets by a call that changes secrets: `given` in the request, `moved` from another secret or version, or
  * not at all. A test lists the changes below projects that need not declare it.
  */
-export class ValueFlow extends Context.Tag("@coffer/domain/Requirement/ValueFlow")<ValueFlow, "given" | "moved" | "none">() {}
+export class ValueFlow extends Context.Tag("@coffer/domain/Requirement/ValueFlow")<
+  ValueFlow,
+  "given" | "moved" | "none"
+>() {}
 
 /** The maximum body size of an endpoint in bytes, if it is not `defaultBodyLimit`. */
 export class BodyLimit extends Context.Tag("@coffer/domain/Requirement/BodyLimit")<BodyLimit, number>() {}
@@ -32,7 +38,10 @@ export class BodyLimit extends Context.Tag("@coffer/domain/Requirement/BodyLimit
 export const defaultBodyLimit = 1024 * 1024
 
 /** Whether an endpoint takes its JSON under any `Content-Type`, for clients that send none. */
-export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyContentType")<AnyContentType, boolean>() {}
+export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyContentType")<
+  AnyContentType,
+  boolean
+>() {}
 
 /** The typical size of an endpoint's large responses in bytes. Set it if responses reach megabytes. */
 export class LargeAnswer extends Context.Tag("@coffer/domain/Requirement/LargeAnswer")<LargeAnswer, number>() {}

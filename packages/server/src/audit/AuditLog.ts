@@ -24,7 +24,8 @@ const retryWindow = "1 second"
 const lastTries = 10
 
 /**
- * The audit trail. Call `write` in the transaction of the change; its entry is committed with it. `read` queues the entry of a
+ * The audit trail. `write` appends in the transaction of the change; its entries are committed with it. `record` appends in a
+ * transaction of its own. `read` queues the entry of a
  * read, which is committed with others within 50 ms. Entries that the database fails to take are kept, and written later. With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or
  * change fails if its entry cannot be written.
  */
@@ -128,24 +129,24 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       events: Array.NonEmptyReadonlyArray<AuditEvent>
     ): Effect.Effect<void, never, Transaction> => Effect.flatMap(entryGroup(source, events), appendNow)
 
-    const write = (source: AuditSource, ...events: ReadonlyArray<AuditEvent>): Effect.Effect<void> =>
+    const write = (
+      source: AuditSource,
+      ...events: ReadonlyArray<AuditEvent>
+    ): Effect.Effect<void, never, Transaction> =>
       Effect.suspend(() => {
         if (!Array.isNonEmptyReadonlyArray(events)) return Effect.void
+        if (events.length <= entriesAtOnce) return Effect.flatMap(entryGroup(source, events), appendInTransaction)
         // Appending all of them at the commit would block the event loop.
-        if (events.length > entriesAtOnce) {
-          return Effect.forEach(
-            Array.chunksOf(events, entriesAtOnce),
-            (some, index) =>
-              Effect.zipRight(index === 0 ? Effect.void : nextTick, Effect.flatMap(entryGroup(source, some), append)),
-            { discard: true }
-          )
-        }
-        return Effect.zipWith(entryGroup(source, events), Effect.serviceOption(Transaction), (group, open) =>
-          Option.isNone(open)
-            ? append(group)
-            : Effect.provideService(appendInTransaction(group), Transaction, open.value)
-        ).pipe(Effect.flatten)
+        return Effect.forEach(
+          Array.chunksOf(events, entriesAtOnce),
+          (some, index) =>
+            Effect.zipRight(index === 0 ? Effect.void : nextTick, Effect.flatMap(entryGroup(source, some), append)),
+          { discard: true }
+        )
       })
+
+    const record = (source: AuditSource, ...events: Array.NonEmptyReadonlyArray<AuditEvent>): Effect.Effect<void> =>
+      Effect.flatMap(entryGroup(source, events), append)
 
     const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.flatMap(entryGroup(source, [event]), (group) => {
@@ -212,6 +213,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     return {
       write,
+      record,
       require,
       read,
       denied,

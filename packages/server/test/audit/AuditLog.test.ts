@@ -153,7 +153,7 @@ describe("the audit log", () => {
     Effect.gen(function* () {
       const ada = yield* organization("acme")
       const bob = yield* organization("other", "webshop", "bob@example.com")
-      yield* (yield* AuditLog).write(system, event)
+      yield* (yield* AuditLog).record(system, event)
       yield* setSecret(ada, "A", "x")
       yield* setSecret(bob, "A", "x", { path: envPath("prod", "webshop", "other") })
       for (const [log, actions] of [
@@ -188,7 +188,7 @@ describe("the audit log", () => {
       const hours = [12, 13, 9, 14, 0, 14]
       for (const hour of hours) {
         yield* TestClock.setTime(Date.UTC(2026, 0, 31, hour))
-        yield* audit.write(system, event)
+        yield* audit.record(system, event)
       }
       assert.deepStrictEqual(
         (yield* entries("system")).map(({ created_at }) => created_at.slice(11, 13)),

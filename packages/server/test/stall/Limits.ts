@@ -333,7 +333,7 @@ export const fill = async (path: string): Promise<Limits> => {
     Effect.gen(function* () {
       const audit = yield* AuditLog
       for (const events of [...Array.chunksOf(short, 1_000), ...Array.chunksOf(long, 20)]) {
-        yield* audit.write(source, ...events)
+        yield* transaction(audit.write(source, ...events))
       }
       // A log for each organization, some of them committed together.
       for (const some of Array.chunksOf(filled.organizations.slice(0, limits.logs), 200)) {

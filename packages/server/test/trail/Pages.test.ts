@@ -64,7 +64,7 @@ describe("a page of the audit log", () => {
       const audit = yield* AuditLog
       const source = { actor: { type: "user", id: "ada", name: "ada" }, orgId: acme.id } as const
       const event = { action: "secret.read", resource_type: "env", resource_id: "prod" } as const
-      for (let n = 2; n <= 100; n++) yield* audit.write(source, { ...event, metadata: { keys: "x".repeat(60_000) } })
+      for (let n = 2; n <= 100; n++) yield* audit.record(source, { ...event, metadata: { keys: "x".repeat(60_000) } })
       const first = yield* list(acme, { limit: 100 })
       assert.isBelow(first.data.length, 80)
       assert.isAbove(first.data.length, 60)

@@ -78,7 +78,9 @@ const eventOf = ({ action = "secret.set", metadata, n = 0, resource_type = "secr
 
 /** Appends entries, as a change does. */
 export const write = (orgId: OrgId | null, first: Happening = {}, ...rest: ReadonlyArray<Happening>) =>
-  Effect.flatMap(AuditLog, (audit) => audit.write(sourceOf(orgId, first), ...[first, ...rest].map(eventOf)))
+  Effect.flatMap(AuditLog, (audit) =>
+    transaction(audit.write(sourceOf(orgId, first), ...[first, ...rest].map(eventOf)))
+  )
 
 /** Queues an entry, as a read does. */
 export const read = (orgId: OrgId | null, happening: Happening = {}) =>

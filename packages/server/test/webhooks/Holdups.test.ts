@@ -85,11 +85,14 @@ describe("what holds back a webhook", () => {
         const ada = yield* person("ada@example.com")
         const { org } = yield* (yield* Access).org(orgPath(), "webhook.list").pipe(asActor(ada))
         const actor = { type: "user", id: ada.id, name: ada.email } as const
-        yield* (yield* AuditLog).write(
-          { actor, orgId: org.id },
-          ...Array.from(
-            { length: 520 },
-            () => ({ action: "secret.read", resource_type: "secret", resource_id: null }) as const
+        const audit = yield* AuditLog
+        yield* transaction(
+          audit.write(
+            { actor, orgId: org.id },
+            ...Array.from(
+              { length: 520 },
+              () => ({ action: "secret.read", resource_type: "secret", resource_id: null }) as const
+            )
           )
         )
         yield* set("A")

@@ -158,7 +158,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         resource_id: secretId,
         metadata: { key, rule: rule.id, ...outcome }
       }))
-      return audit.write(sourceOf(place), first, ...rest)
+      return audit.record(sourceOf(place), first, ...rest)
     }
 
     /** Counts and records a refusal. In a transaction, its entry is written after the end. */
