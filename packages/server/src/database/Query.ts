@@ -120,8 +120,10 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
   const compile = <Name extends string>(statement: Sql<Name>, execute?: Execute) => {
     const ask = compileOrdered(statement, execute)
     const names = statement.slots.filter(Predicate.isString)
-    return (values: Values<Name>): Effect.Effect<ReadonlyArray<unknown>> =>
-      ask(names.map((name): unknown => Reflect.get(values, name)))
+    return (values: Values<Name>): Effect.Effect<ReadonlyArray<unknown>> => {
+      const named: Readonly<Record<string, Value>> = values
+      return ask(names.map((name) => named[name]))
+    }
   }
 
   /** Runs a statement that is built for one use, and is not prepared. */

@@ -1,4 +1,4 @@
-import { Effect, type Scope } from "effect"
+import { Effect, Predicate, type Scope } from "effect"
 import type { QueryResultRow } from "pg"
 import { StartupError } from "../../base/StartupError.js"
 import { reasonOf } from "../../base/Reason.js"
@@ -86,7 +86,7 @@ export interface SchemaState {
 const failed = (error: unknown) =>
   new StartupError({
     message:
-      error instanceof Error && Reflect.get(error, "code") === "55P03"
+      Predicate.hasProperty(error, "code") && error.code === "55P03"
         ? `another coffer-server has been migrating the database for ${patience}: wait until it has started, then start again`
         : `the database cannot be migrated (${reasonOf(error)}): it is as it was before`
   })

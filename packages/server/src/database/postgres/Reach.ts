@@ -1,4 +1,4 @@
-import { Clock, Data, Effect, Redacted, type Scope } from "effect"
+import { Clock, Data, Effect, Predicate, Redacted, type Scope } from "effect"
 import { Client, type ClientConfig } from "pg"
 import { type DatabaseTarget, targetName } from "../../base/config/DatabaseUrl.js"
 import { StartupError } from "../../base/StartupError.js"
@@ -19,7 +19,7 @@ export class Refused extends Data.TaggedError("Refused")<{
 }> {}
 
 export const refusedBy = (error: unknown): Refused => {
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined
+  const code = Predicate.hasProperty(error, "code") ? error.code : undefined
   return new Refused({ reason: reasonOf(error), code: typeof code === "string" ? code : "" })
 }
 

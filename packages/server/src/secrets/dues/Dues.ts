@@ -1,7 +1,7 @@
 import { dueCursorOf, type DuePage, duePositionOf, type DueSecret, spanMillis } from "@coffer/domain/Due"
 import type { Email, SecretKey } from "@coffer/domain/Names"
 import type { SecretListed } from "@coffer/domain/Secret"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Struct } from "effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { allPages } from "../../database/Pages.js"
@@ -63,7 +63,7 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
           ...(request.expires_at !== undefined && { expires_at: timeOf(request.expires_at) })
         }
         const { dueAt, eventAt } = dueTimes(terms, current.version_at)
-        const changed = Object.entries(terms).filter(([name, value]) => value !== Reflect.get(before, name))
+        const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
         if (changed.length > 0) {
           yield* repo.save({
             id,
