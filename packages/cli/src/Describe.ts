@@ -15,12 +15,12 @@ const steps: { readonly [Step in NextStep]?: string } = {
   authenticate: "run coffer login, or check SERVICE_API_KEY",
   logIn: "run coffer login again",
   askForRight: "ask an administrator of the organization",
-  checkNames: "see what is there with coffer org, project, environment or secret list",
-  checkChange: "look whether the change is there; secret set with --if-version can simply be run again",
+  checkNames: "see what exists with coffer org, project, environment or secret list",
+  checkChange: "see whether the change was made; secret set with --if-version can simply be run again",
   retry: "try again in a moment",
   updateClient: "the server is newer than this client: update coffer",
-  report: "tell whoever runs the server",
-  readLog: "tell whoever runs the server: its log has the details"
+  report: "contact the operator of the server",
+  readLog: "contact the operator of the server: its log has the details"
 }
 
 /** The failures that the server did not declare. */
@@ -29,7 +29,7 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
   InvalidRequest: { exit: "usage" },
   ServerUnreachable: { exit: "failed", next: `see whether the server runs there, and ${checkAddress}` },
   UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },
-  UnknownApiError: { exit: "failed", next: "this client does not know that answer: update coffer" },
+  UnknownApiError: { exit: "failed", next: "this client does not know that response: update coffer" },
   // From the client.
   BadFile: { exit: "failed" },
   BadServiceFile: { exit: "usage" },
@@ -46,7 +46,7 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
 
 /** Who can give a right that the server's message names. The first form that fits decides; null where the message says it. */
 const advisers: ReadonlyArray<readonly [form: RegExp, next: string | null]> = [
-  [/: (?:ask|log in|run) |needs a person/, null],
+  [/: (?:ask|contact|log in|run) |needs a person/, null],
   [/superadmin/, "ask a superadmin of the server"],
   [/role owner|an owner/, "ask an owner of the organization"]
 ]

@@ -187,7 +187,7 @@ describe("a session", { timeout: 120_000 }, () => {
       assert.throws(() => statSync(sessionFile))
     }
     await refused(2, /others: write --token -/, ["--token", token.trim()])
-    await refused(2, /goes without --email/, ["--token", "-", "--email", "grace@example.com"])
+    await refused(2, /cannot be combined with --email/, ["--token", "-", "--email", "grace@example.com"])
     await refused(2, /no session token/, ["--token", "-"], "")
     await refused(2, /no session token/, ["--token", "-"], `${token.trim()}x`)
     await refused(2, /set SERVICE_API_KEY/, ["--token", "-"], `svc_sa_${token.slice(7)}`)

@@ -17,7 +17,7 @@ describe("a refusal of the service", () => {
   it("of a code that this client does not know says to update it", () => {
     for (const code of ["BRAND_NEW", "WRONG_USAGE_", "", "__PROTO__"]) {
       const { sentence } = tell(new UnknownApiError({ code, status: 418, message: "short and stout" }))
-      assert.strictEqual(sentence, "short and stout; this client does not know that answer: update coffer")
+      assert.strictEqual(sentence, "short and stout; this client does not know that response: update coffer")
     }
   })
 })

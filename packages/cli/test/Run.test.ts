@@ -211,7 +211,7 @@ describe("the end", () => {
     assert.strictEqual(plain.stdout, "hello from ./plain one\n")
     const lost = await run(["./lost"])
     assert.strictEqual(lost.code, 126)
-    assert.match(lost.stderr, /\/no\/such\/interpreter, which runs it, is not there/)
+    assert.match(lost.stderr, /\/no\/such\/interpreter, which runs it, does not exist/)
   })
 
   it("is 125 when run itself fails, with a sentence that says why", async () => {

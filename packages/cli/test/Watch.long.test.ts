@@ -250,7 +250,7 @@ describe.concurrent("run --watch", () => {
     scene.watch(stay)
     await scene.saying(0, "red")
     await scene.set("a\0b")
-    await scene.noted(/the command goes on as it was: COLOUR: the value holds a NUL byte/)
+    await scene.noted(/the command keeps running unchanged: COLOUR: the value holds a NUL byte/)
     await scene.set("blue")
     await scene.saying(1, "blue")
   })

@@ -56,7 +56,7 @@ export const RotationDays = Schema.Int.annotations(daysMessage).pipe(Schema.betw
 const texts = {
   expires_at: "when the value stops working, such as the end of a certificate",
   rotate_every_days: "the age in days at which a version is due to be replaced, 1 to 3,650",
-  owner: "the address of who sees to it",
+  owner: "e-mail address of the owner",
   due_at: "when it is due: the earlier of `expires_at` and the age of the version; absent if neither is set"
 }
 

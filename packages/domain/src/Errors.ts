@@ -69,7 +69,7 @@ export class NotFound extends ApiError<NotFound>()("NotFound", {
   code: "NOT_FOUND",
   status: 404,
   description: "It does not exist, was removed, or is hidden from the caller",
-  example: "secret DATABASE_URL is not there",
+  example: "secret DATABASE_URL does not exist",
   next: "checkNames",
   exit: "notFound"
 }) {}
@@ -112,7 +112,7 @@ export class ReferenceRefused extends ApiError<ReferenceRefused>()("ReferenceRef
   code: "REFERENCE_REFUSED",
   status: 409,
   description:
-    "A reference names what is not there or what the caller may not read, refers to itself, or passes too many others; the message names keys and places, never values",
+    "A reference names what does not exist or what the caller may not read, refers to itself, or passes too many others; the message names keys and places, never values",
   example: "DATABASE_URL refers to shared:DB_PASSWORD, and this needs read on environment shared",
   next: "checkReferences"
 }) {}
@@ -173,7 +173,7 @@ export class UseBudget extends ApiError<UseBudget>()("UseBudget", {
   code: "USE_BUDGET",
   status: 429,
   description:
-    "The use rule's budget is used up, or too many requests are on their way; `Retry-After` says how long to wait",
+    "The use rule's budget is used up, or too many requests are in flight; `Retry-After` says how long to wait",
   example: "the rule of STRIPE_KEY allows 30 requests a minute: try again in 20 seconds",
   next: "wait"
 }) {}
@@ -221,12 +221,12 @@ export class BackupFailed extends ApiError<BackupFailed>()("BackupFailed", {
   next: "configure"
 }) {}
 
-/** The other side did not answer, or its answer cannot be passed on. Nothing of the answer is in the message. */
+/** The upstream did not respond, or its response was withheld. The message never contains the response. */
 export class UpstreamFailed extends ApiError<UpstreamFailed>()("UpstreamFailed", {
   code: "UPSTREAM_FAILED",
   status: 502,
   description:
-    "The request was not answered, or its answer was withheld; it may have had its effect. The message has the reason and no text of the other side",
+    "The upstream did not respond, or its response was withheld; the request may have had its effect. The message gives the reason and never contains the response",
   example: "api.stripe.com: there was no complete answer in time; the request may have had its effect",
   next: "checkEffect"
 }) {}

@@ -87,7 +87,7 @@ export const changedWebhook = {
   events: optional(Events, texts.events, eventsExample),
   environments: optional(Environments, texts.environments, environmentsExample),
   enabled: optional(Schema.Boolean, "whether it is sent events; what happens in between is sent afterwards", true),
-  skip: optional(Schema.Boolean, "whether to pass over all events until now that were not delivered; default: false")
+  skip: optional(Schema.Boolean, "whether to skip all events until now that were not delivered; default: false")
 }
 
 const graceMessage = withMessage("must be a whole number of seconds from 0 to 604800 (7 days)")
@@ -124,7 +124,7 @@ const fields = {
 
 export const Webhook = Schema.Struct(fields).annotations({
   identifier: "Webhook",
-  description: "an address that is told of events in an organization, without its signing key"
+  description: "an HTTP endpoint that receives the events of an organization, without its signing key"
 })
 export type Webhook = typeof Webhook.Type
 

@@ -40,7 +40,7 @@ export type Failure = AnyApiError | ClientError | OwnFailure
 const correctIt = "correct what the message names, then call again"
 const newerServer = "tell the user that the server is newer than coffer-mcp, which must be updated"
 const wait = "wait before you call again"
-const operator = "tell the user: whoever runs the server must look into it"
+const operator = "tell the user to contact the operator of the server"
 const address = "SERVICE_SERVER_URL, or server_url in service.yml, is right"
 
 /** The next step of each error of the server. */
@@ -56,9 +56,9 @@ const steps: { readonly [Step in NextStep]: string } = {
   awaitApproval: "tell the user; once it is approved, send the same request again, unchanged",
   checkNames: "check the names with org_list, project_list, env_list and secret_list",
   checkReferences:
-    "see with secret_list whether each secret that the message names is there; if a right is missing, ask the user",
+    "check with secret_list whether each secret that the message names exists; if a right is missing, ask the user",
   checkLimit: "do not call again: tell the user which limit is reached",
-  readAgain: "see what is there now with the listing tools, then decide anew",
+  readAgain: "list the current state with the listing tools, then decide again",
   checkEffect: "do not repeat a request that changes something before you know whether it had its effect",
   checkChange: "read whether the change was made before you call again",
   retry: wait,

@@ -39,7 +39,7 @@ const list = atServer("list", {
       const { next_cursor } = page.pagination
       const { json, text } = listView(page, columns, "there are no such people")
       if (next_cursor === null) return { json, text }
-      return { json, text: Effect.zipRight(text, note(`there are more; go on with --after ${next_cursor}`)) }
+      return { json, text: Effect.zipRight(text, note(`there are more; continue with --after ${next_cursor}`)) }
     })
 })
 

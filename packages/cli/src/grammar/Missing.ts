@@ -96,10 +96,10 @@ export const explainMissing = Effect.fnUntraced(function* (
   const names = [org_name, project_name, env_name].filter((name) => name !== undefined)
   if (thing === undefined || names.length < thing.depth) {
     return yield* new NotThere({
-      message: `${said}; see what is there with coffer org, project, environment or secret list`
+      message: `${said}; see what exists with coffer org, project, environment or secret list`
     })
   }
-  const { depth, form, isListed, list, shows = "shows what is there" } = thing
+  const { depth, form, isListed, list, shows = "shows what exists" } = thing
   const found = form.exec(said)
   const path = names.slice(0, depth)
   const place = path.join("/")

@@ -44,7 +44,7 @@ const refused = new Set([401, 403, 404])
 const isRefusal = (failure: BundleFailure): boolean =>
   ("status" in failure && refused.has(failure.status)) || ("code" in failure && failure.code === "REFERENCE_REFUSED")
 
-/** Removes every copy of the place when the server said that the caller may not, or that it is not there. */
+/** Removes every copy of the place when the server said that the caller may not, or that it does not exist. */
 export const dropWhenRefused = (request: BundleRequest, failure: BundleFailure): Effect.Effect<void, never, Output> =>
   isRefusal(failure)
     ? Effect.flatMap(folderOf(request), removePrivateFolder).pipe(

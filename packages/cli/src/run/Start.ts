@@ -76,10 +76,10 @@ const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
   if (code === "ENOENT" && missing !== undefined) {
     return new NotStarted({
       code: 126,
-      message: `${command} cannot be executed: ${missing}, which runs it, is not there`
+      message: `${command} cannot be executed: ${missing}, which runs it, does not exist`
     })
   }
-  if (code === "ENOENT") return new NotStarted({ code: 127, message: `${command} is not there any more` })
+  if (code === "ENOENT") return new NotStarted({ code: 127, message: `${command} no longer exists` })
   if (code === "E2BIG") {
     return new NotStarted({ code: 125, message: "arguments and environment are larger than the system allows" })
   }

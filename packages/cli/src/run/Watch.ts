@@ -107,7 +107,9 @@ const nextChange = Effect.fnUntraced(function* (watching: Watching, current: Cur
     if (keys === "") continue
     const program = yield* Effect.either(prepare(command, known.secrets, allowance))
     if (program._tag === "Right") return { ...known, program: program.right, keys }
-    yield* note(`the environment has changed (${keys}), and the command goes on as it was: ${program.left.message}`)
+    yield* note(
+      `the environment has changed (${keys}), and the command keeps running unchanged: ${program.left.message}`
+    )
   }
 })
 

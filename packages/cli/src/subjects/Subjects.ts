@@ -30,7 +30,7 @@ export const accountId = Effect.fnUntraced(function* (call: Call, path: OrgPath,
 /** Names a service account that keeps working after its creator is removed. The name needs no escapes in quotes. */
 export const noteAccount = (name: ServiceAccountName, org: OrgName) =>
   note(
-    `service account ${name} was made by this person and goes on; to replace the key, which they may know: coffer service-account rotate '${name}' --org ${org}`
+    `service account ${name} was made by this person and stays valid; to replace the key, which they may know: coffer service-account rotate '${name}' --org ${org}`
   )
 
 export const email = option("email", Email, "The person, by e-mail")

@@ -22,7 +22,7 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<void, Can
   Effect.gen(function* () {
     if (yes) return
     if (!(yield* canAsk)) {
-      return yield* new WrongUsage({ message: "nobody can be asked here: add --yes to go on without a question" })
+      return yield* new WrongUsage({ message: "nobody can be asked here: add --yes to continue without a question" })
     }
     if (!(yield* agrees(question))) return yield* new CannotDo({ message: "nothing was changed" })
   })

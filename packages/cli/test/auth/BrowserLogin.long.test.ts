@@ -169,7 +169,7 @@ describe("coffer login", () => {
     for (const other of [["--email"], ["--email", email], ["--code", "123456"], ["--token", "-"]]) {
       const { code, stderr } = await home.coffer(["login", "--device", ...other])
       assert.strictEqual(code, 2)
-      assert.include(stderr, "--device goes without --email, --code and --token")
+      assert.include(stderr, "--device cannot be combined with --email, --code or --token")
     }
   })
 })

@@ -167,7 +167,7 @@ describe("the audit log", () => {
     const quiet = await ok("audit", "list", "--actor", "quiet@example.com")
     assert.deepStrictEqual([quiet.stdout, quiet.stderr], ["", "coffer: there are no such entries\n"])
     for (const [option, word, says] of [
-      ["--actor", "quite@example.com", /nobody of that id or name: did you mean quiet@example\.com\?/],
+      ["--actor", "quite@example.com", /no actor has this id or name: did you mean quiet@example\.com\?/],
       ["--action", "secret.raed", /no action secret\.raed: did you mean secret\.read\?/],
       ["--resource-type", "secrets", /no resource type secrets: did you mean secret\?/],
       ["--since", "yesterday", /^coffer: --since must be a date, or a date and time in UTC/],
@@ -273,7 +273,7 @@ describe("somebody who leaves", () => {
     assert.strictEqual(stdout, "mallory@example.com removed from acme\n")
     assert.match(
       stderr,
-      /^coffer: service account her bot was made by this person and goes on; .*: coffer service-account rotate 'her bot' --org acme\n$/
+      /^coffer: service account her bot was made by this person and stays valid; .*: coffer service-account rotate 'her bot' --org acme\n$/
     )
     const { data } = await json("audit", "list", "--action", "org.member_remove", "--limit", "1")
     assert.include(data[0].metadata, { email: "mallory@example.com", service_accounts: 1 })

@@ -328,7 +328,7 @@ describe("completion that cannot ask", () => {
     ["nothing", []],
     ["an unknown kind", ["pass", "0", ""]],
     ["no index", ["key", "x", ""]],
-    ["a word that is not there", ["key", "7", ""]],
+    ["a word that does not exist", ["key", "7", ""]],
     ["a path out of the API", ["place", "0", "../../"]],
     ["a path with names that are none", ["env-path", "0", "A/../"]]
   ])("prints nothing for %s", async (_, args) => {

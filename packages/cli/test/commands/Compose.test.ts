@@ -75,7 +75,7 @@ describe("coffer compose", () => {
 
   it("says in a message why it failed, because Compose shows no standard error", async () => {
     for (const [options, problem, wanted] of [
-      [["--env=nope"], /environment nope is not there/, 4],
+      [["--env=nope"], /environment nope does not exist/, 4],
       [["--project=X"], /a project name has/, 2],
       [["--only=NOT_THERE"], /NOT_THERE/, 4],
       [["--setenv=yes"], /^--setenv takes one of false, true$/, 2],

@@ -75,7 +75,7 @@ describe("coffer doctor", () => {
     assert.match(of("server") ?? "", /^ok: coffer \d/)
     assert.strictEqual(of("clock"), "ok: the same as the server's")
     assert.strictEqual(of("certificate"), "ok: none: clear text, which does not leave this machine")
-    assert.strictEqual(of("proxy"), "ok: none is set")
+    assert.strictEqual(of("proxy"), "ok: not set")
     assert.match(of("session file") ?? "", /^ok: .*session can be read by you alone$/)
     assert.strictEqual(of("credential"), "ok: a session of ada@example.com")
     assert.match(of("rights") ?? "", /^ok: use, read, write, admin in acme\/webshop\/staging$/)
@@ -166,7 +166,7 @@ describe("coffer doctor", () => {
     const soon = await doctor(["--server-url", ending.url], { env: { NODE_EXTRA_CA_CERTS: ending.certificate } })
     assert.match(
       soon.of("certificate") ?? "",
-      /^warning: .*, for [23] more days; whoever runs the server must renew it$/
+      /^warning: .*, for [23] more days; the operator of the server must renew it$/
     )
   })
 

@@ -318,7 +318,7 @@ const cases: ReadonlyArray<Case> = [
     home: () => ada,
     code: 4,
     names: /MISSING/,
-    says: /coffer secret list --env acme\/webshop\/dev shows what is there/
+    says: /coffer secret list --env acme\/webshop\/dev shows what exists/
   },
   {
     what: "another's organization",
@@ -404,7 +404,7 @@ const cases: ReadonlyArray<Case> = [
     env: async () => to(await listen(json(500, { error: { code: "INTERNAL_ERROR", message: "internal error" } }))),
     code: 1,
     names: /internal error/,
-    says: /tell whoever runs the server/
+    says: /contact the operator of the server/
   },
   {
     what: "an unknown command",
@@ -564,7 +564,7 @@ const cases: ReadonlyArray<Case> = [
     home: () => ada,
     code: 1,
     names: /nowhere\/all\.env/,
-    says: /directory that is not there/
+    says: /directory that does not exist/
   },
   {
     what: "what only superadmins may do",

@@ -202,7 +202,7 @@ describe("export", () => {
     assert.match(refused, /json or yaml can hold them: choose with --format/)
     assert.match(await fails("secret", "export", "--output", "link.env", "--format", "json"), /symbolic link/)
     assert.match(await fails("secret", "export", "--output", "directory.env", "--format", "json"), /is not a file/)
-    assert.match(await fails("secret", "export", "--output", "no/such/x.json"), /directory that is not there/)
+    assert.match(await fails("secret", "export", "--output", "no/such/x.json"), /directory that does not exist/)
     assert.strictEqual(readFileSync(inHome("out.env"), "utf8"), "old")
     assert.deepStrictEqual(readdirSync(home.folder).sort(), before)
     assert.isFalse(existsSync(inHome("no")))

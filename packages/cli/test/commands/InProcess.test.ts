@@ -31,7 +31,7 @@ describe("a command in this process", () => {
       assert.deepStrictEqual(yield* remove(), {
         code: 2,
         stdout: "",
-        stderr: "coffer: nobody can be asked here: add --yes to go on without a question\n"
+        stderr: "coffer: nobody can be asked here: add --yes to continue without a question\n"
       })
       assert.deepStrictEqual(yield* remove(["no"]), {
         code: 1,

@@ -14,25 +14,25 @@ const server = /^coffer: http:\/\/127\.0\.0\.1:\d+: /
 
 /** What is missing, the command line, where it was looked for, and what comes next. */
 const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> = [
-  ["an organization", "project list --org acne", server, "did you mean acme? coffer org list shows what is there"],
-  ["an organization unlike all", "project list --org globex", server, "; coffer org list shows what is there"],
+  ["an organization", "project list --org acne", server, "did you mean acme? coffer org list shows what exists"],
+  ["an organization unlike all", "project list --org globex", server, "; coffer org list shows what exists"],
   [
     "a project",
     "secret list --project webshpo",
     "coffer: acme: project webshpo ",
-    "did you mean webshop? coffer project list --org acme shows what is there"
+    "did you mean webshop? coffer project list --org acme shows what exists"
   ],
   [
     "an environment",
     "secret list --env pord",
     "coffer: acme/webshop: environment pord ",
-    "; coffer env list --project acme/webshop shows what is there"
+    "; coffer env list --project acme/webshop shows what exists"
   ],
   [
     "an environment nearly named so",
     "secret list --env stagin",
     "coffer: acme/webshop: environment stagin ",
-    "did you mean staging? coffer env list --project acme/webshop shows what is there"
+    "did you mean staging? coffer env list --project acme/webshop shows what exists"
   ],
   ["an environment to delete", "env delete prodd --yes", "coffer: acme/webshop: ", "did you mean prod?"],
   ["an environment to compare", "env diff dev stagin", "coffer: acme/webshop: ", "did you mean staging?"],
@@ -46,13 +46,13 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "a secret",
     "secret get MISSING",
     "coffer: acme/webshop/dev: secret MISSING ",
-    "; coffer secret list --env acme/webshop/dev shows what is there"
+    "; coffer secret list --env acme/webshop/dev shows what exists"
   ],
   [
     "a version",
     "secret get API_KEY --at 7",
     "coffer: acme/webshop/dev: version 7 of secret API_KEY ",
-    "; coffer secret versions API_KEY --env acme/webshop/dev shows what is there"
+    "; coffer secret versions API_KEY --env acme/webshop/dev shows what exists"
   ],
   [
     "a secret to undelete",
@@ -70,7 +70,7 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "a revision",
     "env revert --to 99 --yes",
     "coffer: acme/webshop/dev: revision 99 ",
-    "; coffer env revisions --env acme/webshop/dev shows what is there"
+    "; coffer env revisions --env acme/webshop/dev shows what exists"
   ],
   [
     "a declared key",

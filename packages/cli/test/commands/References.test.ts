@@ -26,18 +26,18 @@ describe("values that refer to others", () => {
     await ok("secret", "set", "LINK", "--expand", "${URL}")
     const kept = await coffer("secret", "delete", "PASSWORD", "--yes")
     assert.deepStrictEqual([kept.code, kept.stdout], [1, ""])
-    assert.match(kept.stderr, /^coffer: secret PASSWORD is what URL refers to: /)
+    assert.match(kept.stderr, /^coffer: URL refers to secret PASSWORD: change URL first, /)
     await ok("secret", "delete", "PASSWORD", "--yes", "--force")
     const refused = await coffer("run", "--", "echo", "started")
     assert.deepStrictEqual([refused.code, refused.stdout], [125, ""])
     assert.match(
       refused.stderr,
-      /LINK refers to URL, which refers to PASSWORD, which is not there; URL refers to PASSWORD, which is not there/
+      /LINK refers to URL, which refers to PASSWORD, which does not exist; URL refers to PASSWORD, which does not exist/
     )
     for (const args of [["export"], ["get", "URL"], ["get", "URL", "LINK"]]) {
       const { code, stderr, stdout } = await coffer("secret", ...args)
       assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
-      assert.match(stderr, /URL refers to PASSWORD, which is not there/)
+      assert.match(stderr, /URL refers to PASSWORD, which does not exist/)
     }
     assert.notMatch(await prints("secret", "export", "--format", "json", "--except", "LINK,URL"), /LINK|URL/)
     const one = await coffer("secret", "export", "--except", "LINK")
@@ -50,7 +50,7 @@ describe("values that refer to others", () => {
     await ok("secret", "set", "SHOP", "--expand", "${shared:NAME}")
     const kept = await coffer("env", "delete", "shared", "--yes")
     assert.deepStrictEqual([kept.code, kept.stdout], [1, ""])
-    assert.match(kept.stderr, /^coffer: secrets of environment shared are what dev:SHOP refers to: /)
+    assert.match(kept.stderr, /^coffer: dev:SHOP refers to secrets of environment shared: /)
     await ok("env", "delete", "shared", "--yes", "--force")
   })
 })

@@ -28,7 +28,7 @@ describe("secret rename", () => {
     assert.strictEqual(await prints("secret", "get", "TAKEN"), "kept")
     const absent = await place.home.coffer(["secret", "rename", "NOT_THERE", "FREE"])
     assert.deepStrictEqual([absent.code, absent.stdout], [4, ""])
-    assert.match(absent.stderr, /secret NOT_THERE is not there/)
+    assert.match(absent.stderr, /secret NOT_THERE does not exist/)
     assert.strictEqual((await place.home.coffer(["secret", "rename", "OLD", "OLD"])).code, 2)
   })
 })

@@ -254,7 +254,7 @@ describe("master-key rotate", () => {
     const env = { SERVICE_MASTER_KEY: key.trim() }
     const third = await rotate(folder, { args: generate, env })
     assert.strictEqual(third.code, 1)
-    assert.match(third.stderr, /new\.key is there already, and holds the key that is in force/)
+    assert.match(third.stderr, /new\.key already exists, and holds the key that is in force/)
     assert.strictEqual(readFileSync(file, "utf8"), key)
 
     const given = await shell(folder, `echo ${newKey} | $ROTATE --out given.key >&-`, env)
@@ -269,8 +269,8 @@ describe("master-key rotate", () => {
     if (isMounted) writeFileSync(join(full, "filler"), "")
     const cases: ReadonlyArray<readonly [string, RegExp]> = [
       ["nowhere/new.key", /cannot be written to nowhere\/new\.key \(ENOENT\): nothing was changed/],
-      ["kept", /kept is there already: name a new file/],
-      ["unused.key", /unused\.key is there already, and the key in it is not in force/],
+      ["kept", /kept already exists: name a new file/],
+      ["unused.key", /unused\.key already exists, and the key in it is not in force/],
       ...(isMounted ? [[join(full, "new.key"), /\(ENOSPC\): nothing was changed/] as const] : [])
     ]
     for (const [out, sentence] of cases) {
@@ -393,8 +393,8 @@ describe("master-key rotate", () => {
     const folder = folderWithDatabase()
     const { code, stdout } = await shell(folder, `script -qec "$ROTATE --generate" /dev/null`)
     assert.strictEqual(code, 0, stdout)
-    assert.match(stdout, /\r\x1b\[K\[#+-*\] encrypting data keys anew/)
-    assert.match(stdout, /\[#{24}\] encrypting data keys anew\r\x1b\[K[0-9a-f]{64}\r?\n/)
+    assert.match(stdout, /\r\x1b\[K\[#+-*\] re-encrypting data keys/)
+    assert.match(stdout, /\[#{24}\] re-encrypting data keys\r\x1b\[K[0-9a-f]{64}\r?\n/)
   })
 
   it("says where to run it when no server is installed beside the client", async () => {

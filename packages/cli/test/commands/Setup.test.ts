@@ -51,7 +51,7 @@ describe("init", () => {
 
   it("asks nothing where there is a service.yml already", async () => {
     const terminal = Terminal.coffer(place.home, "init")
-    await terminal.sees("service.yml is there already; to overwrite it, add --force")
+    await terminal.sees("service.yml already exists; to overwrite it, add --force")
     assert.strictEqual(await terminal.ended(), 1)
     assert.notInclude(terminal.screen, "empty to leave it out")
   })

@@ -47,7 +47,7 @@ describe("secret get with several keys", () => {
     const get = (...args: ReadonlyArray<string>) => place.home.coffer(["secret", "get", "--env", "reading", ...args])
     const absent = await get("A", "NOT_THERE")
     assert.deepStrictEqual([absent.code, absent.stdout], [4, ""])
-    assert.match(absent.stderr, /secret NOT_THERE is not there/)
+    assert.match(absent.stderr, /secret NOT_THERE does not exist/)
     const odd = await get("A", "odd.key", "--format", "shell")
     assert.deepStrictEqual([odd.code, odd.stdout], [1, ""])
     assert.match(odd.stderr, /odd\.key .*choose with --format/)

@@ -40,7 +40,7 @@ describe("a failure", () => {
       [new ServerUnreachable({ url: "http://x", reason: "refused", transient: false, answered: false }), 1]
     ] as const
     for (const [failure, code] of cases) assert.strictEqual(tell(failure).exitCode, code)
-    assert.strictEqual(tell(cases[3][0]).sentence, "no; this client does not know that answer: update coffer")
+    assert.strictEqual(tell(cases[3][0]).sentence, "no; this client does not know that response: update coffer")
     assert.match(tell(cases[4][0]).sentence, /^cannot reach http:\/\/x: refused; .*SERVICE_SERVER_URL/)
   })
 

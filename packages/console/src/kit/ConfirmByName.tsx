@@ -28,7 +28,7 @@ export const ConfirmByName = ({ children, close, confirm, isBusy = false, name, 
       >
         {children}
         <label for="confirm-name">
-          Type <code>{name}</code> to go on
+          Type <code>{name}</code> to continue
         </label>
         <input
           id="confirm-name"

@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await cellOf(visit, "HOST", "dev").click()
     await visit.page.locator(".matrix-panel").getByRole("button", { name: "Delete" }).click()
     await visit.press("Review and write")
-    await visit.sees("secret HOST is what URL refers to")
+    await visit.sees("URL refers to secret HOST")
     await visit.page.goto(`${new URL(visit.page.url()).origin}/references/webshop/HOST?env=dev`)
     await visit.sees("It is part of the values of")
     await visit.isAccessible("references of a secret")

@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     assert.notInclude(await visit.page.content(), canary)
   })
 
-  it("a secret: says when it is due and who sees to it, and sets that", async () => {
+  it("a secret: says when it is due and its owner, and sets both", async () => {
     await visit.page.goto(`${inject("server").url}/acme/webshop/API_KEY?env=prod`)
     await visit.sees("It is never due.")
     await visit.fill("Expires", "tomorrow")
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await visit.fill("Replace every", "90")
     await visit.fill("Owner", "ops@example.com")
     await visit.press("Save the due date")
-    await visit.sees("ops@example.com sees to it.")
+    await visit.sees("Owner: ops@example.com")
     await visit.page.locator(".secret-due .badge.due-overdue").waitFor()
     await visit.isAccessible("a due date")
     await visit.page.getByRole("link", { name: "← Matrix" }).click()

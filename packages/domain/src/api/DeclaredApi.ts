@@ -71,7 +71,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
       .annotate(OpenApi.Summary, "Compare an environment with what its project declares, without returning values")
       .annotate(
         OpenApi.Description,
-        "`breaks` is null for service accounts with `reveal: false`, which are never told anything of a value. Values are decrypted only to match them, and one audit entry is made for that. LIMIT_EXCEEDED if matching takes longer than two seconds."
+        "`breaks` is null for service accounts with `reveal: false`, which never learn anything about a value. Values are decrypted only to match them, and one audit entry is made for that. LIMIT_EXCEEDED if matching takes longer than two seconds."
       )
   )
   .middleware(Admission)

@@ -26,7 +26,7 @@ export class DuesApi extends HttpApiGroup.make("dues")
       .annotate(Requires, "secret.write")
       .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "never")
-      .annotate(OpenApi.Summary, "Set when a secret is due, and who sees to it")
+      .annotate(OpenApi.Summary, "Set when a secret is due, and its owner")
       .annotate(
         OpenApi.Description,
         "Fields that are left out stay as they are; null takes one away. The secret is due at the earlier of `expires_at` and the age `rotate_every_days` of its current version, so a new version moves the due date. Nothing is deleted or refused because a secret is due. Versions, revisions and the ETags of values stay as they are."
@@ -54,4 +54,4 @@ export class DuesApi extends HttpApiGroup.make("dues")
   .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Due dates")
-  .annotate(OpenApi.Description, "When secrets expire or are to be replaced, and who sees to it") {}
+  .annotate(OpenApi.Description, "When secrets expire or are to be replaced, and their owners") {}

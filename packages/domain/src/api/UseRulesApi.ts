@@ -35,7 +35,7 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
       .annotate(OpenApi.Summary, "Let accounts use a secret without seeing it")
       .annotate(
         OpenApi.Description,
-        "For people with `admin`, never for service accounts. The rule belongs to the secret, and ends with it: a secret that is set anew under the same key has none."
+        "For people with `admin`, never for service accounts. The rule belongs to the secret, and ends with it: a new secret with the same key has no rule."
       )
   )
   .add(

@@ -73,7 +73,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .annotate(OpenApi.Summary, "Change, disable or enable a webhook")
       .annotate(
         OpenApi.Description,
-        "Fields that are left out stay as they are. With `enabled: true`, or with another `url`, what was not delivered is tried again at once, in its order; with `skip: true`, all that was not delivered until now is passed over."
+        "Fields that are left out stay as they are. With `enabled: true`, or with another `url`, what was not delivered is tried again at once, in its order; with `skip: true`, all that was not delivered until now is skipped."
       )
   )
   .add(
@@ -84,7 +84,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .annotate(Requires, "webhook.delete")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a webhook and its signing keys")
-      .annotate(OpenApi.Description, "Deliveries that are on their way may still arrive; no others start.")
+      .annotate(OpenApi.Description, "Deliveries in flight may still arrive; no others start.")
   )
   .add(
     HttpApiEndpoint.post("rotateKey", `${webhook}/rotate-key`)
@@ -147,4 +147,4 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
   .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Webhooks")
-  .annotate(OpenApi.Description, "Addresses that are told of events in an organization, by signed requests") {}
+  .annotate(OpenApi.Description, "HTTP endpoints that receive the events of an organization, by signed requests") {}

@@ -12,7 +12,7 @@ export const envCreate = tool({
   title: "Create an environment",
   description:
     "Creates an environment in a project, without secrets. Returns the environment. " +
-    "Use it when the user wants another stage beside those that env_list tells.",
+    "Use it when the user wants another stage beside those that env_list lists.",
   hints: adds,
   parameters: parameters({ name: EnvName }),
   at: "project",

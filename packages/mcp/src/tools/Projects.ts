@@ -12,7 +12,7 @@ export const projectCreate = tool({
   title: "Create a project",
   description:
     "Creates a project with the environments dev, staging and prod. Returns the project. " +
-    "Use it when the user wants a new place for secrets; project_list tells which there are.",
+    "Use it when the user wants a new place for secrets; project_list lists the existing ones.",
   hints: adds,
   parameters: parameters({ name: ProjectName }),
   at: "org",

@@ -44,7 +44,7 @@ export const secretGet = tool({
   title: "Read a secret's value",
   description:
     "Returns the key, the value in plain text and the version; the read is written to the audit log. " +
-    "Use it only when the value itself is needed: secret_list tells which keys there are. Do not repeat the value in messages, files or logs.",
+    "Use it only when the value itself is needed: secret_list lists the keys. Do not repeat the value in messages, files or logs.",
   hints: reads,
   when: { reveal: true },
   parameters: parameters({ key: SecretKey }),
@@ -58,7 +58,7 @@ export const secretCheck = tool({
   title: "Check that a secret exists",
   description:
     "Returns the key and the current version. The value is not shown: this server was started with SERVICE_MCP_REVEAL=0. " +
-    "Use it to make sure that a secret is there; programs get its value by coffer run.",
+    "Use it to make sure that a secret exists; programs get its value by coffer run.",
   hints: reads,
   when: { reveal: false },
   parameters: parameters({ key: SecretKey }),

@@ -224,7 +224,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
        */
       ready: Effect.suspend(() =>
         broken.size > 0
-          ? new NotReady({ message: "an audit log was changed behind the server's back: the server's log names it" })
+          ? new NotReady({ message: "another program changed an audit log: the server's log names it" })
           : Effect.forEach([...failing], retry, { discard: true })
       ),
       /** How many groups of entries are pending. */

@@ -103,8 +103,8 @@ export const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effe
     return Effect.as(
       Effect.logWarning(
         error instanceof Lost.DatabaseBusy
-          ? "a request waited in vain for a connection to the database: raise SERVICE_DATABASE_POOL, or add a server"
-          : "a request waited in vain for a lock of the database"
+          ? "timed out waiting for a database connection: raise SERVICE_DATABASE_POOL, or add a server"
+          : "timed out waiting for a database lock"
       ),
       new Overloaded({ message: "the database is busy, and nothing was changed: try again in 1 second", retryAfter: 1 })
     )

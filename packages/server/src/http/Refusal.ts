@@ -37,7 +37,7 @@ const asksForWrapping = ({ headers, url }: NodeRequest): boolean => {
 export const refusal = (request: NodeRequest, settings: Settings): NotFound | ValidationError | null => {
   const twice = repeatedHeader(request.source)
   if (twice !== undefined && twice !== "host") {
-    return new ValidationError({ message: `the ${twice} header is there twice: send one credential` })
+    return new ValidationError({ message: `duplicate ${twice} header: send one credential` })
   }
   if (twice === "host" || !hasValidHost(request.source)) {
     return new ValidationError({ message: "the Host header is missing, or there are several" })
@@ -45,7 +45,9 @@ export const refusal = (request: NodeRequest, settings: Settings): NotFound | Va
   const { headers } = request
   const hasOther = headers.authorization !== undefined || headers["x-api-key"] !== undefined
   if (hasOther && sessionCookie(settings, headers) !== null) {
-    return new ValidationError({ message: "a cookie and another credential are there: send one credential" })
+    return new ValidationError({
+      message: "the request has a session cookie and another credential: send one credential"
+    })
   }
   if (settings.vaultApi && asksForWrapping(request)) return wrapped
   const path = request.url.split("?", 1)[0] ?? ""

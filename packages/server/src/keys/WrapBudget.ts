@@ -81,7 +81,7 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
         : Either.left(
             new LimitExceeded({
               message:
-                "the key-encryption key has reached its limit of wrapped data keys: the operator has to rotate the master key"
+                "the key-encryption key has reached its limit of wrapped data keys: ask the operator to rotate the master key"
             })
           )
 

@@ -298,7 +298,12 @@ describe("a header", () => {
       [bearer, "authorization: Bearer x"],
       ["X-API-Key: x", "X-API-Key: x"]
     ]) {
-      assertRefused(await raw(...fields), 400, "VALIDATION_ERROR", /is there twice: send one credential$/)
+      assertRefused(
+        await raw(...fields),
+        400,
+        "VALIDATION_ERROR",
+        /duplicate (authorization|x-api-key) header: send one credential$/
+      )
     }
   })
 })

@@ -238,7 +238,7 @@ describe("a secret", () => {
   it("is written only over the version that is expected", async () => {
     const put = async (value: string, expected_version: number) =>
       call("PUT", `${secrets}/GUARDED`, { body: { value, expected_version } })
-    assertRefused(await put("x", 1), 409, "CONFLICT", /is not there, and version 1 was expected/)
+    assertRefused(await put("x", 1), 409, "CONFLICT", /does not exist, and version 1 was expected/)
     assert.strictEqual((await put("one", 0)).body.version, 1)
     assertRefused(await put("x", 0), 409, "CONFLICT", /is at version 1, and no secret was expected/)
     assert.strictEqual((await put("two", 1)).body.version, 2)

@@ -292,7 +292,7 @@ describe("an account with reveal: false and every rule that there is", () => {
   it.each([
     ["a secret", "/secrets/SHARED"],
     ["an earlier version", "/secrets/SHARED?version=1"],
-    ["a secret that is not there", "/secrets/NOT_THERE"],
+    ["a secret that does not exist", "/secrets/NOT_THERE"],
     ["a bundle", "/bundle"],
     ["a part of a bundle", "/bundle?keys=SHARED"]
   ])("is refused %s, and told why", async (_what, rest) => {

@@ -223,7 +223,7 @@ describe("restore --apply", () => {
         })
 
       yield* at(path, refused(file, /in use by another coffer-server/))
-      yield* refused(join(folder, "absent.db"), /is not there/)
+      yield* refused(join(folder, "absent.db"), /does not exist/)
       yield* refused(folder, /is not a regular file/)
       yield* refused(path, /is the database itself/)
       linkSync(path, join(folder, "hard.db"))

@@ -250,7 +250,7 @@ describe("a directory that cannot hold backups", () => {
     Effect.gen(function* () {
       const directory = yield* freshDirectory
       const inside = (name: string) => join(directory, name)
-      yield* refused(inside("absent"), /is not there: create it with install -d -m 700 -o USER /)
+      yield* refused(inside("absent"), /does not exist: create it with install -d -m 700 -o USER /)
       assert.isFalse(existsSync(inside("absent")))
       writeFileSync(inside("file"), "")
       linkSync(inside("file"), inside("hard"))

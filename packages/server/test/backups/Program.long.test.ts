@@ -268,7 +268,7 @@ describe("backups of a real server", () => {
     }
     const { code, err } = await command(folder, ["restore", "--apply", "absent.db"])
     assert.strictEqual(code, 1)
-    assert.match(err, /^coffer-server: absent\.db is not there; nothing was changed\n$/)
+    assert.match(err, /^coffer-server: absent\.db does not exist; nothing was changed\n$/)
     assert.isFalse(existsSync(`${folder}/service.db`))
   })
 })

@@ -276,7 +276,7 @@ describe("coffer-server check", () => {
     assert.deepStrictEqual(readdirSync(kept), [])
     const absent = await found(folder, { BACKUP_DIR: join(kept, "unmounted") })
     assert.strictEqual(absent.code, 1)
-    assert.match(absent.named("backups").message, /BACKUP_DIR: .*unmounted is not there/)
+    assert.match(absent.named("backups").message, /BACKUP_DIR: .*unmounted does not exist/)
   })
 
   it("takes its own options alone", async () => {

@@ -90,7 +90,7 @@ describe("the keys of an issuer", () => {
         ],
         ["no address of the keys", (to) => to(discovery, 200, JSON.stringify({ issuer: issuer.url }))],
         ["no JSON", (to) => to(discovery, 200, "<html>")],
-        ["a document that is not there", (to) => to(discovery, 404, "{}")],
+        ["a document that does not exist", (to) => to(discovery, 404, "{}")],
         [
           "keys at a private address",
           (to) => to(discovery, 200, JSON.stringify({ issuer: issuer.url, jwks_uri: "https://10.0.0.1/jwks" }))

@@ -138,7 +138,7 @@ describe("a revert", () => {
       const missing = yield* Effect.flip(revert(ada, 3))
       assert.deepStrictEqual([missing._tag, missing.message], [
         "NotFound",
-        "revision 3 of environment prod is not there: the latest is 2"
+        "revision 3 of environment prod does not exist: the latest is 2"
       ] as const)
       assert.strictEqual((yield* Effect.flip(revert(ada, 1, { ifMatch: etag })))._tag, "Conflict")
       assert.deepStrictEqual(yield* everything, before)

@@ -96,7 +96,7 @@ export const httpDriver = ({ setSuperadmin, url, users }: Place): Calls<never> =
     if (level === "write") return patch(caller, `${inEnv(at)}/bundle`, { delete: [absentKey], dry_run: true })
     return Effect.catchIf(
       post(caller, `${secret(at, absentKey)}/destroy`, { versions: [1] }),
-      ({ message }) => message === `secret ${absentKey} is not there`,
+      ({ message }) => message === `secret ${absentKey} does not exist`,
       () => Effect.void
     )
   }

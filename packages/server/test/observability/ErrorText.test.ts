@@ -34,7 +34,7 @@ describe("an unexpected error in the log", () => {
   })
 
   it("has its words where they are this program's own", () => {
-    assert.match(errorText(new NotFound({ message: "secret A is not there" })), /^NotFound: secret A is not there/)
+    assert.match(errorText(new NotFound({ message: "secret A does not exist" })), /^NotFound: secret A does not exist/)
   })
 
   it("is written so whatever else a cause holds", () => {

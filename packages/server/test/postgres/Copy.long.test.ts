@@ -185,7 +185,7 @@ describe("database copy", () => {
       yield* onServerAt(name, person("eve@example.com"))
       assert.match(yield* refusal(path, url), /is not empty, it has a user: name an empty database/)
       assert.strictEqual(yield* count(name, "users"), 1)
-      assert.match(yield* refusal(url, path), /is there already: name a new file/)
+      assert.match(yield* refusal(url, path), /already exists: name a new file/)
     }).pipe(Effect.scoped)
   )
 

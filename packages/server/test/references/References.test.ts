@@ -116,9 +116,9 @@ describe("a reference", () => {
       // The same words, whether or not the key is there: bob may not find out.
       yield* removeSecret(ada, "NAME", { ...shared, force: true })
       assert.include(yield* refusal(read(bob, "DSN")), refused)
-      assert.include(yield* refusal(read(ada, "DSN")), "DSN refers to shared:NAME, which is not there")
+      assert.include(yield* refusal(read(ada, "DSN")), "DSN refers to shared:NAME, which does not exist")
       yield* removeEnv(ada, "shared")
-      assert.include(yield* refusal(read(ada, "DSN")), "DSN refers to shared:NAME, which is not there")
+      assert.include(yield* refusal(read(ada, "DSN")), "DSN refers to shared:NAME, which does not exist")
     }).pipe(withReferences)
   )
 
@@ -147,18 +147,18 @@ describe("a reference", () => {
         malformed:
           "VALIDATION_ERROR: X: the reference at character 12 is neither ${KEY} nor ${environment:KEY}; write $${ for the characters ${",
         open: "VALIDATION_ERROR: X: the reference at character 1 is neither ${KEY} nor ${environment:KEY}; write $${ for the characters ${",
-        absent: "REFERENCE_REFUSED: X refers to NOWHERE, which is not there: set that first",
-        elsewhere: "REFERENCE_REFUSED: X refers to nowhere:L0, which is not there: set that first",
+        absent: "REFERENCE_REFUSED: X refers to NOWHERE, which does not exist: set that first",
+        elsewhere: "REFERENCE_REFUSED: X refers to nowhere:L0, which does not exist: set that first",
         unreadable: "REFERENCE_REFUSED: X refers to shared:NAME, and this needs read on environment shared",
         unknown: "REFERENCE_REFUSED: X refers to shared:NOTHING, and this needs read on environment shared",
         itself: "REFERENCE_REFUSED: L0 would refer to itself: L0 -> L0",
         cycle: "REFERENCE_REFUSED: L0 would refer to itself: L0 -> B -> A -> L0",
-        deep: "REFERENCE_REFUSED: X would be on a way of more than 5 references, one after another",
-        deepAbove: "REFERENCE_REFUSED: L0 refers to NAME, which is not there: set that first",
+        deep: "REFERENCE_REFUSED: X would exceed the maximum reference depth of 5",
+        deepAbove: "REFERENCE_REFUSED: L0 refers to NAME, which does not exist: set that first",
         many: "REFERENCE_REFUSED: X has 33 references: a value has at most 32"
       })
       yield* setSecret(ada, "END", "end")
-      assert.include(yield* refusal(refer(ada, "L0", "${END}")), "more than 5 references")
+      assert.include(yield* refusal(refer(ada, "L0", "${END}")), "maximum reference depth of 5")
       yield* refer(ada, "X", Array.from({ length: 32 }, () => "${L0}").join(""))
       assert.strictEqual(yield* read(ada, "X"), "end".repeat(32))
       assert.strictEqual(yield* read(ada, "L5"), "end")
@@ -205,7 +205,7 @@ describe("a reference", () => {
       assert.strictEqual(yield* read(ada, "A"), "c?!")
       const circle = writeBundle(ada, { references: { C: "${A}" }, dry_run: true })
       assert.include(yield* refusal(circle), "C would refer to itself")
-      assert.include(yield* refusal(writeBundle(ada, { references: { D: "${E}" }, delete: ["E"] })), "not there")
+      assert.include(yield* refusal(writeBundle(ada, { references: { D: "${E}" }, delete: ["E"] })), "does not exist")
       assert.strictEqual(
         yield* outcome(writeBundle(ada, { references: { A: "x" }, set: { A: "y" } })),
         "ValidationError"
@@ -286,10 +286,10 @@ describe("a key that others refer to", () => {
       yield* refer(ada, "LINK", "${prod:HOST}", "shared")
       assert.strictEqual(
         yield* refusal(removeSecret(ada, "HOST")),
-        "CONFLICT: secret HOST is what URL, shared:LINK refer to: change that first, or force the removal, after which it cannot be read"
+        "CONFLICT: URL, shared:LINK refer to secret HOST: change them first, or force the removal (they then cannot be read)"
       )
-      assert.include(yield* refusal(removeSecret(bob, "HOST")), "is what URL, 1 more refer to")
-      assert.include(yield* refusal(writeBundle(ada, { delete: ["HOST"] })), "is what URL, shared:LINK refer to")
+      assert.include(yield* refusal(removeSecret(bob, "HOST")), "URL, 1 more refer to secret HOST")
+      assert.include(yield* refusal(writeBundle(ada, { delete: ["HOST"] })), "URL, shared:LINK refer to secret HOST")
       assert.include(yield* refusal(revert(ada, 0)), "shared:LINK refers to")
       yield* setSecret(ada, "LINK", "alone", shared)
       yield* writeBundle(ada, { delete: ["HOST", "URL"] })
@@ -299,7 +299,7 @@ describe("a key that others refer to", () => {
       yield* setSecret(ada, "HOST", "db")
       yield* refer(ada, "URL", "x://${HOST}")
       yield* removeSecret(ada, "HOST", { force: true })
-      assert.include(yield* refusal(read(ada, "URL")), "HOST, which is not there")
+      assert.include(yield* refusal(read(ada, "URL")), "HOST, which does not exist")
       yield* undelete(ada, "HOST")
       assert.strictEqual(yield* read(ada, "URL"), "x://db")
       // However many secrets go with it, none that stays is overlooked.
@@ -307,7 +307,7 @@ describe("a key that others refer to", () => {
       yield* writeBundle(ada, { references: Object.fromEntries(going.map((name) => [name, "${HOST}"])) })
       yield* refer(ada, "LINK", "${prod:HOST}", "shared")
       const all = writeBundle(ada, { delete: ["HOST", "URL", ...going] })
-      assert.include(yield* refusal(all), "HOST is what shared:LINK refers to")
+      assert.include(yield* refusal(all), "shared:LINK refers to secret HOST")
     }).pipe(withReferences)
   )
 
@@ -320,7 +320,7 @@ describe("a key that others refer to", () => {
       yield* refer(ada, "URL", "${shared:DSN}:${shared:PORT}")
       assert.strictEqual(
         yield* refusal(removeEnv(ada, "shared", false)),
-        "CONFLICT: secrets of environment shared are what prod:URL refers to: change that first, or force the removal, after which it cannot be read"
+        "CONFLICT: prod:URL refers to secrets of environment shared: change prod:URL first, or force the removal (prod:URL then cannot be read)"
       )
       assert.strictEqual(yield* read(ada, "URL"), "db:1")
       yield* removeEnv(ada, "prod", false)
@@ -330,7 +330,7 @@ describe("a key that others refer to", () => {
       yield* setSecret(ada, "HOST", "db", shared)
       yield* refer(ada, "URL", "${shared:HOST}")
       yield* removeEnv(ada, "shared")
-      assert.include(yield* refusal(read(ada, "URL")), "URL refers to shared:HOST, which is not there")
+      assert.include(yield* refusal(read(ada, "URL")), "URL refers to shared:HOST, which does not exist")
     }).pipe(withReferences)
   )
 
@@ -551,7 +551,7 @@ describe("references of two projects", () => {
       const steal = setSecret(eve, "X", "${shared:NAME}", { kind: "reference", path: there })
       assert.strictEqual(
         yield* refusal(steal),
-        "REFERENCE_REFUSED: X refers to shared:NAME, which is not there: set that first"
+        "REFERENCE_REFUSED: X refers to shared:NAME, which does not exist: set that first"
       )
     }).pipe(withReferences)
   )

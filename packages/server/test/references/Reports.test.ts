@@ -51,7 +51,10 @@ describe("references do not fail as reported of others", () => {
         yield* refer(ada, "ALL", "${P1}|${P2}|${P3}|${P4}|${P5}")
         const ALL = Object.values(passwords).join("|")
         assert.deepStrictEqual(yield* exported(ada), { values: { ALL, ...passwords }, failed: [] })
-        assert.include(yield* refusal(refer(ada, "BAD", "${NOT_THERE}")), "BAD refers to NOT_THERE, which is not there")
+        assert.include(
+          yield* refusal(refer(ada, "BAD", "${NOT_THERE}")),
+          "BAD refers to NOT_THERE, which does not exist"
+        )
         yield* removeSecret(ada, "P5", { force: true })
         assert.deepStrictEqual((yield* exported(ada)).failed, ["ALL"])
       }).pipe(withReferences)

@@ -26,7 +26,7 @@ describe("a use of a reference", () => {
       assert.isAbove(scrubbed, 0)
       assert.notInclude(body, "part-of-the-value")
       yield* removeSecret(ada, "PART", { force: true })
-      assert.strictEqual(yield* refusal(bot), "USE_REFUSED STRIPE_KEY refers to PART, which is not there")
+      assert.strictEqual(yield* refusal(bot), "USE_REFUSED STRIPE_KEY refers to PART, which does not exist")
     }).pipe(withMoves, withUpstream())
   )
 

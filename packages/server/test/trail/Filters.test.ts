@@ -168,7 +168,7 @@ describe("the filters of the audit log", () => {
       ])
       assert.deepStrictEqual(yield* refusal(acme, { actor: "bop@example.com" }), [
         "ValidationError",
-        "actor: there is nobody of that id or name: did you mean bob@example.com?"
+        "actor: no actor has this id or name: did you mean bob@example.com?"
       ])
       // Who is in another organization's log alone is not named, and not found.
       for (const actor of ["grace@example.com", "grade@example.com", other.actor.id]) {

@@ -79,7 +79,7 @@ describe("an entry of a read", () => {
         yield* hasty
         const acme = yield* newOrganization("acme")
         for (let n = 0; n < 10_200; n++) yield* read(acme.id, { n })
-        assert.strictEqual(count(yield* entriesOf(acme.id)), 1 + 200, "what did not fit is there already")
+        assert.strictEqual(count(yield* entriesOf(acme.id)), 1 + 200, "what did not fit already exists")
         yield* TestClock.adjust("50 millis")
         yield* (yield* AuditLog).flush
         const found = (yield* entriesOf(acme.id))

@@ -86,7 +86,10 @@ describe("in the namespace of another tenant", () => {
   it("a namespace that is no name of an organization is not there, and is not repeated", async () => {
     for (const namespace of ["../victim", "victim/../attacker", "VICTIM", "a", "victim, attacker", "%76ictim", "*"]) {
       const { body, status } = await new Client(service, namespace).get(attacker.account.key, "web/data/prod")
-      assert.deepStrictEqual([status, body], [404, { errors: ["the namespace is not there, or not yours to see"] }])
+      assert.deepStrictEqual(
+        [status, body],
+        [404, { errors: ["the namespace does not exist, or is not yours to see"] }]
+      )
     }
   })
 })

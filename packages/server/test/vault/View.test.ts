@@ -276,7 +276,7 @@ describe("an environment", () => {
       updated_time: created_time,
       versions: { [version]: { created_time, deletion_time: "", destroyed: false } }
     })
-    refused(await vault.get(token, "webshop/metadata/nope"), 404, /^environment nope is not there, or not yours/)
+    refused(await vault.get(token, "webshop/metadata/nope"), 404, /^environment nope does not exist, or is not yours/)
     refused(await vault.get(token, "webshop/metadata/prod?list=true"), 404, /^an environment holds no paths/)
   })
 
@@ -289,11 +289,11 @@ describe("an environment", () => {
     assert.deepStrictEqual(data, { HOST: "db", URL: "x://db" })
     await service.do(ada, "DELETE", `${env}/secrets/HOST?force=1`)
     const reads = await service.entries(ada, `${acme}/audit-logs`, "secret.read")
-    refused(await vault.get(key, "webshop/data/staging"), 409, /^URL refers to HOST, which is not there$/)
+    refused(await vault.get(key, "webshop/data/staging"), 409, /^URL refers to HOST, which does not exist$/)
     const direct = await service.call(ada, "GET", `${env}/bundle?format=object`)
     assert.deepStrictEqual(
       [direct.status, direct.body.error],
-      [409, { code: "REFERENCE_REFUSED", message: "URL refers to HOST, which is not there" }]
+      [409, { code: "REFERENCE_REFUSED", message: "URL refers to HOST, which does not exist" }]
     )
     assert.lengthOf(await service.entries(ada, `${acme}/audit-logs`, "secret.read"), reads.length)
   })
@@ -419,9 +419,9 @@ describe("what is not served", () => {
     refused(
       await vault.get(deploy.key, "webshop/data/nope"),
       404,
-      /^environment nope is not there, or not yours to see$/
+      /^environment nope does not exist, or is not yours to see$/
     )
-    refused(await vault.get(deploy.key, "nope/data/prod"), 404, /^project nope is not there, or not yours to see$/)
+    refused(await vault.get(deploy.key, "nope/data/prod"), 404, /^project nope does not exist, or is not yours to see$/)
   })
 
   it("is 404 in the same words for names that cannot exist, which are not repeated", async () => {
@@ -434,11 +434,11 @@ describe("what is not served", () => {
         `sys/internal/ui/mounts/${name}`,
         `sys/internal/ui/mounts/${name}/prod`
       ]) {
-        refused(await vault.get(deploy.key, path), 404, /^the project is not there, or not yours to see$/)
+        refused(await vault.get(deploy.key, path), 404, /^the project does not exist, or is not yours to see$/)
         refused(await vault.get("nonsense", path), 403, /^permission denied: no credential/)
       }
       for (const path of [`webshop/data/${name}`, `webshop/metadata/${name}`]) {
-        refused(await vault.get(deploy.key, path), 404, /^the environment is not there, or not yours to see$/)
+        refused(await vault.get(deploy.key, path), 404, /^the environment does not exist, or is not yours to see$/)
         refused(await vault.get("nonsense", path), 403, /^permission denied: no credential/)
       }
     }
@@ -447,7 +447,7 @@ describe("what is not served", () => {
       refused(
         await other.get(deploy.key, "webshop/data/prod"),
         404,
-        /^the namespace is not there, or not yours to see$/
+        /^the namespace does not exist, or is not yours to see$/
       )
     }
   })

@@ -86,7 +86,7 @@ const onePage = (page: AuditPage) =>
     const { at_least = false, next_cursor, total } = page.pagination
     if (next_cursor === null) return
     const sum = `these are ${page.data.length} of ${at_least ? "more than " : ""}${total}`
-    yield* note(`${sum}; go on with --after ${next_cursor}, or list all with --all`)
+    yield* note(`${sum}; continue with --after ${next_cursor}, or list all with --all`)
   })
 
 type Read = (limit: number | undefined, after: string | undefined) => Effect.Effect<AuditPage, Failure>
@@ -123,7 +123,7 @@ const list = atServer("list", {
   check: ({ after, all, follow, limit, org, server }) => {
     if (all && limit !== undefined) return "--all lists every entry: leave --limit out"
     if (follow && (all || after !== undefined)) {
-      return "--follow goes on from the newest entries: leave --all and --after out"
+      return "--follow starts at the newest entries: leave --all and --after out"
     }
     return (
       logProblem({ org, server }) ??
@@ -189,7 +189,7 @@ const verify = atServer("verify", {
               ? "its head does not fit"
               : `entry ${first_invalid_seq} does not fit`
         return yield* new CannotDo({
-          message: `the audit log of ${log} was changed: ${where}; keep the database file as it is, and tell whoever runs the server`
+          message: `the audit log of ${log} was changed: ${where}; keep the database file as it is, and contact the operator of the server`
         })
       }
       if (json) return

@@ -26,7 +26,9 @@ const logout = command("logout", {
           Effect.catchTag("Unauthorized", () => Effect.void),
           Effect.mapError(
             (error) =>
-              new CannotDo({ message: `the session is forgotten here, but the server was not told: ${error.message}` })
+              new CannotDo({
+                message: `the session is forgotten here, but the server was not notified: ${error.message}`
+              })
           ),
           Effect.ensuring(Effect.orDie(forgetSession(server.origin)))
         )

@@ -56,7 +56,7 @@ export const loginWithCode = Effect.fnUntraced(function* (server: ServerUrl, opt
     const { message } = yield* requestCode
     if (!isAsking) {
       const next = `coffer login --email ${address} --code CODE`
-      const text = Effect.zipRight(printLine(message), printLine(`go on with: ${next}`))
+      const text = Effect.zipRight(printLine(message), printLine(`continue with: ${next}`))
       return yield* printView({ text, json: { message, next } }, options.json)
     }
     yield* note(message)

@@ -67,10 +67,10 @@ export const loginCommand = command("login", {
   },
   check: ({ code, device, email, token }) => {
     if (token !== undefined && (email !== undefined || code !== undefined)) {
-      return "--token goes without --email and --code: the token says whose session it is"
+      return "--token cannot be combined with --email or --code: the token says whose session it is"
     }
     return device && [email, code, token].some((given) => given !== undefined)
-      ? "--device goes without --email, --code and --token"
+      ? "--device cannot be combined with --email, --code or --token"
       : undefined
   },
   run: ({ code, device, email, json, serverUrl, token }) =>

@@ -138,7 +138,7 @@ export const declareTo = Effect.fnUntraced(function* ({ call, options, path }: F
   if (options.dryRun) return yield* note(`${what} would be written to ${file}; nothing was written`)
   if (before !== undefined && !options.yes) {
     if (!(yield* canAsk)) {
-      return yield* new WrongUsage({ message: `${file} is there already, and nobody can be asked here: add --yes` })
+      return yield* new WrongUsage({ message: `${file} already exists, and nobody can be asked here: add --yes` })
     }
     if (!(yield* agrees(`Overwrite ${file}, with its comments?`))) {
       return yield* new CannotDo({ message: "nothing was changed" })

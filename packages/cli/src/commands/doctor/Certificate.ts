@@ -50,7 +50,7 @@ const judge = ({ certificate, code }: Shown, now: number): Finding => {
   const until = new Date(end).toISOString().slice(0, 10)
   const text = `${subject}, issued by ${issuer}, valid until ${until}`
   if (code !== undefined) return problem(check, `${text}; ${reasonOf({ code })}`)
-  const renew = "whoever runs the server must renew it"
+  const renew = "the operator of the server must renew it"
   return days < soon ? warning(check, `${text}, for ${days} more days; ${renew}`) : ok(check, text)
 }
 

@@ -27,7 +27,7 @@ const checkFile = (check: string, path: Effect.Effect<string, PrivateFileError>)
   Effect.gen(function* () {
     const file = yield* path
     return Option.match(yield* readPrivate(file), {
-      onNone: () => ok(check, `${file} is not there`),
+      onNone: () => ok(check, `${file} does not exist`),
       onSome: () => ok(check, `${file} can be read by you alone`)
     })
   }).pipe(Effect.catchAll((failure) => Effect.succeed(failed(check, failure))))
@@ -42,7 +42,7 @@ export const checkServiceFile = ({ files }: Settings): Effect.Effect<Finding> =>
   if (misnamed !== undefined) {
     return Effect.succeed(warning(check, `${misnamed} is not read: rename it to ${serviceFileName}`))
   }
-  if (nearest === undefined) return Effect.succeed(ok(check, "there is none here"))
+  if (nearest === undefined) return Effect.succeed(ok(check, "no service.yml found"))
   if (allowEnv === undefined) return Effect.succeed(ok(check, nearest.path))
   const { file, names: keys } = allowEnv
   return fileTrust(file).pipe(
@@ -77,7 +77,7 @@ export const checkProxy = (server: ServerUrl) =>
   Effect.map(Variables, (variables): Finding => {
     const check = "proxy"
     const name = proxyVariable(server, variables)
-    if (name === undefined) return ok(check, "none is set")
+    if (name === undefined) return ok(check, "not set")
     if (server.local) return ok(check, `${name} is not used for a server on this machine`)
     return Either.match(proxyFor(server, variables), {
       onLeft: ({ message }) => problem(check, message),

@@ -55,7 +55,7 @@ const checkVersion = Effect.fnUntraced(function* (server: ServerUrl) {
       onFailure: (failure) => failed("server", failure),
       onSuccess: (document) => {
         const version = versionOf(document)
-        if (version === undefined) return warning("server", "it does not tell its version; check the address")
+        if (version === undefined) return warning("server", "it does not report its version; check the address")
         return version === own
           ? ok("server", `coffer ${version}`)
           : warning("server", `coffer ${version}, and this client is ${own}; update the older one`)

@@ -34,13 +34,13 @@ const isFinished = (rotation: Rotation, file: string, db: string, oldKey: Redact
     if (!existsSync(file)) return false
     const key = keyInFile(file)
     if (Option.isNone(key)) {
-      return yield* new CannotDo({ message: `${file} is there already: name a new file. Nothing was changed` })
+      return yield* new CannotDo({ message: `${file} already exists: name a new file. Nothing was changed` })
     }
     if (yield* rotation.opensDatabase(db, oldKey)) {
       return yield* new CannotDo({
         message: (yield* rotation.opensDatabase(db, key.value))
-          ? `${file} is there already, and holds the key that is in force: move it to where you keep keys. Nothing was changed`
-          : `${file} is there already, and the key in it is not in force: remove it, or name a new file. Nothing was changed`
+          ? `${file} already exists, and holds the key that is in force: move it to where you keep keys. Nothing was changed`
+          : `${file} already exists, and the key in it is not in force: remove it, or name a new file. Nothing was changed`
       })
     }
     return yield* rotation.opensDatabase(db, key.value)
@@ -96,7 +96,7 @@ const rotateKey = (options: RotateOptions) =>
         oldKey,
         newKey,
         publish: (key) => Effect.zipRight(progress.clear, publish(Redacted.value(key))),
-        progress: (done, total) => progress.step(done / total, "encrypting data keys anew")
+        progress: (done, total) => progress.step(done / total, "re-encrypting data keys")
       })
     ).pipe(
       Effect.onError(() => (file === null || !isPublished ? Effect.void : withdraw(rotation, file, db, oldKey))),
@@ -116,7 +116,7 @@ const rotateKey = (options: RotateOptions) =>
 
 const rotate = command("rotate", {
   description:
-    "Encrypt every data key anew under a new master key, offline. The old key is SERVICE_MASTER_KEY; the new one is SERVICE_NEW_MASTER_KEY, else what comes on standard input. It is printed, or written to a new file with --out, before anything is committed",
+    "Re-encrypt every data key with a new master key, offline. The old key is SERVICE_MASTER_KEY; the new one is SERVICE_NEW_MASTER_KEY, else what comes on standard input. It is printed, or written to a new file with --out, before anything is committed",
   examples: ["coffer master-key rotate --db service.db --generate --out new.key"],
   options: {
     db: option(

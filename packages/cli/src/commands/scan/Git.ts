@@ -21,7 +21,7 @@ const git = (args: ReadonlyArray<string>, take: (chunk: Uint8Array) => void, inp
       BadArgument: ({ message }) => new CannotDo({ message: `git: ${message}` }),
       SystemError: ({ message, reason }) =>
         new CannotDo({
-          message: reason === "NotFound" ? "git is not there; install it, or name files to scan" : `git: ${message}`
+          message: reason === "NotFound" ? "git is not installed: install it, or name files to scan" : `git: ${message}`
         })
     })
   )

@@ -73,14 +73,14 @@ export const dueOptions = {
   expires: option(
     "expires",
     orNone(Expiry, "a date, or a date and time in UTC such as 2027-01-31T08:00:00Z"),
-    "When the value stops working: a date, or a date and time in UTC; none takes it away"
+    "When the value stops working: a date, or a date and time in UTC; none removes it"
   ),
   rotateEvery: option(
     "rotate-every",
     orNone(RotationDays, "days from 1d to 3650d, such as 90d", daysOf),
-    "The age at which a version is due to be replaced, such as 90d; none takes it away"
+    "The age at which a version is due to be replaced, such as 90d; none removes it"
   ),
-  owner: option("owner", orNone(Email, "an e-mail address"), "The address of who sees to it; none takes it away")
+  owner: option("owner", orNone(Email, "an e-mail address"), "E-mail address of the owner; none removes it")
 }
 
 interface DueOptions {

@@ -29,7 +29,7 @@ const checkTarget = (path: string) =>
   }).pipe(
     Effect.flatMap(({ directory, target }) => {
       const refuse = (message: string) => Effect.fail(new CannotDo({ message: `${path} ${message}` }))
-      if (directory === undefined) return refuse("would be in a directory that is not there; make it first")
+      if (directory === undefined) return refuse("would be in a directory that does not exist; create it first")
       if (target === undefined || target.isFile()) return Effect.void
       return target.isSymbolicLink()
         ? refuse("is a symbolic link; name the file that it points to")
@@ -55,7 +55,7 @@ interface ExportOptions extends OutputOptions {
   readonly except: ReadonlyArray<SecretKey> | undefined
 }
 
-/** Reads the secrets to write. Fails if a key to leave out is not there: it may be a mistyped one. */
+/** Reads the secrets to write. Fails if a key to leave out does not exist: it may be a mistyped one. */
 const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { except = [], only }: ExportOptions) {
   const urlParams = defined({ keys: only })
   const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))

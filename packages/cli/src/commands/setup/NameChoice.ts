@@ -25,7 +25,7 @@ const decode = <Name extends string>(schema: Schema.Schema<Name, string>, text: 
 const absent = <Name extends string>({ what, where }: Shelf<Name>, name: Name) =>
   `there is no ${what} ${name}${where}, or you may not see it`
 
-/** Creates what is not there, if a person agrees. */
+/** Creates what does not exist, if a person agrees. */
 const offerToCreate = Effect.fnUntraced(function* <Name extends string>(shelf: Shelf<Name>, name: Name) {
   if (!(yield* agrees(`${absent(shelf, name)}. Create it?`))) return false
   yield* shelf.create(name)

@@ -37,8 +37,7 @@ const writeNew = (path: string, text: string, force: boolean) =>
         : new CannotDo({ message: `${path} cannot be written: ${writeProblem(cause)}` })
   })
 
-const alreadyThere = (path: string) =>
-  new CannotDo({ message: `${path} is there already; to overwrite it, add --force` })
+const alreadyThere = (path: string) => new CannotDo({ message: `${path} already exists; to overwrite it, add --force` })
 
 /** Stores that the file is trusted as it is, and says what follows. */
 const trustServiceFile = Effect.fnUntraced(function* (path: string, source: string, keys: ReadonlyArray<string>) {

@@ -34,7 +34,7 @@ export const editFields = {
   ...patterns,
   enable: flag("enable", "Send events again, beginning with what was not delivered"),
   disable: flag("disable", "Send no events until it is enabled; they are kept"),
-  skip: flag("skip", "Pass over what was not delivered until now")
+  skip: flag("skip", "Skip the events that were not delivered until now")
 }
 
 export const grace = option("grace", KeyGrace)

@@ -134,7 +134,7 @@ const deliveries = atOrg("deliveries", {
       const view = listView(page, deliveryColumns, "nothing was sent to it in the last 30 days")
       const { next_cursor } = page.pagination
       if (next_cursor === null) return view
-      return { ...view, text: Effect.zipRight(view.text, note(`go on with --after ${next_cursor}`)) }
+      return { ...view, text: Effect.zipRight(view.text, note(`continue with --after ${next_cursor}`)) }
     })
 })
 
@@ -190,7 +190,7 @@ const resend = atOrg("resend", {
     )
 })
 
-export const webhookCommand = group("webhook", "Addresses that are told of events, by signed requests", [
+export const webhookCommand = group("webhook", "HTTP endpoints that receive events, by signed requests", [
   list,
   create,
   edit,

@@ -177,7 +177,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
               {name !== "" && (
                 <p>
                   <label for="review-name">
-                    {lossOf(losing)} Type <code>{name}</code> to go on.
+                    {lossOf(losing)} Type <code>{name}</code> to continue.
                   </label>
                   <input
                     id="review-name"

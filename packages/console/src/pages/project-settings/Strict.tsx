@@ -35,7 +35,7 @@ export const Strict = ({ path, why }: StrictProps) => {
           >
             Refuse values that break the declared pattern
           </Check>
-          <p class="hint">Otherwise such a value is written, with a warning. Values that are there already stay.</p>
+          <p class="hint">Otherwise such a value is written, with a warning. Existing values stay.</p>
           {why !== null && <p class="quiet">To change that, one {why}.</p>}
           <Problem failure={act.failure.value} />
         </>

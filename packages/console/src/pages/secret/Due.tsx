@@ -27,7 +27,7 @@ const orNone = <A, I>(
 
 const states = { due: "due soon", overdue: "overdue" }
 
-/** When a secret is due and who sees to it, with a form for whoever may write. */
+/** When a secret is due and its owner, with a form for whoever may write. */
 export const Due = ({ cell, changed, env, path }: DueProps) => {
   const { due_at, expires_at, owner, rotate_every_days } = cell
   const act = useAct()
@@ -65,7 +65,7 @@ export const Due = ({ cell, changed, env, path }: DueProps) => {
             {state !== null && <span class={`badge due-${state}`}>{states[state]}</span>}
           </>
         )}
-        {owner !== undefined && <span class="quiet"> {owner} sees to it.</span>}
+        {owner !== undefined && <span class="quiet"> Owner: {owner}</span>}
       </p>
       {env.allowed.includes("write") && (
         <form

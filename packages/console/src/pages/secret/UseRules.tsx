@@ -126,7 +126,7 @@ export const UseRules = ({ env, path }: { readonly env: MatrixEnvironment; reado
     <h2 id="secret-uses">Use without seeing</h2>
     {env.allowed.includes("admin") ? (
       <>
-        <p>The server makes these requests and puts the value in. Who asks gets the answer, never the value.</p>
+        <p>The server makes these requests and puts the value in. The caller gets the response, never the value.</p>
         <Rules path={path} />
       </>
     ) : (

@@ -115,7 +115,7 @@ const Row = ({ changed, org, webhook }: RowProps) => {
   )
 }
 
-/** The addresses that are told of events in an organization. */
+/** The HTTP endpoints that receive the events of an organization. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const webhooks = useLoad(org, () => read(org))
   const isOpen = useSignal(false)

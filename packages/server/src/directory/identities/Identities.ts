@@ -60,7 +60,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
         return Either.left<Refusal>(
           known === undefined
             ? { reason: "no_sign_up", message: "nobody with this address was invited, and sign-up is not open" }
-            : { reason: "disabled", message: "this user is disabled: ask whoever runs the server" }
+            : { reason: "disabled", message: "this user is disabled: contact the operator of the server" }
         )
       }
       if (known !== undefined && !linksKnownUsers) {
@@ -74,7 +74,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
       return linked.length === 0
         ? Either.left<Refusal>({
             reason: "other_identity",
-            message: `the user with this address belongs to another account at ${name}: ask whoever runs the server`
+            message: `the user with this address belongs to another account at ${name}: contact the operator of the server`
           })
         : Either.right<LoggedIn>({ id: userId, email, ended, provenAt })
     })
@@ -90,7 +90,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
       if (found.disabled_at !== null) {
         return Either.left<Refusal>({
           reason: "disabled",
-          message: "this user is disabled: ask whoever runs the server"
+          message: "this user is disabled: contact the operator of the server"
         })
       }
       yield* repo.touch({ id: found.id, email, now })
@@ -126,7 +126,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
         Effect.gen(function* () {
           const outcome: Either.Either<LoggedIn, Refusal> =
             claims.sub === ""
-              ? Either.left({ reason: "no_subject", message: `${name} gave no identity: ask whoever runs it` })
+              ? Either.left({ reason: "no_subject", message: `${name} gave no identity: contact its operator` })
               : email === null
                 ? Either.left({ reason: "no_address", message: `${name} gave no e-mail address that can be used here` })
                 : claims.isVerified

@@ -82,7 +82,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
 
     const end = traced("Sessions.end")(
       Effect.fnUntraced(function* (actor: Actor, id: SessionId) {
-        const notFound = new NotFound({ message: `session ${id} is not there, or not yours` })
+        const notFound = new NotFound({ message: `session ${id} does not exist, or is not yours` })
         if (actor.type === "service_account") return yield* notFound
         const deleted = yield* repo.deleteSession({ userId: actor.id, id })
         if (deleted.length === 0) return yield* notFound

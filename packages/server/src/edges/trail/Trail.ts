@@ -124,7 +124,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       if (found.length === 0) {
         const meant = yield* hint(name, yield* actorsRepo.names(log))
         return yield* new ValidationError({
-          message: `actor: there is nobody of that id or name${meant}`
+          message: `actor: no actor has this id or name${meant}`
         })
       }
       const ids = found.map(({ actor_id }) => actor_id).filter((found) => found !== "" && (id ?? found) === found)

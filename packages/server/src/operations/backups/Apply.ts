@@ -53,7 +53,7 @@ const checkFiles = (file: string, dbPath: string) =>
       try: () => ({ restored: statOf(file), replaced: statOf(dbPath), wal: statOf(logOf(file)) }),
       catch: (error) => refused(reasonOf(error))
     })
-    if (restored === undefined) return yield* refused(`${file} is not there`)
+    if (restored === undefined) return yield* refused(`${file} does not exist`)
     if (!restored.isFile()) return yield* refused(`${file} is not a regular file`)
     if (replaced !== undefined && !replaced.isFile()) return yield* refused(`${dbPath} is not a regular file`)
     if (replaced !== undefined && replaced.ino === restored.ino && replaced.dev === restored.dev) {

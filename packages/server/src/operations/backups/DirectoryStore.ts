@@ -51,7 +51,7 @@ const checkDirectory = (path: string) =>
       try: () => lstat(path),
       catch: (error) =>
         codeOf(error) === "ENOENT"
-          ? refused(path, `is not there: create it with install -d -m 700 -o USER ${path}`)
+          ? refused(path, `does not exist: create it with install -d -m 700 -o USER ${path}`)
           : refused(path, `cannot be accessed (${codeOf(error)})`)
     })
     if (stats.isSymbolicLink()) return yield* refused(path, "is a symbolic link: name the directory itself")

@@ -37,7 +37,7 @@ const facts = `
 const schemaFinding = (at: Reached, mode: PostgresSettings["migrate"]) =>
   Effect.map(schemaState(at), ({ found, isDue, newest }): Finding => {
     if (!isDue) return ok("schema", `the schema is current: ${found}`)
-    const state = `the schema is ${found === 0 ? "not there" : `version ${found}`}, and this program's is ${newest}`
+    const state = `the schema is ${found === 0 ? "missing" : `version ${found}`}, and this program's is ${newest}`
     return mode === "auto"
       ? warning("schema", state, "the next start migrates it")
       : failed("schema", state, "run coffer-server migrate")

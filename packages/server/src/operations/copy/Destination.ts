@@ -39,7 +39,7 @@ export interface Destination {
 const fileDestination = (path: string): Destination => {
   const failed = (error: unknown) =>
     new StartupError({ message: `${path} cannot be written (${reasonOf(error)}): it was not created` })
-  const taken = new StartupError({ message: `${path} is there already: name a new file` })
+  const taken = new StartupError({ message: `${path} already exists: name a new file` })
   const check = Effect.suspend(() => (existsSync(path) ? taken : Effect.void))
   return {
     check,

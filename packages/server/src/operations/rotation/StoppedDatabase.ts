@@ -65,7 +65,7 @@ const connected = (target: DatabaseTarget) =>
   })
 
 const notRewritten =
-  "the file could not be written anew, so data keys under the old key may be left in gaps of it: see that the disk has room for a second copy, and rotate once more"
+  "the file could not be rewritten, so data keys under the old key may be left in gaps of it: see that the disk has room for a second copy, and rotate once more"
 const notVacuumed =
   "VACUUM could not run, so data keys under the old key may be left in the tables: let their owner run VACUUM secret_versions, wrapped_keys"
 

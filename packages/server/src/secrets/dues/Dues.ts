@@ -41,7 +41,7 @@ const dueSecretOf = ({ env, key, project, updated_at, version, ...row }: OfOrgRo
     ? null
     : { project, env, key, version, updated_at, ...dueOf(row), due_at: row.due_at }
 
-/** When secrets are due, and who sees to it. It is metadata: nothing is deleted or refused because of it. */
+/** When secrets are due, and their owners. It is metadata: nothing is deleted or refused because of it. */
 export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
   effect: Effect.gen(function* () {
     const repo = yield* DuesRepo

@@ -92,9 +92,12 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
         ...names,
         ...(others === 0 ? [] : [names.length === 0 ? "secrets that you may not see" : `${others} more`])
       ]
-      const refer = all.length === 1 && others === 0 ? "refers" : "refer"
+      const [name] = names
       return new Conflict({
-        message: `${what} ${all.join(", ")} ${refer} to: change that first, or force the removal, after which it cannot be read`
+        message:
+          name !== undefined && all.length === 1
+            ? `${name} refers to ${what}: change ${name} first, or force the removal (${name} then cannot be read)`
+            : `${all.join(", ")} refer to ${what}: change them first, or force the removal (they then cannot be read)`
       })
     }
 
@@ -119,7 +122,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
               nodesOf(place, change.targets).some((node) => node.env === env.name && node.key === key)
             )
           })
-          if (staying.length > 0) return yield* stillNeeded(place, `secret ${key} is what`, staying)
+          if (staying.length > 0) return yield* stillNeeded(place, `secret ${key}`, staying)
         })
       )
     })
@@ -127,7 +130,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
     const sentenceOf = (place: Place<"secret.write">, key: SecretKey, wrong: Wrong): string =>
       wrong.wrong === "cycle"
         ? `${key} would refer to itself: ${wrong.way.map(named(place)).join(" -> ")}`
-        : `${key} would be on a way of more than ${maxReferenceDepth} references, one after another`
+        : `${key} would exceed the maximum reference depth of ${maxReferenceDepth}`
 
     /**
      * Fails unless the caller may read every environment that the references of a secret pass: who writes a reference could read
@@ -167,7 +170,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
       changes: ReadonlyMap<SecretKey, Change>
     ) {
       const envId = envIds.get(target.env)
-      const absent = refused(`${key} refers to ${named(place)(target)}, which is not there: set that first`)
+      const absent = refused(`${key} refers to ${named(place)(target)}, which does not exist: set that first`)
       if (envId === undefined) return yield* absent
       const change = envId === place.env.id ? changes.get(target.key) : undefined
       if (change === undefined) {
@@ -240,7 +243,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
         envId: env.id,
         limit: 2 * maxNamed
       })
-      if (rows.length > 0) return yield* stillNeeded(place, `secrets of environment ${env.name} are what`, rows)
+      if (rows.length > 0) return yield* stillNeeded(place, `secrets of environment ${env.name}`, rows)
     })
 
     /**

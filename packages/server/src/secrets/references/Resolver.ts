@@ -128,7 +128,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           const found = byName.get(env)
           const there = env === here ? place : found === undefined ? null : alongside<A>(place, found, place.action)
           if (there === null) {
-            const why = found === undefined ? "which is not there" : `and this needs ${need} on environment ${env}`
+            const why = found === undefined ? "which does not exist" : `and this needs ${need} on environment ${env}`
             for (const key of keys) refuse(key, why)
             return
           }
@@ -152,7 +152,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
               onFailure: () => refuse(row.key, "which does not authenticate: it was altered")
             })
           })
-          for (const key of wanted) refuse(key, "which is not there")
+          for (const key of wanted) refuse(key, "which does not exist")
         })
 
         /** Loads what is referred to, one step further each time, and never further than references may reach. */

@@ -233,7 +233,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         const totals = yield* changes.totals(place.env)
         if (to > totals.revision) {
           return yield* new NotFound({
-            message: `revision ${to} of environment ${name} is not there: the latest is ${totals.revision}`
+            message: `revision ${to} of environment ${name} does not exist: the latest is ${totals.revision}`
           })
         }
         yield* checkMatch(name, ifMatch, tagOf(totals.revision))

@@ -32,7 +32,7 @@ export const checkExpected = (
     : new Conflict({
         message:
           current === 0
-            ? `secret ${key} is not there, and version ${expected} was expected`
+            ? `secret ${key} does not exist, and version ${expected} was expected`
             : `secret ${key} is at version ${current}, and ${expected === 0 ? "no secret" : `version ${expected}`} was expected`
       })
 

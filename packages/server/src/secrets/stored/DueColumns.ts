@@ -3,7 +3,7 @@ import { Email } from "@coffer/domain/Names"
 import { Schema } from "effect"
 import { sql } from "../../database/Query.js"
 
-/** When a secret is due, and who sees to it; null where nothing is set. */
+/** When a secret is due, and its owner; null where nothing is set. */
 export const dueFields = {
   owner: Schema.NullOr(Schema.typeSchema(Email)),
   expires_at: Schema.NullOr(Schema.String),

@@ -1,7 +1,7 @@
 import { NotFound } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 
-export const secretNotFound = (key: SecretKey) => new NotFound({ message: `secret ${key} is not there` })
+export const secretNotFound = (key: SecretKey) => new NotFound({ message: `secret ${key} does not exist` })
 
 export const versionNotFound = (key: SecretKey, version: number) =>
-  new NotFound({ message: `version ${version} of secret ${key} is not there` })
+  new NotFound({ message: `version ${version} of secret ${key} does not exist` })

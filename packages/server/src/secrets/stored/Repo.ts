@@ -58,7 +58,7 @@ export interface Contents {
 }
 
 export const missingEnvironment = (name: EnvName) =>
-  new NotFound({ message: `environment ${name} is not there, or not yours to see` })
+  new NotFound({ message: `environment ${name} does not exist, or is not yours to see` })
 
 const wholeColumns = sql`${versionColumns}, s.key AS key, s.updated_at AS updated_at, ${sealedColumns}`
 

@@ -179,7 +179,7 @@ describe("changes at the same time", () => {
 
   it.effect("do not refuse anybody by what has never happened", () =>
     Effect.gen(function* () {
-      const [made, refused] = [person("a@example.com"), transaction(Effect.fail("it is there already"))]
+      const [made, refused] = [person("a@example.com"), transaction(Effect.fail("it already exists"))]
       const { exit } = yield* failingStatement(
         1,
         Effect.all([Effect.exit(made), Effect.exit(refused)], { concurrency: "unbounded" }),

@@ -113,7 +113,7 @@ export const hvac = (
 
 const hvacClient = (): Client => ({
   isThere: spawnSync("python3", ["-c", "import hvac"], { stdio: "ignore" }).status === 0,
-  absent: /InvalidPath: environment nope is not there/,
+  absent: /InvalidPath: environment nope does not exist/,
   read: (by, env) => hvac(by, ["read", env]),
   again: (by, between) => hvac(by, ["again"], {}, between),
   list: (by) => hvac(by, ["list"]),
