@@ -1,18 +1,18 @@
 /** Data for stores of both engines, see `stores.mjs`. */
 import { randomUUID } from "node:crypto"
-import { placeKey, placesOf } from "../../dist/audit/Places.js"
+import { termKey, termsOf } from "../../dist/audit/SearchTerms.js"
 
 const orgId = async (store, org) => (await store.one("SELECT id FROM organizations WHERE name = ?", org)).id
 
-/** The places of some kinds of entries, inserted where they are new. Returns the id of each by `placeKey`. */
+/** The places of some kinds of entries, inserted where they are new. Returns the id of each by `termKey`. */
 const addPlaces = async (store, log, places) => {
   const known = await store.all(
     "SELECT id, project, env, keys FROM audit_places WHERE log = ? AND actor_name = ''",
     log
   )
-  const ids = new Map(known.map(({ env, id, keys, project }) => [placeKey({ project, env, keys, actor_name: "" }), id]))
+  const ids = new Map(known.map(({ env, id, keys, project }) => [termKey({ project, env, keys, actor_name: "" }), id]))
   for (const place of places) {
-    const name = placeKey(place)
+    const name = termKey(place)
     if (ids.has(name)) continue
     const { id } = await store.one(
       "INSERT INTO audit_places (log, project, env, keys, actor_name) VALUES (?, ?, ?, ?, ?) RETURNING id",
@@ -39,7 +39,7 @@ const postAuditEntries = async (store, log, behind) => {
     log,
     behind
   )
-  const placed = kinds.flatMap((kind) => placesOf(kind).map((place) => ({ kind, place })))
+  const placed = kinds.flatMap((kind) => termsOf(kind).map((place) => ({ kind, place })))
   const ids = await addPlaces(
     store,
     log,
@@ -53,7 +53,7 @@ const postAuditEntries = async (store, log, behind) => {
   await store.insert(
     "kinds",
     placed.map(({ kind: { action, actor_id, metadata, resource_type }, place }) => ({
-      place: ids.get(placeKey(place)),
+      place: ids.get(termKey(place)),
       actor_id,
       action,
       resource_type,

@@ -6,7 +6,7 @@ import { allPages } from "../database/Pages.js"
 import { listed, valuesOf } from "../database/Parts.js"
 import { query, type Sql, sql } from "../database/Query.js"
 import { forEachInSlices } from "../base/EventLoop.js"
-import { placeKey, placesOf } from "./Places.js"
+import { termKey, termsOf } from "./SearchTerms.js"
 import { blockOf, makeRanges } from "./Ranges.js"
 import {
   countStatements,
@@ -162,8 +162,8 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
           actorId
         })
         if (timed.count !== 1) return false
-        for (const place of placesOf(entry)) {
-          const name = placeKey(place)
+        for (const place of termsOf(entry)) {
+          const name = termKey(place)
           const members = checked.has(name) ? [] : place.members
           checked.add(name)
           const found = yield* indexedPlace({

@@ -2,7 +2,7 @@ import { Array, Effect, Schema } from "effect"
 import { pacing } from "../base/EventLoop.js"
 import { query, sql } from "../database/Query.js"
 import { knownRows } from "./KnownRows.js"
-import { type KeyedPlace, placeKey, placesOf } from "./Places.js"
+import { type KeyedTerm, termKey, termsOf } from "./SearchTerms.js"
 
 const StateRow = Schema.Struct({ head: Schema.Number, indexed: Schema.Number })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
@@ -39,7 +39,7 @@ export interface IndexBatch {
   readonly to: number
   readonly actors: ReadonlyArray<{ readonly actor_name: string; readonly actor_id: string }>
   readonly kinds: ReadonlyArray<Posted>
-  readonly places: ReadonlyArray<{ readonly place: KeyedPlace; readonly entries: ReadonlyArray<Posted> }>
+  readonly places: ReadonlyArray<{ readonly place: KeyedTerm; readonly entries: ReadonlyArray<Posted> }>
 }
 
 /** How many entries one statement reads: each can hold 250 KB. */
@@ -62,7 +62,7 @@ const byKind = (entries: ReadonlyArray<Posted>) =>
 const collect = (from: number) => {
   const actors = new Map<string, { readonly actor_name: string; readonly actor_id: string }>()
   const kinds: Array<Posted> = []
-  const places = new Map<string, { readonly place: KeyedPlace; readonly entries: Array<Posted> }>()
+  const places = new Map<string, { readonly place: KeyedTerm; readonly entries: Array<Posted> }>()
   let characters = 0
   return {
     add: (row: IndexedRow): void => {
@@ -72,8 +72,8 @@ const collect = (from: number) => {
       characters += metadata.length
       kinds.push(posted)
       actors.set(JSON.stringify([actor_name, actor_id]), { actor_name, actor_id })
-      for (const place of placesOf(row)) {
-        const name = placeKey(place)
+      for (const place of termsOf(row)) {
+        const name = termKey(place)
         const known = places.get(name)
         if (known === undefined) places.set(name, { place, entries: [posted] })
         else known.entries.push(posted)
@@ -159,8 +159,8 @@ export class IndexRepo extends Effect.Service<IndexRepo>()("@coffer/server/Index
     const actors = knownRows<true>()
 
     /** Finds or inserts a place and returns its id. */
-    const placeId = Effect.fnUntraced(function* (log: string, { members, ...terms }: KeyedPlace) {
-      const name = `${log} ${placeKey(terms)}`
+    const placeId = Effect.fnUntraced(function* (log: string, { members, ...terms }: KeyedTerm) {
+      const name = `${log} ${termKey(terms)}`
       const known = places.find(name)
       if (known !== undefined) return known
       const place = { log, ...terms }

@@ -1,4 +1,4 @@
-import { responseOf } from "@coffer/server/secrets/use/Answer"
+import { responseOf } from "@coffer/server/secrets/use/UpstreamResponse"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import fc from "fast-check"

@@ -403,8 +403,8 @@ describe("a budget", () => {
   it.effect("is counted exactly, whatever runs at the same time", () =>
     Effect.gen(function* () {
       const { bot, other } = yield* world({ per_minute: 20 })
-      const { Grants } = yield* Effect.promise(() => import("@coffer/server/secrets/use/Grants"))
-      const grants = yield* Grants
+      const { UsePermits } = yield* Effect.promise(() => import("@coffer/server/secrets/use/UsePermits"))
+      const permits = yield* UsePermits
       const access = yield* Access
       const wanted = {
         method: "GET",
@@ -418,7 +418,7 @@ describe("a budget", () => {
         Array.from({ length: 50 }),
         () =>
           Effect.either(
-            access.change(access.env(envPath(), "secret.use"), (place) => grants.grant(place, wanted))
+            access.change(access.env(envPath(), "secret.use"), (place) => permits.permit(place, wanted))
           ).pipe(asActor(bot)),
         { concurrency: "unbounded" }
       )

@@ -6,7 +6,7 @@ import { Authenticator } from "@coffer/server/access/Authenticator"
 import { NetworkAccess, type Resolved } from "@coffer/server/base/outbound/Outbound"
 import { ServiceAccounts } from "@coffer/server/directory/service-accounts/ServiceAccounts"
 import { Approvals } from "@coffer/server/secrets/use/Approvals"
-import { Grants } from "@coffer/server/secrets/use/Grants"
+import { UsePermits } from "@coffer/server/secrets/use/UsePermits"
 import { Uses } from "@coffer/server/secrets/use/Uses"
 import { type NewTerms, UseRules } from "@coffer/server/secrets/use-rules/UseRules"
 import { Headers } from "@effect/platform"
@@ -63,7 +63,7 @@ export const withUpstream =
             Uses.Default,
             UseRules.Default,
             Approvals.Default,
-            Grants.Default,
+            UsePermits.Default,
             ServiceAccounts.Default
           ).pipe(Layer.provide(Network))
         ),

@@ -4,7 +4,7 @@ import { Organizations } from "@coffer/server/directory/organizations/Organizati
 import { Access } from "@coffer/server/access/Access"
 import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
 import { DeliveriesRepo } from "@coffer/server/edges/webhooks/DeliveriesRepo"
-import { makeSending } from "@coffer/server/edges/webhooks/Sending"
+import { makeDeliveryWorkers } from "@coffer/server/edges/webhooks/DeliveryWorkers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { asActor, envPath, orgPath, person, setSecret, transaction } from "../support/Services.js"
@@ -96,10 +96,10 @@ describe("what holds back a webhook", () => {
           )
         )
         yield* set("A")
-        const { fanOut } = yield* makeSending
+        const { fanOut } = yield* makeDeliveryWorkers
         assert.deepStrictEqual([yield* fanOut, yield* fanOut], [["more"], ["reached"]])
         yield* set("B")
-        const broken = yield* makeSending.pipe(
+        const broken = yield* makeDeliveryWorkers.pipe(
           Effect.provideService(
             EntryReader,
             EntryReader.make(

@@ -4,7 +4,7 @@ import { unfenced } from "@coffer/server/database/jobs/Lease"
 import { type Notice, Mailer } from "@coffer/server/base/mail/Mailer"
 import { Deliveries } from "@coffer/server/edges/webhooks/Deliveries"
 import { DeliveriesLive } from "@coffer/server/edges/webhooks/Job"
-import { makeSending } from "@coffer/server/edges/webhooks/Sending"
+import { makeDeliveryWorkers } from "@coffer/server/edges/webhooks/DeliveryWorkers"
 import { type ChangedWebhook, type NewWebhook, Webhooks } from "@coffer/server/edges/webhooks/Webhooks"
 import { Context, Effect, Layer, Redacted, TestClock } from "effect"
 import { asActor, onDatabase, organization, orgPath, person, transaction } from "../support/Services.js"
@@ -107,7 +107,7 @@ export const deliveriesOf = ({ id }: WebhookWithKey) =>
 
 /** Does what the job does, until nothing is due. */
 export const deliver = Effect.gen(function* () {
-  const { fanOut, workers } = yield* makeSending
+  const { fanOut, workers } = yield* makeDeliveryWorkers
   yield* fanOut
   yield* Effect.forEach(yield* workers, ({ run }) => run, { discard: true, concurrency: "unbounded" })
 })

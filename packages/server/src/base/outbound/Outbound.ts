@@ -49,7 +49,7 @@ export interface OutboundRequest {
   readonly maxBytes: number
 }
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly body: Uint8Array
@@ -156,7 +156,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
 
     const send = (url: URL, dispatcher: Agent, { body, headers = {}, maxBytes, method = "GET" }: OutboundRequest) =>
       Effect.tryPromise({
-        try: async (signal): Promise<OutboundAnswer> => {
+        try: async (signal): Promise<OutboundResponse> => {
           const answer = await request(url, {
             dispatcher,
             method,
@@ -181,7 +181,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
           if (literal !== null) yield* judged(url, [literal])
         }),
 
-      request: (request: OutboundRequest): Effect.Effect<OutboundAnswer, OutboundError> =>
+      request: (request: OutboundRequest): Effect.Effect<OutboundResponse, OutboundError> =>
         Effect.gen(function* () {
           const url = yield* targetOf(request.url)
           const addresses = yield* vetted(url)

@@ -1,6 +1,6 @@
 import { Clock, Data, Effect, Either, Fiber, Schema } from "effect"
 import { ServerConfig } from "../../base/Config.js"
-import { type OutboundAnswer, Outbound } from "../../base/outbound/Outbound.js"
+import { type OutboundResponse, Outbound } from "../../base/outbound/Outbound.js"
 import { type KeySet, parseKeySet } from "./Jwks.js"
 
 /** Issuers that every server knows: GitHub Actions on github.com, and GitLab on gitlab.com. */
@@ -25,7 +25,7 @@ class FetchFailed extends Data.TaggedError("FetchFailed")<{ readonly reason: str
 
 const Discovery = Schema.parseJson(Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String }))
 
-const textOf = (what: string) => (answer: OutboundAnswer) => {
+const textOf = (what: string) => (answer: OutboundResponse) => {
   if (answer.status !== 200) return new FetchFailed({ reason: `the ${what} was answered with status ${answer.status}` })
   if (answer.truncated) return new FetchFailed({ reason: `the ${what} is larger than ${maxBytes} bytes` })
   return Effect.succeed(Buffer.from(answer.body).toString("utf8"))

@@ -4,7 +4,7 @@ import { cookieReach, setSessionCookie } from "../../directory/login/SessionCook
 import { Sessions } from "../../directory/login/Sessions.js"
 import { ServerConfig } from "../../base/Config.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
-import { type Flow, Flows } from "./Flow.js"
+import { type Flow, LoginFlows } from "./LoginFlows.js"
 import { donePage } from "./LoginPages.js"
 import { Programs } from "./Programs.js"
 
@@ -12,7 +12,7 @@ import { Programs } from "./Programs.js"
 export class Completion extends Effect.Service<Completion>()("@coffer/server/Completion", {
   effect: Effect.gen(function* () {
     const config = yield* ServerConfig
-    const flows = yield* Flows
+    const flows = yield* LoginFlows
     const programs = yield* Programs
     const sessions = yield* Sessions
 
@@ -45,5 +45,5 @@ export class Completion extends Effect.Service<Completion>()("@coffer/server/Com
 
     return { complete } as const
   }),
-  dependencies: [Flows.Default, Programs.Default, Sessions.Default]
+  dependencies: [LoginFlows.Default, Programs.Default, Sessions.Default]
 }) {}

@@ -8,7 +8,7 @@ import { NodeRequest } from "../../http/NodeRequest.js"
 import { Identities } from "../../directory/identities/Identities.js"
 import { callbackPath, Provider } from "../../directory/identities/Provider.js"
 import { Completion } from "./Completion.js"
-import { type Flow, Flows } from "./Flow.js"
+import { type Flow, LoginFlows } from "./LoginFlows.js"
 import { intentOf } from "./Intents.js"
 import { choosePage, codePage, type Problem } from "./LoginPages.js"
 import { orFailedPage } from "./Problems.js"
@@ -25,7 +25,7 @@ const notACode: Problem = { message: "a code has 6 digits", status: 400 }
 const makePages = Effect.gen(function* () {
   const { emailLogin, provider } = yield* ServerConfig
   const completion = yield* Completion
-  const flows = yield* Flows
+  const flows = yield* LoginFlows
   const login = yield* Login
 
   const choose = (flow: Flow, problem: Problem | null = null, email = "") =>
@@ -99,7 +99,7 @@ export const PagesLive = HttpApiBuilder.Router.use((router) =>
 ).pipe(
   Layer.provide([
     Completion.Default,
-    Flows.Default,
+    LoginFlows.Default,
     Identities.Default,
     Login.Default,
     Programs.Default,

@@ -6,7 +6,7 @@ import { ClientLogins } from "../../directory/login/ClientLogins.js"
 import type { LoggedIn } from "../../directory/login/Completed.js"
 import { readForm } from "../../http/Form.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
-import { type Flow, Flows } from "./Flow.js"
+import { type Flow, LoginFlows } from "./LoginFlows.js"
 import type { Loopback } from "./Intents.js"
 import { failedPage, type Problem } from "./LoginPages.js"
 import { decidedPage, deviceQuestion, loopbackQuestion, returnPage, userCodePage } from "./ProgramPages.js"
@@ -26,7 +26,7 @@ const decodeUserCode = Schema.decodeOption(TypedUserCode)
 /** The pages on which a person lets a program log in. */
 export class Programs extends Effect.Service<Programs>()("@coffer/server/Programs", {
   effect: Effect.gen(function* () {
-    const flows = yield* Flows
+    const flows = yield* LoginFlows
     const logins = yield* ClientLogins
 
     const codePage = (flow: Flow, code = "", problem: Problem | null = null) =>
@@ -115,5 +115,5 @@ export class Programs extends Effect.Service<Programs>()("@coffer/server/Program
 
     return { ask, start, enterCode, decide } as const
   }),
-  dependencies: [ClientLogins.Default, Flows.Default]
+  dependencies: [ClientLogins.Default, LoginFlows.Default]
 }) {}

@@ -5,7 +5,7 @@ import type { ProviderDown, ProviderRefused } from "../../directory/identities/F
 import { Identities } from "../../directory/identities/Identities.js"
 import { type Proof, Provider } from "../../directory/identities/Provider.js"
 import { Completion } from "./Completion.js"
-import { Flows } from "./Flow.js"
+import { LoginFlows } from "./LoginFlows.js"
 import { type Intent, toHome } from "./Intents.js"
 import { failedPage } from "./LoginPages.js"
 
@@ -20,7 +20,7 @@ const proofFor = (intent: Intent): Proof => {
 /** The way to the provider and back; null without one. */
 export const makeProviderPages = Effect.gen(function* () {
   const completion = yield* Completion
-  const flows = yield* Flows
+  const flows = yield* LoginFlows
   const identities = yield* Identities
   const { client: provider } = yield* Provider
   if (provider === null) return null

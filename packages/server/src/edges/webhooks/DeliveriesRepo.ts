@@ -162,7 +162,7 @@ export class DeliveriesRepo extends Effect.Service<DeliveriesRepo>()("@coffer/se
         WHERE id = ${"id"} AND state = 'pending' AND tries = ${"before"} RETURNING id`,
 
       /** Lets the next delivery of a lane go. */
-      goOn: write`
+      scheduleNext: write`
         UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id = (
           SELECT id FROM webhook_deliveries
           WHERE webhook_id = ${"webhookId"} AND lane = ${"lane"} AND state = 'pending' AND kind = 'event'
@@ -174,12 +174,12 @@ export class DeliveriesRepo extends Effect.Service<DeliveriesRepo>()("@coffer/se
         WHERE webhook_id = ${"webhookId"} AND state = 'failed' AND kind = 'event'`,
 
       /** Lets the deliveries that are tried again begin anew, at once. */
-      restart: write`
+      resetRetries: write`
         UPDATE webhook_deliveries SET tries = 0, next_at = ${"now"}, updated_at = ${"now"}
         WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event' AND next_at IS NOT NULL`,
 
       /** Lets the first delivery of each lane go. */
-      goOnAll: write`
+      scheduleNextOfAll: write`
         UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id IN (${firstOfLanes})`,
 
       skipPending: write`${skipped} WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event'`,

@@ -7,7 +7,7 @@ import { DeliveriesRepo } from "./DeliveriesRepo.js"
 import type { Step } from "./FanOut.js"
 import { Notices } from "./Notices.js"
 import { WebhooksRepo } from "./Repo.js"
-import { makeSending } from "./Sending.js"
+import { makeDeliveryWorkers } from "./DeliveryWorkers.js"
 import { SigningKeys } from "./SigningKeys.js"
 import { oldestPending } from "./WebhookMetrics.js"
 
@@ -26,7 +26,7 @@ const pauseAfter = (steps: ReadonlyArray<Step>): Duration.Duration =>
  */
 const deliver = Effect.gen(function* () {
   const repo = yield* DeliveriesRepo
-  const { fanOut, workers } = yield* makeSending
+  const { fanOut, workers } = yield* makeDeliveryWorkers
   const running = yield* FiberMap.make<string>()
   // Another server may go on, which knows how old its events are.
   yield* Effect.addFinalizer(() => Metric.set(oldestPending, 0))

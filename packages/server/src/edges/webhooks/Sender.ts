@@ -100,7 +100,7 @@ export const makeSender = Effect.gen(function* () {
         yield* webhooks.lock({ id: webhookId })
         const recorded = yield* repo.settle({ id, state, tries, before: row.tries, status, reason, nextAt, now })
         if (recorded.length === 0 || row.kind !== "event") return
-        if (state === "delivered") yield* repo.goOn({ webhookId, lane, now })
+        if (state === "delivered") yield* repo.scheduleNext({ webhookId, lane, now })
         if (state === "failed") yield* disable(row, outcome, now)
       })
     ).pipe(Effect.as(state))

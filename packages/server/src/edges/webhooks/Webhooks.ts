@@ -101,8 +101,8 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     const resume = Effect.fnUntraced(function* (webhookId: WebhookId) {
       const moment = yield* now
       yield* deliveries.reopen({ webhookId, now: moment })
-      yield* deliveries.restart({ webhookId, now: moment })
-      yield* deliveries.goOnAll({ webhookId, now: moment })
+      yield* deliveries.resetRetries({ webhookId, now: moment })
+      yield* deliveries.scheduleNextOfAll({ webhookId, now: moment })
     })
 
     const update = traced("Webhooks.update")(

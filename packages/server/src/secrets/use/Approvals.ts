@@ -15,7 +15,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
-import type { Granted } from "./Granted.js"
+import type { PermittedSecret } from "./PermittedSecret.js"
 import { type ApprovalRow, UseRepo } from "../use-rules/Repo.js"
 
 const lifeMillis = 5 * 60_000
@@ -43,7 +43,7 @@ const Shown = Schema.Struct({
 
 const decodeShown = Schema.decode(Schema.parseJson(Shown))
 
-const hashOf = (place: Place<"secret.use">, asked: AskedRequest, granted: ReadonlyArray<Granted>): string => {
+const hashOf = (place: Place<"secret.use">, asked: AskedRequest, granted: ReadonlyArray<PermittedSecret>): string => {
   const { body, method, url } = asked
   const headers = Object.entries(asked.headers).sort(([one], [other]) => (one < other ? -1 : 1))
   const rules = granted.map(({ rule, secretId }) => [secretId, rule.id, rule.updated_at]).sort()
@@ -125,7 +125,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     const spend = Effect.fnUntraced(function* (
       place: Place<"secret.use">,
       asked: AskedRequest,
-      granted: ReadonlyArray<Granted>
+      granted: ReadonlyArray<PermittedSecret>
     ) {
       const millis = yield* Clock.currentTimeMillis
       const now = timestamp(millis)

@@ -1,6 +1,6 @@
 import { counter, counters } from "../../base/Metrics.js"
 import { outboundReasons, type OutboundReason } from "../../base/outbound/Outbound.js"
-import { withheldKinds, type Withheld } from "./Answer.js"
+import { withheldKinds, type Withheld } from "./UpstreamResponse.js"
 
 /** Requests with secrets that left. */
 export const usesMade = counter("coffer_uses_total", "Requests with secrets that the server made")

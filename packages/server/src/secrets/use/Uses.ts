@@ -7,11 +7,11 @@ import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
-import { Outbound, type OutboundAnswer, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
+import { Outbound, type OutboundResponse, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./Answer.js"
-import type { Granted } from "./Granted.js"
-import { Grants } from "./Grants.js"
+import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./UpstreamResponse.js"
+import type { PermittedSecret } from "./PermittedSecret.js"
+import { UsePermits } from "./UsePermits.js"
 import { targetOf } from "../use-rules/Match.js"
 import { type Outgoing, placed, signaturesIn, signed } from "./Placement.js"
 import { outgoingHeaders } from "./RequestHeaders.js"
@@ -61,7 +61,7 @@ const askedOf = (request: UseRequest) =>
   })
 
 /** Puts all values where their rules say; a signature comes last. */
-const outgoingOf = (asked: Outgoing, granted: ReadonlyArray<Granted>): Effect.Effect<Outgoing, UseRefused> =>
+const outgoingOf = (asked: Outgoing, granted: ReadonlyArray<PermittedSecret>): Effect.Effect<Outgoing, UseRefused> =>
   Effect.gen(function* () {
     let outgoing = asked
     for (const { key, terms, value } of granted) {
@@ -91,7 +91,7 @@ const failedUpstream = (host: string, reason: string) =>
 export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
   effect: Effect.gen(function* () {
     const access = yield* Access
-    const grants = yield* Grants
+    const permits = yield* UsePermits
     const outbound = yield* Outbound
     const audit = yield* AuditLog
     const { broker, brokerUrl } = yield* ServerConfig
@@ -108,14 +108,14 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         })
 
     /** Sends a request, and makes the response of its answer. */
-    const send = (outgoing: Outgoing, granted: ReadonlyArray<Granted>, timeout: number) =>
+    const send = (outgoing: Outgoing, granted: ReadonlyArray<PermittedSecret>, timeout: number) =>
       Effect.gen(function* () {
         const used = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
         const signatures = granted.flatMap(({ terms }) => signaturesIn(outgoing, terms.place))
         const values = [...used, ...signatures]
         const terms = strictest(granted.map(({ terms }) => terms))
         const { body, headers, url } = outgoing
-        const answer: OutboundAnswer = yield* outbound.request({
+        const answer: OutboundResponse = yield* outbound.request({
           url,
           method: outgoing.method,
           headers,
@@ -131,9 +131,9 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       )
 
     /** The second entry: what came of a request that left. */
-    const recordAnswer = (
+    const recordResponse = (
       place: Place<"secret.use">,
-      granted: Array.NonEmptyReadonlyArray<Granted>,
+      granted: Array.NonEmptyReadonlyArray<PermittedSecret>,
       exit: Exit.Exit<Sent, OutboundError | Withheld>
     ) => {
       const outcome = Exit.match(exit, {
@@ -202,15 +202,15 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         const made = yield* access.change(access.env(path, "secret.use"), (place) => {
           const recorded = (reason: RefusalReason) => () => recordRefusal(place, request, reason, target.host)
           return Effect.gen(function* () {
-            const grant = yield* grants.grant(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
+            const decision = yield* permits.permit(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
             // Before the commit: what cannot be sent must not be counted.
-            if (!("refusal" in grant)) {
-              const { granted } = grant
+            if (!("refusal" in decision)) {
+              const { granted } = decision
               return { place, granted, outgoing: yield* outgoingOf(asked, granted) }
             }
-            if (grant.refusal._tag === "ApprovalNeeded") yield* Metric.increment(useRefusals("approval"))
+            if (decision.refusal._tag === "ApprovalNeeded") yield* Metric.increment(useRefusals("approval"))
             else yield* recorded("approval")()
-            return { refusal: grant.refusal }
+            return { refusal: decision.refusal }
           }).pipe(
             inTime(deadline),
             Effect.tapErrorTag("UseRefused", recorded("rule")),
@@ -221,7 +221,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         const { granted, outgoing, place } = made
         yield* Metric.increment(usesMade)
         const { response } = yield* send(outgoing, granted, yield* until(deadline)).pipe(
-          Effect.onExit((exit) => recordAnswer(place, granted, exit)),
+          Effect.onExit((exit) => recordResponse(place, granted, exit)),
           Effect.tapError((failure) =>
             Metric.increment(upstreamFailures(typeof failure === "string" ? failure : failure.reason))
           ),
@@ -242,7 +242,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       })
     )
 
-    return { use, uses: grants.uses } as const
+    return { use, uses: permits.uses } as const
   }),
-  dependencies: [Grants.Default, Outbound.Default]
+  dependencies: [UsePermits.Default, Outbound.Default]
 }) {}

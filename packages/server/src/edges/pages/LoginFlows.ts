@@ -56,7 +56,7 @@ export const sameText = (a: string, b: string): boolean => sameMac(Buffer.from(a
  * Keeps each flow in a sealed cookie, so that the server stores nothing for strangers and every replica can go on with it.
  * `Lax`: the provider's redirect comes from another site and must bring it.
  */
-export class Flows extends Effect.Service<Flows>()("@coffer/server/Flow/Flows", {
+export class LoginFlows extends Effect.Service<LoginFlows>()("@coffer/server/LoginFlows", {
   effect: Effect.gen(function* () {
     const config = yield* ServerConfig
     const { loginFlowKey } = yield* Keyring

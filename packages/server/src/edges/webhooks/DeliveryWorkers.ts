@@ -20,7 +20,7 @@ export interface Worker {
 }
 
 /** The steps of the job: deliveries are made from the logs, and then those are sent whose time has come. */
-export const makeSending = Effect.gen(function* () {
+export const makeDeliveryWorkers = Effect.gen(function* () {
   const repo = yield* DeliveriesRepo
   const fanOut = yield* makeFanOut
   const send = yield* makeSender

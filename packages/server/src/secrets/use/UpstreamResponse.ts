@@ -1,7 +1,7 @@
 import type { UseResponse } from "@coffer/domain/UseRequest"
 import type { UseTerms } from "@coffer/domain/UseRule"
 import { Effect, Either, Predicate, Struct } from "effect"
-import type { OutboundAnswer } from "../../base/outbound/Outbound.js"
+import type { OutboundResponse } from "../../base/outbound/Outbound.js"
 import { decompressed } from "./Decompress.js"
 import { longestSpelling } from "./Spellings.js"
 import { makeScrub } from "./Scrub.js"
@@ -77,7 +77,7 @@ const wholeLength = (bytes: Buffer): number => {
  * Makes the response from an answer: decompressed, without the values, and cut. Fails for an answer that has to be withheld.
  */
 export const responseOf = (
-  answer: OutboundAnswer,
+  answer: OutboundResponse,
   values: ReadonlyArray<string>,
   terms: Pick<UseTerms, "response" | "max_kib">
 ): Effect.Effect<UseResponse, Withheld> =>

@@ -6,7 +6,7 @@ import type { Passed } from "../references/Resolver.js"
 import type { RuleRow } from "../use-rules/Repo.js"
 
 /** A secret that a request may use, with the rule that says so. */
-export interface Granted {
+export interface PermittedSecret {
   readonly key: SecretKey
   readonly secretId: SecretId
   readonly version: number

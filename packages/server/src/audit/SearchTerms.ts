@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
  * A term of the search index (`audit_places`): a project and environment, these with a set of keys, or the name of an actor
  * without an id. Absent parts are ''.
  */
-export interface AuditPlace {
+export interface SearchTerm {
   readonly project: string
   readonly env: string
   /** The key, or the digest of several keys. */
@@ -14,7 +14,7 @@ export interface AuditPlace {
 }
 
 /** A place with its keys. */
-export interface KeyedPlace extends AuditPlace {
+export interface KeyedTerm extends SearchTerm {
   readonly members: ReadonlyArray<string>
 }
 
@@ -34,17 +34,17 @@ const digest = (keys: ReadonlyArray<string>): string => {
 }
 
 /** The places of an entry. They follow from fields that the chain authenticates, so verification can check the index. */
-export const placesOf = (entry: {
+export const termsOf = (entry: {
   readonly actor_id: string | null
   readonly actor_name: string
   readonly metadata: string
-}): ReadonlyArray<KeyedPlace> => {
+}): ReadonlyArray<KeyedTerm> => {
   const metadata = Option.getOrElse(decode(entry.metadata), (): Readonly<Record<string, unknown>> => ({}))
   const [project, env] = [textOf(metadata["project"]), textOf(metadata["env"])]
   const found = [textOf(metadata["key"]), ...keysOf(metadata["keys"])].filter((key) => key !== "")
   // `Array.dedupe` is quadratic, and an entry can hold 2,000 keys.
   const members = [...new Set(found)].sort(inOrder)
-  const places: Array<KeyedPlace> = []
+  const places: Array<KeyedTerm> = []
   if (project !== "" || env !== "") places.push({ project, env, keys: "", actor_name: "", members: [] })
   if (members.length > 0) places.push({ project, env, keys: digest(members), actor_name: "", members })
   if (entry.actor_id === null) {
@@ -54,5 +54,5 @@ export const placesOf = (entry: {
 }
 
 /** Identifies a place within its log. */
-export const placeKey = ({ actor_name, env, keys, project }: AuditPlace): string =>
+export const termKey = ({ actor_name, env, keys, project }: SearchTerm): string =>
   JSON.stringify([project, env, keys, actor_name])

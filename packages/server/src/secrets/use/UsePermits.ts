@@ -12,7 +12,7 @@ import { passedEntries, Referring } from "../references/Referring.js"
 import { sizeOf, Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
-import type { Granted } from "./Granted.js"
+import type { PermittedSecret } from "./PermittedSecret.js"
 import { match, type Target } from "../use-rules/Match.js"
 import { type StoredRule, UseRepo } from "../use-rules/Repo.js"
 import { isLive, termsOf } from "../use-rules/Terms.js"
@@ -34,8 +34,8 @@ export interface WantedUse extends AskedRequest {
   readonly secrets: Array.NonEmptyReadonlyArray<SecretKey>
 }
 
-export type Grant =
-  | { readonly granted: Array.NonEmptyReadonlyArray<Granted> }
+export type UseDecision =
+  | { readonly granted: Array.NonEmptyReadonlyArray<PermittedSecret> }
   /** Refused, after something was committed. */
   | { readonly refusal: ApprovalNeeded | LimitExceeded | UseRefused }
 
@@ -60,7 +60,7 @@ const spent = (key: SecretKey, row: StoredRule, terms: UseTerms, millis: number)
 const hint = "GET .../uses (coffer use list, secret_uses) shows what you may use"
 
 /** Decides which requests may be made with which secrets, and counts them. */
-export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
+export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/UsePermits", {
   effect: Effect.gen(function* () {
     const repo = yield* UseRepo
     const secrets = yield* SecretsRepo
@@ -107,11 +107,19 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
         const wrong = `the value of ${key} cannot be used by rules: it is made of more than ${maxParts} secrets, or of more than ${maxPartBytes / 1024} KiB of them`
         return yield* new UseRefused({ message: wrong })
       }
-      const granted: Granted = { key, secretId: row.id, version: row.version, value, passed, parts, ...matched.right }
+      const granted: PermittedSecret = {
+        key,
+        secretId: row.id,
+        version: row.version,
+        value,
+        passed,
+        parts,
+        ...matched.right
+      }
       return granted
     })
 
-    const count = Effect.fnUntraced(function* ({ key, rule, terms }: Granted, millis: number) {
+    const count = Effect.fnUntraced(function* ({ key, rule, terms }: PermittedSecret, millis: number) {
       const [claimed] = yield* repo.claim({
         id: rule.id,
         updatedAt: rule.updated_at,
@@ -124,7 +132,7 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
       return yield* new UseRefused({ message: `the use rules of ${key} have just changed: try again` })
     })
 
-    const wrongTogether = (granted: ReadonlyArray<Granted>): string | null => {
+    const wrongTogether = (granted: ReadonlyArray<PermittedSecret>): string | null => {
       const last = granted.filter(({ terms: { place } }) => place.in === "aws-sigv4")
       if (last.length > 1) return "a request is signed by one secret at most"
       const sizes = granted.flatMap(({ parts, value }) => [value, ...parts]).map(sizeOf)
@@ -137,7 +145,7 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
      * Grants a request: finds the rule of each secret, and an approval if one is needed, counts the use, and writes the audit
      * entry without which the request must not leave. Call it in the transaction that enters the place.
      */
-    const grant = traced("Grants.grant")(
+    const permit = traced("UsePermits.permit")(
       Effect.fnUntraced(function* (place: Place<"secret.use">, wanted: WantedUse) {
         const millis = yield* Clock.currentTimeMillis
         const { target } = wanted
@@ -147,7 +155,7 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
         if (wrong !== null) return yield* new UseRefused({ message: wrong })
         if (granted.some(({ terms }) => terms.approval === "each")) {
           const refusal = yield* approvals.spend(place, wanted, granted)
-          if (refusal !== null) return { refusal } satisfies Grant
+          if (refusal !== null) return { refusal } satisfies UseDecision
         }
         // In the order of the rules' ids, so that two requests with the same rules do not wait for each other.
         const inOrder = [...granted].sort((one, other) => (one.rule.id < other.rule.id ? -1 : 1))
@@ -166,12 +174,12 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
         )) {
           yield* audit.require(source, [event])
         }
-        return { granted } satisfies Grant
+        return { granted } satisfies UseDecision
       })
     )
 
     /** What the caller may use in an environment, with what is left of the budgets. */
-    const uses = traced("Grants.uses")(
+    const uses = traced("UsePermits.uses")(
       Effect.fnUntraced(function* (place: Place<"secret.uses">) {
         const millis = yield* Clock.currentTimeMillis
         const account = actorName(place.actor)
@@ -187,7 +195,7 @@ export class Grants extends Effect.Service<Grants>()("@coffer/server/Grants", {
       })
     )
 
-    return { grant, uses } as const
+    return { permit, uses } as const
   }),
   dependencies: [UseRepo.Default, SecretsRepo.Default, Versions.Default, Approvals.Default, Referring.Default]
 }) {}
