@@ -12,9 +12,9 @@ export default defineConfig({
     alias: [
       { find: /^@coffer\/domain\/(.*)$/, replacement: `${file("../domain/src/")}$1.ts` },
       // Effect makes test data with it, which no page needs.
-      { find: "fast-check", replacement: file("./src/client/Nothing.ts") },
+      { find: "fast-check", replacement: file("./src/client/EmptyModule.ts") },
       // dotenv loads these for reading files; the console uses its parser alone.
-      { find: /^(fs|os|path|url)$/, replacement: file("./src/client/Nothing.ts") }
+      { find: /^(fs|os|path|url)$/, replacement: file("./src/client/EmptyModule.ts") }
     ]
   },
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },

@@ -1,5 +1,5 @@
 import { Problem } from "../kit/Problem.js"
-import type { Refused } from "./Sending.js"
+import type { Refused } from "./Writes.js"
 
 interface RefusedListProps {
   readonly refused: ReadonlyArray<Refused>

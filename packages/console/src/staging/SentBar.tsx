@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import { Effect } from "effect"
 import { useAct } from "../kit/Act.js"
 import { RefusedList } from "./RefusedList.js"
-import { type ProjectPlace, type Refused, type Sent, takeBack } from "./Sending.js"
+import { type ProjectPlace, type Refused, type Sent, undoWrite } from "./Writes.js"
 
 interface SentBarProps {
   readonly place: ProjectPlace
@@ -17,7 +17,7 @@ export const SentBar = ({ place, reload, sent }: SentBarProps) => {
   const writes = sent.value
   if (writes.length === 0) return null
   const undo = (write: Sent) =>
-    Effect.map(takeBack(place, write), (answer) => {
+    Effect.map(undoWrite(place, write), (answer) => {
       if (answer.type === "refused") refused.value = [...refused.peek(), answer]
       else sent.value = sent.peek().filter(({ env }) => env !== write.env)
     })

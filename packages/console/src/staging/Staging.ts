@@ -7,7 +7,7 @@ export interface Staging {
   readonly staged: Signal<Staged>
   readonly change: (f: (staged: Staged) => Staged) => void
   /** Drops what was sent. Nothing before it can be taken back. */
-  readonly forget: (f: (staged: Staged) => Staged) => void
+  readonly drop: (f: (staged: Staged) => Staged) => void
   /** Takes the last change back. */
   readonly undo: () => void
 }
@@ -23,7 +23,7 @@ const make = (): Staging => {
       before.push(staged.peek())
       staged.value = next
     },
-    forget: (f) => {
+    drop: (f) => {
       before.length = 0
       staged.value = f(staged.peek())
     },

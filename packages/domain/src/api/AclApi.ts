@@ -8,7 +8,7 @@ import { RuleId, ServiceAccountId } from "../Ids.js"
 import { Email, EnvName, ProjectName } from "../Names.js"
 import { Pattern } from "../Pattern.js"
 import { body, field, list, optional } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -44,8 +44,8 @@ export class AclApi extends HttpApiGroup.make("acl")
           })
         )
       )
-      .addSuccess(answer(AclRule, "The new rule"), { status: 201 })
-      .addSuccess(answer(AclRule, "The existing rule, with its new permission"), { status: 200 })
+      .addSuccess(response(AclRule, "The new rule"), { status: 201 })
+      .addSuccess(response(AclRule, "The existing rule, with its new permission"), { status: 200 })
       .addError(Forbidden)
       .addError(LimitExceeded)
       .addError(Reauthenticate)
@@ -60,7 +60,7 @@ export class AclApi extends HttpApiGroup.make("acl")
   .add(
     HttpApiEndpoint.get("list", `${paths.org}/acl`)
       .setPath(OrgPath)
-      .addSuccess(answer(list(AclRule), "The rules"))
+      .addSuccess(response(list(AclRule), "The rules"))
       .addError(Forbidden)
       .annotate(Requires, "acl.list")
       .annotate(OpenApi.Summary, "List access rules")
@@ -72,7 +72,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .setUrlParams(
         Schema.Struct({ ...subject, project: ProjectName, env: EnvName }).pipe(Schema.filter(namesItsSubject))
       )
-      .addSuccess(answer(AclExplanation, "The permissions and the reasons for them", { allowed: ["read"] }))
+      .addSuccess(response(AclExplanation, "The permissions and the reasons for them", { allowed: ["read"] }))
       .addError(Forbidden)
       .annotate(Requires, "acl.explain")
       .annotate(OpenApi.Summary, "Show what a subject may do in an environment, and why")
@@ -84,7 +84,7 @@ export class AclApi extends HttpApiGroup.make("acl")
   .add(
     HttpApiEndpoint.del("revoke", `${paths.org}/acl/:rule_id`)
       .setPath(Schema.Struct({ ...orgPath, rule_id: RuleId }))
-      .addSuccess(answer(HttpApiSchema.NoContent, "The rule is revoked"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The rule is revoked"))
       .addError(Forbidden)
       .annotate(Requires, "acl.revoke")
       .annotate(RecentLogin, "never")

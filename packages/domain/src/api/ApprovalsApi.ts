@@ -5,7 +5,7 @@ import { Approval } from "../Approval.js"
 import { Conflict, Forbidden, Reauthenticate } from "../Errors.js"
 import { ApprovalId } from "../Ids.js"
 import { list } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { OrgPath, orgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -16,7 +16,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
   .add(
     HttpApiEndpoint.get("list", approvals)
       .setPath(OrgPath)
-      .addSuccess(answer(list(Approval), "The requests, newest first"))
+      .addSuccess(response(list(Approval), "The requests, newest first"))
       .addError(Forbidden)
       .annotate(Requires, "approval.list")
       .annotate(OpenApi.Summary, "List requests with secrets that wait for a person")
@@ -25,7 +25,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
   .add(
     HttpApiEndpoint.post("approve", `${approvals}/:approval_id/approve`)
       .setPath(ApprovalPath)
-      .addSuccess(answer(Approval, "The approved request", { state: "approved" }))
+      .addSuccess(response(Approval, "The approved request", { state: "approved" }))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(Reauthenticate)
@@ -40,7 +40,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
   .add(
     HttpApiEndpoint.post("refuse", `${approvals}/:approval_id/refuse`)
       .setPath(ApprovalPath)
-      .addSuccess(answer(Approval, "The refused request", { state: "refused" }))
+      .addSuccess(response(Approval, "The refused request", { state: "refused" }))
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "approval.list")

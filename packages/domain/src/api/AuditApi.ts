@@ -22,7 +22,7 @@ import {
 import { Forbidden } from "../Errors.js"
 import { withMessage } from "../Message.js"
 import { LimitParameter, optional } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Requires } from "./Requirement.js"
 
@@ -59,7 +59,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
     HttpApiEndpoint.get("list", logs)
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct({ ...filters, after: optional(LogCursor) }))
-      .addSuccess(answer(AuditPage, "A page of entries"))
+      .addSuccess(response(AuditPage, "A page of entries"))
       .addError(Forbidden)
       .annotate(Requires, "audit.read")
       .annotate(OpenApi.Summary, "Read an organization's audit log, newest first")
@@ -72,7 +72,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
     HttpApiEndpoint.get("verify", `${logs}/verify`)
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct(verification).pipe(Schema.filter(namesAHead)))
-      .addSuccess(answer(AuditVerification, "The result of the verification"))
+      .addSuccess(response(AuditVerification, "The result of the verification"))
       .addError(Forbidden)
       .annotate(Requires, "audit.verify")
       .annotate(OpenApi.Summary, "Check that no entry of an organization's log was changed, removed or inserted")
@@ -91,7 +91,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
           spans: optional(SpansParameter)
         })
       )
-      .addSuccess(answer(AuditActivity, "The activity"))
+      .addSuccess(response(AuditActivity, "The activity"))
       .addError(Forbidden)
       .annotate(Requires, "audit.read")
       .annotate(OpenApi.Summary, "Count an organization's entries over time, by action and by actor")
@@ -107,7 +107,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
           Schema.filter(continuesItsList)
         )
       )
-      .addSuccess(answer(AuditPage, "A page of entries"))
+      .addSuccess(response(AuditPage, "A page of entries"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Read all audit logs, including those of removed organizations")
@@ -119,7 +119,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("verifyAll", "/api/audit-logs/verify")
       .setUrlParams(Schema.Struct({ ...verification, org_id: optional(AuditOrgId) }).pipe(Schema.filter(namesAHead)))
-      .addSuccess(answer(AuditVerification, "The result of the verification"))
+      .addSuccess(response(AuditVerification, "The result of the verification"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "Check the log of entries without an organization, or that of one organization")

@@ -21,7 +21,7 @@ import { body, field, list, optional, Timestamp } from "../Schemas.js"
 import { Session } from "../Session.js"
 import { LoginMethods } from "../LoginMethods.js"
 import { Identity } from "../User.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
 
 const smallBody = 8 * 1024
@@ -52,7 +52,7 @@ const tokenRequest = body({
 export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.get("methods", "/api/auth/methods")
-      .addSuccess(answer(LoginMethods, "The ways to log in"))
+      .addSuccess(response(LoginMethods, "The ways to log in"))
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "Show the ways to log in")
       .annotate(OpenApi.Description, "For clients and pages that offer a login.")
@@ -61,7 +61,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.post("login", "/api/auth/login")
       .setPayload(body({ email }))
       .addSuccess(
-        answer(
+        response(
           Schema.Struct({
             message: field(Schema.String, "a message for people; it never contains a value", sentMessage)
           }),
@@ -92,8 +92,8 @@ export class AuthApi extends HttpApiGroup.make("auth")
           )
         })
       )
-      .addSuccess(answer(SessionToken, "The session's token, for `Authorization: Bearer`"))
-      .addSuccess(answer(HttpApiSchema.NoContent, "The session's cookie is set"))
+      .addSuccess(response(SessionToken, "The session's token, for `Authorization: Bearer`"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The session's cookie is set"))
       .addError(Forbidden)
       .addError(InvalidCode)
       .addError(LockedOut)
@@ -111,7 +111,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .setPayload(
         body({ machine: optional(MachineName, "the name of the program's machine, which the person is shown") })
       )
-      .addSuccess(answer(DeviceLogin, "The codes of the new login"))
+      .addSuccess(response(DeviceLogin, "The codes of the new login"))
       .addError(Forbidden)
       .addError(RateLimited)
       .annotate(Requires, "nothing")
@@ -126,7 +126,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.post("token", "/api/auth/token")
       .setPayload(tokenRequest)
-      .addSuccess(answer(SessionToken, "The session's token, for `Authorization: Bearer`"))
+      .addSuccess(response(SessionToken, "The session's token, for `Authorization: Bearer`"))
       .addError(InvalidCode)
       .addError(AuthorizationPending)
       .addError(SlowDown)
@@ -152,7 +152,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
         })
       )
       .addSuccess(
-        answer(
+        response(
           Schema.Struct({
             token: field(
               Schema.Redacted(Schema.String.annotations({ examples: ["svc_ft_…"] })),
@@ -178,8 +178,8 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.del("logout", "/api/auth/logout")
       .middleware(Authentication)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
-      .addSuccess(answer(ProviderLogout, "The browser's session has ended, and the provider has a logout of its own"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The session has ended"))
+      .addSuccess(response(ProviderLogout, "The browser's session has ended, and the provider has a logout of its own"))
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End the current session")
@@ -191,7 +191,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.get("me", "/api/auth/me")
       .middleware(Authentication)
-      .addSuccess(answer(Identity, "The caller"))
+      .addSuccess(response(Identity, "The caller"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "Show the owner of the credential")
       .annotate(
@@ -202,7 +202,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.get("sessions", "/api/auth/sessions")
       .middleware(Authentication)
-      .addSuccess(answer(list(Session), "The sessions"))
+      .addSuccess(response(list(Session), "The sessions"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "List the caller's own sessions")
       .annotate(OpenApi.Description, "Lists the active sessions of all devices.")
@@ -210,7 +210,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.del("endSessions", "/api/auth/sessions")
       .middleware(Authentication)
-      .addSuccess(answer(HttpApiSchema.NoContent, "All sessions have ended"))
+      .addSuccess(response(HttpApiSchema.NoContent, "All sessions have ended"))
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End all of the caller's sessions")
@@ -220,7 +220,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.del("endSession", "/api/auth/sessions/:session_id")
       .setPath(Schema.Struct({ session_id: SessionId }))
       .middleware(Authentication)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The session has ended"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The session has ended"))
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End one of the caller's sessions")

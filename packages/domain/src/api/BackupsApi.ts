@@ -5,13 +5,13 @@ import { Backup, BackupList, Drill, Restore } from "../Backup.js"
 import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden, Reauthenticate } from "../Errors.js"
 import { BackupId } from "../Ids.js"
 import { body, optional } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.post("create", "/api/backups")
-      .addSuccess(answer(Backup, "The new backup", { trigger: "manual" }), { status: 201 })
+      .addSuccess(response(Backup, "The new backup", { trigger: "manual" }), { status: 201 })
       .addError(Forbidden)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
@@ -26,7 +26,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   )
   .add(
     HttpApiEndpoint.get("list", "/api/backups")
-      .addSuccess(answer(BackupList, "The backups, and this server's instance"))
+      .addSuccess(response(BackupList, "The backups, and this server's instance"))
       .addError(Forbidden)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
@@ -40,7 +40,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.post("restore", "/api/backups/:backup_id/restore")
       .setPath(Schema.Struct({ backup_id: BackupId }))
-      .addSuccess(answer(Restore, "The restored file"))
+      .addSuccess(response(Restore, "The restored file"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(DecryptionFailed)
@@ -58,7 +58,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.post("drill", "/api/backups/drill")
       .setPayload(body({ backup_id: optional(BackupId, "the backup; default: the newest one of this server") }))
-      .addSuccess(answer(Drill, "The result of the drill"))
+      .addSuccess(response(Drill, "The result of the drill"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(BackupsDisabled)

@@ -5,7 +5,7 @@ import { DeclaredKey, KeyCheck, newDeclaration } from "../DeclaredKey.js"
 import { DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import { SecretKey } from "../Names.js"
 import { body, list } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { EnvPath, paths, ProjectPath, projectPath } from "./Paths.js"
 import { Admission, LargeAnswer, RecentLogin, Requires } from "./Requirement.js"
 
@@ -16,7 +16,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
   .add(
     HttpApiEndpoint.get("list", declared)
       .setPath(ProjectPath)
-      .addSuccess(answer(list(DeclaredKey), "The declared keys"))
+      .addSuccess(response(list(DeclaredKey), "The declared keys"))
       .addError(Forbidden)
       .annotate(Requires, "declared.list")
       .annotate(LargeAnswer, 4 * 1024 * 1024)
@@ -29,7 +29,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
   .add(
     HttpApiEndpoint.get("get", `${declared}/:key`)
       .setPath(KeyPath)
-      .addSuccess(answer(DeclaredKey, "The declared key"))
+      .addSuccess(response(DeclaredKey, "The declared key"))
       .addError(Forbidden)
       .annotate(Requires, "declared.list")
       .annotate(OpenApi.Summary, "Show what a project declares of a key")
@@ -39,7 +39,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
     HttpApiEndpoint.put("set", `${declared}/:key`)
       .setPath(KeyPath)
       .setPayload(body(newDeclaration))
-      .addSuccess(answer(DeclaredKey, "The declared key as it is now"))
+      .addSuccess(response(DeclaredKey, "The declared key as it is now"))
       .addError(Forbidden)
       .addError(LimitExceeded)
       .annotate(Requires, "declared.set")
@@ -53,7 +53,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
   .add(
     HttpApiEndpoint.del("delete", `${declared}/:key`)
       .setPath(KeyPath)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The key is no longer declared"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The key is no longer declared"))
       .addError(Forbidden)
       .annotate(Requires, "declared.delete")
       .annotate(RecentLogin, "never")
@@ -63,7 +63,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
   .add(
     HttpApiEndpoint.get("check", `${paths.env}/check`)
       .setPath(EnvPath)
-      .addSuccess(answer(KeyCheck, "The keys that are missing, undeclared or break their pattern"))
+      .addSuccess(response(KeyCheck, "The keys that are missing, undeclared or break their pattern"))
       .addError(Forbidden)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)

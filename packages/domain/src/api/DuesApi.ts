@@ -5,7 +5,7 @@ import { changedDue, DueCursor, DuePage, DueWithin } from "../Due.js"
 import { DecryptionFailed, Forbidden } from "../Errors.js"
 import { body, LimitParameter, optional } from "../Schemas.js"
 import { SecretListed } from "../Secret.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { OrgPath, paths, SecretPath } from "./Paths.js"
 import { Admission, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
@@ -15,7 +15,7 @@ export class DuesApi extends HttpApiGroup.make("dues")
       .setPath(SecretPath)
       .setPayload(body(changedDue))
       .addSuccess(
-        answer(SecretListed, "The secret, without its value", {
+        response(SecretListed, "The secret, without its value", {
           rotate_every_days: 90,
           owner: "ops@example.com",
           due_at: "2026-05-02T08:30:00.000Z"
@@ -42,7 +42,7 @@ export class DuesApi extends HttpApiGroup.make("dues")
           after: optional(DueCursor)
         })
       )
-      .addSuccess(answer(DuePage, "A page of due secrets, the earliest first"))
+      .addSuccess(response(DuePage, "A page of due secrets, the earliest first"))
       .addError(Forbidden)
       .annotate(Requires, "due.list")
       .annotate(OpenApi.Summary, "List the secrets of an organization that are due, without returning values")

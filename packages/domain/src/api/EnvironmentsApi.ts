@@ -19,7 +19,7 @@ import { EnvName, SecretKey } from "../Names.js"
 import { BeforeParameter, body, Count, field, flagParameter, LimitParameter, list, optional } from "../Schemas.js"
 import { Bundle, bundleFormats, BundleObject, BundleWritten, Diff, RawParameter, Revision } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
-import { answer, SendsETag } from "./Answer.js"
+import { response, SendsETag } from "./Response.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, LargeAnswer, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
@@ -107,7 +107,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.post("create", paths.envs)
       .setPath(ProjectPath)
       .setPayload(body({ name: EnvName }))
-      .addSuccess(answer(Environment, "The new environment"), { status: 201 })
+      .addSuccess(response(Environment, "The new environment"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -119,7 +119,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.get("list", paths.envs)
       .setPath(ProjectPath)
-      .addSuccess(answer(list(Environment), "The environments"))
+      .addSuccess(response(list(Environment), "The environments"))
       .addError(Forbidden)
       .annotate(Requires, "env.list")
       .annotate(OpenApi.Summary, "List environments")
@@ -129,7 +129,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.del("delete", paths.env)
       .setPath(EnvPath)
       .setUrlParams(Schema.Struct({ force: optional(ForceEnvParameter) }))
-      .addSuccess(answer(HttpApiSchema.NoContent, "The environment is removed"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The environment is removed"))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(Reauthenticate)
@@ -146,8 +146,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPath(ProjectPath)
       .setUrlParams(Schema.Struct({ envs: optional(EnvsParameter) }))
       .setHeaders(Schema.Struct({ "if-none-match": optional(IfNoneMatch) }))
-      .addSuccess(answer(Matrix, "The matrix, keys in byte order"))
-      .addSuccess(answer(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
+      .addSuccess(response(Matrix, "The matrix, keys in byte order"))
+      .addSuccess(response(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
       .addError(Forbidden)
       .addError(RateLimited)
       .annotate(Requires, "env.list")
@@ -166,9 +166,9 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         Schema.Struct({ keys: optional(KeysParameter), format: optional(BundleFormat), raw: optional(RawParameter) })
       )
       .setHeaders(Schema.Struct({ "if-none-match": optional(IfNoneMatch) }))
-      .addSuccess(answer(Bundle, "The secrets with their values, keys in byte order"))
-      .addSuccess(answer(BundleObject, "With `format=object`: the values by their keys"))
-      .addSuccess(answer(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
+      .addSuccess(response(Bundle, "The secrets with their values, keys in byte order"))
+      .addSuccess(response(BundleObject, "With `format=object`: the values by their keys"))
+      .addSuccess(response(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
       .addError(Forbidden)
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
@@ -200,7 +200,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
           dry_run: dryRun(false)
         })
       )
-      .addSuccess(answer(BundleWritten, written))
+      .addSuccess(response(BundleWritten, written))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(ReferenceRefused)
@@ -234,7 +234,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addSuccess(
-        answer(BundleWritten, written, {
+        response(BundleWritten, written, {
           data: [
             { key: "API_KEY", version: 1, change: "created" },
             { key: "DATABASE_URL", version: 4, change: "updated" }
@@ -262,7 +262,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.get("diff", `${paths.env}/diff`)
       .setPath(EnvPath)
       .setUrlParams(Schema.Struct({ with: OtherEnv, resolved: optional(ResolvedParameter) }))
-      .addSuccess(answer(Diff, "The keys of both environments"))
+      .addSuccess(response(Diff, "The keys of both environments"))
       .addError(Forbidden)
       .addError(RateLimited)
       .addError(ReferenceRefused)
@@ -283,7 +283,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
           before: optional(BeforeParameter)
         })
       )
-      .addSuccess(answer(list(Revision), "The revisions"))
+      .addSuccess(response(list(Revision), "The revisions"))
       .addError(Forbidden)
       .annotate(Requires, "secret.list")
       .annotate(OpenApi.Summary, "List the changes of an environment, newest first, without values")
@@ -304,7 +304,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addSuccess(
-        answer(BundleWritten, written, {
+        response(BundleWritten, written, {
           data: [
             { key: "API_KEY", version: 2, change: "deleted" },
             { key: "DATABASE_URL", version: 4, change: "updated" },

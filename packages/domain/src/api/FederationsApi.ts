@@ -6,7 +6,7 @@ import { Conditions, Expiry, Federation, Issuer, MaxAge, PublicKeys, Ttl } from 
 import { FederationId, ServiceAccountId } from "../Ids.js"
 import { FederationName } from "../Names.js"
 import { body, field, list, optional } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { orgPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
 
@@ -34,7 +34,7 @@ export class FederationsApi extends HttpApiGroup.make("federations")
           expires_at: optional(Expiry)
         })
       )
-      .addSuccess(answer(Federation, "The new federation"), { status: 201 })
+      .addSuccess(response(Federation, "The new federation"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -51,7 +51,7 @@ export class FederationsApi extends HttpApiGroup.make("federations")
   .add(
     HttpApiEndpoint.get("list", federations)
       .setPath(Schema.Struct(accountPath))
-      .addSuccess(answer(list(Federation), "The federations"))
+      .addSuccess(response(list(Federation), "The federations"))
       .addError(Forbidden)
       .annotate(Requires, "federation.list")
       .annotate(OpenApi.Summary, "List the federations of a service account")
@@ -60,7 +60,7 @@ export class FederationsApi extends HttpApiGroup.make("federations")
   .add(
     HttpApiEndpoint.del("revoke", `${federations}/:federation_id`)
       .setPath(Schema.Struct({ ...accountPath, federation_id: FederationId }))
-      .addSuccess(answer(HttpApiSchema.NoContent, "The federation is revoked"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The federation is revoked"))
       .addError(Forbidden)
       .annotate(Requires, "federation.revoke")
       .annotate(RecentLogin, "never")

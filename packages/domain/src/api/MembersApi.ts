@@ -7,7 +7,7 @@ import { UserId } from "../Ids.js"
 import { Member, Role } from "../Member.js"
 import { Email } from "../Names.js"
 import { body, field, list, optional } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -25,7 +25,7 @@ export class MembersApi extends HttpApiGroup.make("members")
           role: optional(Role, role, "developer")
         })
       )
-      .addSuccess(answer(Member, "The new member"), { status: 201 })
+      .addSuccess(response(Member, "The new member"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -41,7 +41,7 @@ export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("list", `${paths.org}/members`)
       .setPath(OrgPath)
-      .addSuccess(answer(list(Member), "The members"))
+      .addSuccess(response(list(Member), "The members"))
       .addError(Forbidden)
       .annotate(Requires, "member.list")
       .annotate(OpenApi.Summary, "List members and their roles")
@@ -51,7 +51,7 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.patch("setRole", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
       .setPayload(body({ role: field(Role, role, "admin") }))
-      .addSuccess(answer(Member, "The member in the new role", { role: "admin" }))
+      .addSuccess(response(Member, "The member in the new role", { role: "admin" }))
       .addError(Forbidden)
       .addError(LastOwner)
       .addError(Reauthenticate)
@@ -63,7 +63,7 @@ export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.del("remove", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The member is removed"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The member is removed"))
       .addError(Forbidden)
       .addError(LastOwner)
       .addError(Reauthenticate)

@@ -4,7 +4,7 @@ import { Conflict, Forbidden, Reauthenticate } from "../Errors.js"
 import { OrgName } from "../Names.js"
 import { Organization } from "../Organization.js"
 import { body, list } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -12,7 +12,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
     HttpApiEndpoint.post("create", paths.orgs)
       .setPayload(body({ name: OrgName }))
-      .addSuccess(answer(Organization, "The new organization"), { status: 201 })
+      .addSuccess(response(Organization, "The new organization"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "org.create")
@@ -22,7 +22,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.get("list", paths.orgs)
-      .addSuccess(answer(list(Organization), "The organizations"))
+      .addSuccess(response(list(Organization), "The organizations"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "List the caller's organizations")
       .annotate(OpenApi.Description, "A superadmin sees all organizations, a service account its own.")
@@ -30,7 +30,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
     HttpApiEndpoint.get("get", paths.org)
       .setPath(OrgPath)
-      .addSuccess(answer(Organization, "The organization"))
+      .addSuccess(response(Organization, "The organization"))
       .addError(Forbidden)
       .annotate(Requires, "org.read")
       .annotate(OpenApi.Summary, "Show an organization")
@@ -40,7 +40,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     HttpApiEndpoint.patch("rename", paths.org)
       .setPath(OrgPath)
       .setPayload(body({ name: OrgName.annotations({ examples: [OrgName.make("acme-inc")] }) }))
-      .addSuccess(answer(Organization, "The organization under its new name", { name: "acme-inc" }))
+      .addSuccess(response(Organization, "The organization under its new name", { name: "acme-inc" }))
       .addError(Forbidden)
       .addError(Conflict)
       .annotate(Requires, "org.update")
@@ -54,7 +54,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
     HttpApiEndpoint.del("delete", paths.org)
       .setPath(OrgPath)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The organization is removed"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The organization is removed"))
       .addError(Forbidden)
       .addError(Reauthenticate)
       .annotate(Requires, "org.delete")

@@ -5,7 +5,7 @@ import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js
 import { ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
 import { body, list, optional } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { OrgPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -14,7 +14,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.post("create", paths.projects)
       .setPath(OrgPath)
       .setPayload(body({ name: ProjectName }))
-      .addSuccess(answer(Project, "The new project"), { status: 201 })
+      .addSuccess(response(Project, "The new project"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -26,7 +26,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("list", paths.projects)
       .setPath(OrgPath)
-      .addSuccess(answer(list(Project), "The projects"))
+      .addSuccess(response(list(Project), "The projects"))
       .addError(Forbidden)
       .annotate(Requires, "project.list")
       .annotate(OpenApi.Summary, "List projects")
@@ -35,7 +35,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("get", paths.project)
       .setPath(ProjectPath)
-      .addSuccess(answer(Project, "The project"))
+      .addSuccess(response(Project, "The project"))
       .addError(Forbidden)
       .annotate(Requires, "project.read")
       .annotate(OpenApi.Summary, "Show a project")
@@ -50,7 +50,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
           strict: optional(Schema.Boolean, "true: refuse values that break their declared pattern", true)
         })
       )
-      .addSuccess(answer(Project, "The project as it is now", { name: "shop", strict: true }))
+      .addSuccess(response(Project, "The project as it is now", { name: "shop", strict: true }))
       .addError(Forbidden)
       .addError(Conflict)
       .addError(Reauthenticate)
@@ -65,7 +65,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.del("delete", paths.project)
       .setPath(ProjectPath)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The project is removed"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The project is removed"))
       .addError(Forbidden)
       .addError(Reauthenticate)
       .annotate(Requires, "project.delete")

@@ -3,20 +3,20 @@ import { Authentication } from "../Actor.js"
 import { Forbidden } from "../Errors.js"
 import { list } from "../Schemas.js"
 import { ServerFacts, ServerSetting } from "../ServerFacts.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { Admission, Requires } from "./Requirement.js"
 
 export class ServerApi extends HttpApiGroup.make("server")
   .add(
     HttpApiEndpoint.get("show", "/api/server")
-      .addSuccess(answer(ServerFacts, "What the server offers"))
+      .addSuccess(response(ServerFacts, "What the server offers"))
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "Show what this server offers")
       .annotate(OpenApi.Description, "For clients that offer only what the server's settings switch on.")
   )
   .add(
     HttpApiEndpoint.get("settings", "/api/server/settings")
-      .addSuccess(answer(list(ServerSetting), "The settings"))
+      .addSuccess(response(list(ServerSetting), "The settings"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "List the server's settings and where they come from")

@@ -6,7 +6,7 @@ import { ServiceAccountId } from "../Ids.js"
 import { NewServiceAccountName, ProjectName } from "../Names.js"
 import { body, list, optional } from "../Schemas.js"
 import { Days, Grace, NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -29,7 +29,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
           expires_in_days: optional(Days)
         })
       )
-      .addSuccess(answer(NewServiceAccount, "The new account, with its key if it has one"), { status: 201 })
+      .addSuccess(response(NewServiceAccount, "The new account, with its key if it has one"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
       .addError(LimitExceeded)
@@ -45,7 +45,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
   .add(
     HttpApiEndpoint.get("list", accounts)
       .setPath(OrgPath)
-      .addSuccess(answer(list(ServiceAccount), "The accounts"))
+      .addSuccess(response(list(ServiceAccount), "The accounts"))
       .addError(Forbidden)
       .annotate(Requires, "service_account.list")
       .annotate(OpenApi.Summary, "List service accounts")
@@ -55,7 +55,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
     HttpApiEndpoint.post("rotate", `${accounts}/:sa_id/rotate`)
       .setPath(AccountPath)
       .setPayload(body({ grace_seconds: optional(Grace) }))
-      .addSuccess(answer(ServiceAccountWithKey, "The account, with its new key"))
+      .addSuccess(response(ServiceAccountWithKey, "The account, with its new key"))
       .addError(Forbidden)
       .addError(Reauthenticate)
       .annotate(Requires, "service_account.rotate")
@@ -66,7 +66,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
   .add(
     HttpApiEndpoint.del("revoke", `${accounts}/:sa_id`)
       .setPath(AccountPath)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The account is revoked"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The account is revoked"))
       .addError(Forbidden)
       .addError(Reauthenticate)
       .annotate(Requires, "service_account.revoke")

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { NotReady } from "../Errors.js"
 import { field } from "../Schemas.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { Admission, Requires } from "./Requirement.js"
 
 const Health = Schema.Struct({ status: field(Schema.Literal("ok"), "always ok") }).annotations({
@@ -13,14 +13,14 @@ const Health = Schema.Struct({ status: field(Schema.Literal("ok"), "always ok") 
 export class SystemApi extends HttpApiGroup.make("system")
   .add(
     HttpApiEndpoint.get("health", "/health")
-      .addSuccess(answer(Health, "The server is up"))
+      .addSuccess(response(Health, "The server is up"))
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "Check that the server is up")
       .annotate(OpenApi.Description, "Does not use the database.")
   )
   .add(
     HttpApiEndpoint.get("ready", "/health/ready")
-      .addSuccess(answer(Health, "The server and its database are up"))
+      .addSuccess(response(Health, "The server and its database are up"))
       .addError(NotReady)
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "Check that the database responds and the audit log can be written")
@@ -28,28 +28,28 @@ export class SystemApi extends HttpApiGroup.make("system")
   )
   .add(
     HttpApiEndpoint.get("openApi", "/openapi.json")
-      .addSuccess(answer(Schema.Unknown.annotations({ jsonSchema: { type: "object" } }), "The document"))
+      .addSuccess(response(Schema.Unknown.annotations({ jsonSchema: { type: "object" } }), "The document"))
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "Get this API definition as OpenAPI")
       .annotate(OpenApi.Description, "Returns this OpenAPI 3.1 document.")
   )
   .add(
     HttpApiEndpoint.get("docs", "/docs")
-      .addSuccess(answer(HttpApiSchema.Text({ contentType: "text/html; charset=utf-8" }), "The page"))
+      .addSuccess(response(HttpApiSchema.Text({ contentType: "text/html; charset=utf-8" }), "The page"))
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "Get this API definition as a page")
       .annotate(OpenApi.Description, "Self-contained: the page loads no external resources.")
   )
   .add(
     HttpApiEndpoint.get("llms", "/llms.txt")
-      .addSuccess(answer(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }), "The index"))
+      .addSuccess(response(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }), "The index"))
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "A curated index of the documentation, for language models")
       .annotate(OpenApi.Description, "In the format of https://llmstxt.org.")
   )
   .add(
     HttpApiEndpoint.get("llmsFull", "/llms-full.txt")
-      .addSuccess(answer(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }), "The text"))
+      .addSuccess(response(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }), "The text"))
       .annotate(Requires, "nothing")
       .annotate(OpenApi.Summary, "The whole documentation as plain text")
       .annotate(OpenApi.Description, "Returns all pages of the documentation, and this API definition as tables.")

@@ -13,7 +13,7 @@ import {
 import { list } from "../Schemas.js"
 import { UseRequest, UseResponse } from "../UseRequest.js"
 import { Use } from "../UseRule.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { EnvPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -21,7 +21,7 @@ export class UseApi extends HttpApiGroup.make("use")
   .add(
     HttpApiEndpoint.get("uses", `${paths.env}/uses`)
       .setPath(EnvPath)
-      .addSuccess(answer(list(Use), "What the caller may use"))
+      .addSuccess(response(list(Use), "What the caller may use"))
       .addError(Forbidden)
       .annotate(Requires, "secret.uses")
       .annotate(OpenApi.Summary, "List what the caller may use, without values")
@@ -31,7 +31,7 @@ export class UseApi extends HttpApiGroup.make("use")
     HttpApiEndpoint.post("use", `${paths.env}/use`)
       .setPath(EnvPath)
       .setPayload(UseRequest)
-      .addSuccess(answer(UseResponse, "The answer of the other side, without the values"))
+      .addSuccess(response(UseResponse, "The answer of the other side, without the values"))
       .addError(Forbidden)
       .addError(UseRefused)
       .addError(UseBudget)

@@ -5,7 +5,7 @@ import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { UseRuleId } from "../Ids.js"
 import { body, list } from "../Schemas.js"
 import { changedUseRule, newUseRule, UseRule } from "../UseRule.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { paths, SecretPath, secretPath } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
@@ -16,7 +16,7 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
   .add(
     HttpApiEndpoint.get("list", rules)
       .setPath(SecretPath)
-      .addSuccess(answer(list(UseRule), "The rules"))
+      .addSuccess(response(list(UseRule), "The rules"))
       .addError(Forbidden)
       .annotate(Requires, "use_rule.list")
       .annotate(OpenApi.Summary, "List the use rules of a secret")
@@ -26,7 +26,7 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
     HttpApiEndpoint.post("create", rules)
       .setPath(SecretPath)
       .setPayload(body(newUseRule))
-      .addSuccess(answer(UseRule, "The new rule"), { status: 201 })
+      .addSuccess(response(UseRule, "The new rule"), { status: 201 })
       .addError(Forbidden)
       .addError(LimitExceeded)
       .addError(Reauthenticate)
@@ -42,7 +42,7 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
     HttpApiEndpoint.patch("update", `${rules}/:use_rule_id`)
       .setPath(RulePath)
       .setPayload(body(changedUseRule))
-      .addSuccess(answer(UseRule, "The rule as it is now"))
+      .addSuccess(response(UseRule, "The rule as it is now"))
       .addError(Forbidden)
       .addError(Reauthenticate)
       .annotate(Requires, "use_rule.update")
@@ -53,7 +53,7 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
   .add(
     HttpApiEndpoint.del("delete", `${rules}/:use_rule_id`)
       .setPath(RulePath)
-      .addSuccess(answer(HttpApiSchema.NoContent, "The rule is removed"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The rule is removed"))
       .addError(Forbidden)
       .annotate(Requires, "use_rule.delete")
       .annotate(RecentLogin, "never")

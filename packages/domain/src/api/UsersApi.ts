@@ -7,7 +7,7 @@ import { UserId } from "../Ids.js"
 import { field, LimitParameter, optional } from "../Schemas.js"
 import { UserCursor } from "../UserCursor.js"
 import { DisabledParameter, DisabledUser, EmailPrefix, UserPage, UserRecord } from "../UserRecord.js"
-import { answer } from "./Answer.js"
+import { response } from "./Response.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 const UserPath = Schema.Struct({ user_id: field(UserId, "the user's id", graceId) })
@@ -23,7 +23,7 @@ export class UsersApi extends HttpApiGroup.make("users")
           after: optional(UserCursor)
         })
       )
-      .addSuccess(answer(UserPage, "A page of users"))
+      .addSuccess(response(UserPage, "A page of users"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "List all users, by e-mail")
@@ -36,7 +36,7 @@ export class UsersApi extends HttpApiGroup.make("users")
     HttpApiEndpoint.post("disable", "/api/users/:user_id/disable")
       .setPath(UserPath)
       .addSuccess(
-        answer(DisabledUser, "The user, and the live service accounts that the user created", {
+        response(DisabledUser, "The user, and the live service accounts that the user created", {
           disabled_at: "2026-01-31T12:00:00.000Z",
           sessions: 0
         })
@@ -55,7 +55,7 @@ export class UsersApi extends HttpApiGroup.make("users")
   .add(
     HttpApiEndpoint.post("enable", "/api/users/:user_id/enable")
       .setPath(UserPath)
-      .addSuccess(answer(UserRecord, "The user"))
+      .addSuccess(response(UserRecord, "The user"))
       .addError(Forbidden)
       .addError(Reauthenticate)
       .annotate(Requires, "superadmin")
@@ -66,7 +66,7 @@ export class UsersApi extends HttpApiGroup.make("users")
   .add(
     HttpApiEndpoint.post("endSessions", "/api/users/:user_id/end-sessions")
       .setPath(UserPath)
-      .addSuccess(answer(UserRecord, "The user", { sessions: 0 }))
+      .addSuccess(response(UserRecord, "The user", { sessions: 0 }))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
       .annotate(RecentLogin, "never")

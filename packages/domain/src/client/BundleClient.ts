@@ -33,7 +33,7 @@ export interface FetchedBundle {
   readonly secrets: ReadonlyArray<BundleSecret>
 }
 
-export type BundleAnswer = { readonly type: "unchanged" } | { readonly type: "bundle"; readonly bundle: FetchedBundle }
+export type PollResult = { readonly type: "unchanged" } | { readonly type: "bundle"; readonly bundle: FetchedBundle }
 
 /**
  * Every error of the service is an `UnknownApiError` here: known codes are only in the contract. `ServerUnreachable`
@@ -71,7 +71,7 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
   const url = new URL(`${base}/api/orgs/${path.org_name}/projects/${path.project_name}/envs/${path.env_name}/bundle`)
   if (keys.length > 0) url.searchParams.set("keys", keys.join(","))
   const send = yield* makeSend(server)
-  const answer = yield* send({
+  const response = yield* send({
     url,
     method: "GET",
     headers: {
@@ -82,10 +82,10 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
     Effect.mapError((failed) => serverUnreachable(base, failed)),
     Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noAnswerWithin(base, seconds) })
   )
-  const { headers, status } = answer
+  const { headers, status } = response
   if (status === 401 && credential.type === "federated") credential.expire()
-  const body = answer.body.toString("utf8")
-  if (status === 304 && etag !== undefined) return { type: "unchanged" } satisfies BundleAnswer
+  const body = response.body.toString("utf8")
+  if (status === 304 && etag !== undefined) return { type: "unchanged" } satisfies PollResult
   if (status !== 200) return yield* classifyResponse({ url: base, status, location: headers.location, body })
   const found = Option.getOrUndefined(parseJson(body))
   const failed = decodeErrors(found)
@@ -95,7 +95,7 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
   return yield* Option.match(decodeSecrets(found), {
     onNone: () => Effect.fail(new UnexpectedResponse({ url: base, status })),
     onSome: (secrets) => {
-      const read: BundleAnswer = { type: "bundle", bundle: { etag: headers.etag, secrets } }
+      const read: PollResult = { type: "bundle", bundle: { etag: headers.etag, secrets } }
       return Effect.succeed(read)
     }
   })
@@ -105,7 +105,7 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
 export const pollBundle = (
   request: BundleRequest,
   etag: string | undefined
-): Effect.Effect<BundleAnswer, BundleFailure> => once(request, etag)
+): Effect.Effect<PollResult, BundleFailure> => once(request, etag)
 
 const isTransient = (failure: BundleFailure): boolean =>
   failure._tag !== "BadSetting" && failure._tag !== "SignInFailed" && mayRetry(failure)
@@ -113,8 +113,8 @@ const isTransient = (failure: BundleFailure): boolean =>
 /** Reads the bundle. Retries at most twice after transient errors. */
 export const readBundle = (request: BundleRequest): Effect.Effect<FetchedBundle, BundleFailure> =>
   once(request, undefined).pipe(
-    Effect.flatMap((answer) =>
-      answer.type === "bundle" ? Effect.succeed(answer.bundle) : Effect.dieMessage("unchanged, without an ETag")
+    Effect.flatMap((result) =>
+      result.type === "bundle" ? Effect.succeed(result.bundle) : Effect.dieMessage("unchanged, without an ETag")
     ),
     Effect.retry({ times: 2, schedule: retrySchedule, while: isTransient })
   )

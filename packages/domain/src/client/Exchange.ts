@@ -7,7 +7,7 @@ import { isOverloaded, classifyResponse, mayRetry, retrySchedule } from "./Class
 import type { ClientError, ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
 
 /** The fiber's last response, classified. The toolkit's decode error does not contain the response. */
-export const lastAnswer = FiberRef.unsafeMake<Option.Option<UnexpectedResponse | UnknownApiError>>(Option.none())
+export const lastResponse = FiberRef.unsafeMake<Option.Option<UnexpectedResponse | UnknownApiError>>(Option.none())
 
 /** The server rejected the request as overloaded, before it had any effect. */
 class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientResponse }> {
@@ -36,19 +36,19 @@ export const exchange = (
     readonly url: string
     readonly unreachable: (error: HttpClientError) => ServerUnreachable
     readonly noAnswerWithin: (seconds: number) => ServerUnreachable
-    /** Is told the status of every response. */
+    /** Receives the status of every response. */
     readonly noteStatus: (status: number) => void
   }
 ): HttpClient.HttpClient.With<ClientError | HttpClientError> => {
   const check = Effect.fnUntraced(function* (response: HttpClientResponse) {
     const { headers, status } = response
     const body = isGood(status) ? "" : yield* Effect.mapError(textOf(response), unreachable)
-    const answer = classifyResponse({ url, status, location: headers["location"], body })
-    yield* FiberRef.set(lastAnswer, Option.some(answer))
+    const classified = classifyResponse({ url, status, location: headers["location"], body })
+    yield* FiberRef.set(lastResponse, Option.some(classified))
     noteStatus(status)
-    if (isOverloaded(answer)) return yield* new Busy({ response })
-    if (isGood(status) || (answer._tag === "UnknownApiError" && errorCodes.has(answer.code))) return response
-    return yield* answer
+    if (isOverloaded(classified)) return yield* new Busy({ response })
+    if (isGood(status) || (classified._tag === "UnknownApiError" && errorCodes.has(classified.code))) return response
+    return yield* classified
   })
 
   return client.pipe(

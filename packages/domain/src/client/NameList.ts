@@ -50,11 +50,11 @@ export const readNames = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ReadonlyArray<string>, ServerUnreachable | UnexpectedResponse | UnknownApiError, Scope.Scope> {
   const { base } = server
   const url = new URL(`${base}/api/${pathOf(path)}`)
-  const answer = yield* send({ url, method: "GET", headers: requestHeaders(credential, version) }).pipe(
+  const response = yield* send({ url, method: "GET", headers: requestHeaders(credential, version) }).pipe(
     Effect.mapError((failed) => serverUnreachable(base, failed))
   )
-  const { headers, status } = answer
-  const body = answer.body.toString("utf8")
+  const { headers, status } = response
+  const body = response.body.toString("utf8")
   if (status !== 200) return yield* classifyResponse({ url: base, status, location: headers.location, body })
   const found = Option.getOrUndefined(parseJson(body))
   if (!Predicate.hasProperty(found, "data") || !isArray(found.data)) {

@@ -7,10 +7,10 @@ import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as UrlParams from "@effect/platform/UrlParams"
 import { Effect, Inspectable, Option, Stream } from "effect"
-import type { NodeAnswer, Send } from "./NodeRequest.js"
+import type { NodeResponse, Send } from "./NodeRequest.js"
 
 /** A response whose body has been read. The toolkit's own needs `fetch`. */
-class Answer extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
+class BufferedResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
   readonly [HttpClientResponse.TypeId]: HttpClientResponse.TypeId = HttpClientResponse.TypeId
   readonly [HttpIncomingMessage.TypeId]: HttpIncomingMessage.TypeId = HttpIncomingMessage.TypeId
   readonly status: number
@@ -20,11 +20,11 @@ class Answer extends Inspectable.Class implements HttpClientResponse.HttpClientR
 
   constructor(
     readonly request: HttpClientRequest,
-    private readonly answer: NodeAnswer
+    private readonly response: NodeResponse
   ) {
     super()
-    this.status = answer.status
-    this.headers = Headers.fromInput(answer.headers)
+    this.status = response.status
+    this.headers = Headers.fromInput(response.headers)
   }
 
   toJSON(): unknown {
@@ -32,7 +32,7 @@ class Answer extends Inspectable.Class implements HttpClientResponse.HttpClientR
   }
 
   get text() {
-    return Effect.sync(() => this.answer.body.toString("utf8"))
+    return Effect.sync(() => this.response.body.toString("utf8"))
   }
 
   get json(): Effect.Effect<unknown, ResponseError> {
@@ -44,7 +44,7 @@ class Answer extends Inspectable.Class implements HttpClientResponse.HttpClientR
   }
 
   get arrayBuffer() {
-    return Effect.sync(() => new Uint8Array(this.answer.body).buffer)
+    return Effect.sync(() => new Uint8Array(this.response.body).buffer)
   }
 
   get urlParamsBody() {
@@ -52,7 +52,7 @@ class Answer extends Inspectable.Class implements HttpClientResponse.HttpClientR
   }
 
   get stream() {
-    return Stream.succeed<Uint8Array>(this.answer.body)
+    return Stream.succeed<Uint8Array>(this.response.body)
   }
 
   get formData(): Effect.Effect<never, ResponseError> {
@@ -73,6 +73,6 @@ export const nodeHttpClient = (send: Send): HttpClient.HttpClient =>
     }
     return send({ url, method, headers, ...(body._tag === "Uint8Array" && { body: body.body }) }).pipe(
       Effect.mapError((cause) => new RequestError({ request, reason: "Transport", cause })),
-      Effect.map((answer) => new Answer(request, answer))
+      Effect.map((response) => new BufferedResponse(request, response))
     )
   })

@@ -11,7 +11,7 @@ export interface NodeRequest {
   readonly body?: Uint8Array
 }
 
-export interface NodeAnswer {
+export interface NodeResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
@@ -25,7 +25,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
 }> {}
 
 /** Sends a request. Redirects are not followed; the body of the response is read whole. */
-export type Send = (request: NodeRequest) => Effect.Effect<NodeAnswer, RequestFailed>
+export type Send = (request: NodeRequest) => Effect.Effect<NodeResponse, RequestFailed>
 
 /** Milliseconds. A connection that takes longer will not come about. */
 const connectTimeout = 10_000
@@ -37,7 +37,7 @@ const idleTimeout = 2_000
 const moduleOf = ({ secure }: ServerUrl) => process.getBuiltinModule(secure ? "node:https" : "node:http")
 
 const send = (server: ServerUrl, agent: Agent, { body, headers, method, url }: NodeRequest) =>
-  Effect.async<NodeAnswer, RequestFailed>((resume) => {
+  Effect.async<NodeResponse, RequestFailed>((resume) => {
     let answered = false
     const fail = (cause: unknown) => resume(Effect.fail(new RequestFailed({ cause, answered })))
     const request = moduleOf(server).request(url, { agent, method, headers }, (response) => {

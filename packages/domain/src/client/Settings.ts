@@ -41,7 +41,7 @@ const variables = {
 } as const
 
 /** A setting as it was found. */
-export interface Found {
+export interface SourcedSetting {
   readonly text: string
   readonly source: Source
   /** Where the setting was found, for people. */
@@ -67,7 +67,7 @@ export const loadSettings = Effect.fnUntraced(function* (
   const files = yield* readServiceFiles(directory ?? (yield* workingDirectory))
   const spell = (name: string) => (spelling === "flag" ? `--${name}` : `the parameter ${name}`)
 
-  const find = (key: ServiceFileKey, flag: string, own: string | undefined): Found | undefined => {
+  const find = (key: ServiceFileKey, flag: string, own: string | undefined): SourcedSetting | undefined => {
     if (own !== undefined) return { text: own, source: "flag", where: spell(flag) }
     const fromVariable = variable(env, variables[key])
     if (fromVariable !== undefined) return { text: fromVariable, source: "variable", where: variables[key] }
@@ -76,7 +76,7 @@ export const loadSettings = Effect.fnUntraced(function* (
     return { text: fromFile.text, source: "file", where: `${fromFile.file.name}, line ${fromFile.line}, ${key}` }
   }
 
-  const findServer = (): Found =>
+  const findServer = (): SourcedSetting =>
     find("server_url", "server-url", given.serverUrl) ?? {
       text: defaultServerUrl,
       source: "default",
@@ -131,10 +131,10 @@ export const loadSettings = Effect.fnUntraced(function* (
     /** Path parameters, as the contract names them. A failure names all missing settings at once. */
     orgPath: Effect.mapBoth(org, { onSuccess: (org_name) => ({ org_name }), onFailure: withHint }),
     projectPath: Effect.all({ org_name: org, project_name: project }, { mode: "validate" }).pipe(
-      Effect.mapError((failures) => withHint(together(Object.values(failures))))
+      Effect.mapError((failures) => withHint(mergeFailures(Object.values(failures))))
     ),
     envPath: Effect.all({ org_name: org, project_name: project, env_name: environment }, { mode: "validate" }).pipe(
-      Effect.mapError((failures) => withHint(together(Object.values(failures))))
+      Effect.mapError((failures) => withHint(mergeFailures(Object.values(failures))))
     )
   } as const
 })
@@ -142,7 +142,7 @@ export const loadSettings = Effect.fnUntraced(function* (
 export type Settings = Effect.Effect.Success<ReturnType<typeof loadSettings>>
 
 /** Merges the failures of several settings: the first invalid one, or else all missing ones. */
-const together = (
+const mergeFailures = (
   failures: ReadonlyArray<Option.Option<BadSetting | MissingSettings>>
 ): BadSetting | MissingSettings => {
   const missing: Array<MissingSettings> = []

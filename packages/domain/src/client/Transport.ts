@@ -39,7 +39,7 @@ export const transport = (
       Option.match(options.credential, {
         onNone: () => HttpClient.mapRequest((request) => request),
         onSome: (credential) =>
-          // If the renewal fails, the server's answer says that the session has ended.
+          // If the renewal fails, the server's response says that the session has ended.
           HttpClient.mapRequestEffect((request) =>
             Effect.zipRight(
               credential.type === "federated" ? Effect.ignore(credential.refresh) : Effect.void,

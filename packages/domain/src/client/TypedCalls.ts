@@ -4,7 +4,7 @@ import { Effect, FiberRef, Option, ParseResult } from "effect"
 import { brokenRules } from "../BrokenRules.js"
 import type { GroupClient, GroupClients, GroupName } from "./ApiClient.js"
 import { type ClientError, InvalidRequest } from "./ClientErrors.js"
-import { lastAnswer } from "./Exchange.js"
+import { lastResponse } from "./Exchange.js"
 
 /** Errors of the HTTP toolkit. `call` replaces them by a `ClientError`. */
 export type ToolkitError = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
@@ -32,9 +32,9 @@ export const typedCalls =
   ): Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R> =>
     Effect.flatMap(groups[group], f).pipe(
       Effect.catchIf(isToolkitError, (error) =>
-        Effect.flatMap(FiberRef.get(lastAnswer), (answer): Effect.Effect<never, ClientError> =>
-          Option.isSome(answer) ? Effect.fail(answer.value) : notSent(error)
+        Effect.flatMap(FiberRef.get(lastResponse), (last): Effect.Effect<never, ClientError> =>
+          Option.isSome(last) ? Effect.fail(last.value) : notSent(error)
         )
       ),
-      Effect.locally(lastAnswer, Option.none())
+      Effect.locally(lastResponse, Option.none())
     )

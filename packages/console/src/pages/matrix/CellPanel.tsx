@@ -19,7 +19,7 @@ interface PanelProps {
   readonly close: () => void
 }
 
-/** Where the panel begins: below its cell, within what is in view. It stays where it is while the cell is not shown. */
+/** Places the panel below the cell, inside the viewport. It stays where it is while the cell is not shown. */
 const usePlacement = (model: Model, { env, key }: Cell) => {
   const panel = useRef<HTMLDivElement>(null)
   const row = model.shown.value.findIndex((one) => one.key === key)
@@ -39,7 +39,7 @@ const usePlacement = (model: Model, { env, key }: Cell) => {
   return panel
 }
 
-const Value = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) => {
+const StoredValue = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) => {
   const act = useAct()
   const isCopied = useSignal(false)
   const isOpen = useRef(true)
@@ -51,24 +51,24 @@ const Value = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) 
   )
   const { column, row } = spot
   const found = shown.value
-  const isShown = found !== null && found.env === column.name && found.key === row.key
+  const isRevealed = found !== null && found.env === column.name && found.key === row.key
   if (storedIn(spot) === null) return null
   return (
     <>
-      {isShown && <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output>}
+      {isRevealed && <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output>}
       <div class="row">
         <button
           type="button"
           disabled={!column.reveals}
           onClick={() => {
-            if (isShown) return hide()
+            if (isRevealed) return hide()
             act.run(readValue(model.place, column.name, row.key), (value) => {
               // The value may arrive after the panel was closed.
               if (isOpen.current) show({ env: column.name, key: row.key, value: Redacted.value(value) })
             })
           }}
         >
-          {isShown ? "Hide" : "Reveal"}
+          {isRevealed ? "Hide" : "Reveal"}
         </button>
         <button
           type="button"
@@ -136,7 +136,7 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
         <Editor model={model} spot={spot} isGone={found === null} close={close} />
       ) : (
         <>
-          <Value model={model} spot={spot} />
+          <StoredValue model={model} spot={spot} />
           {column.canRead && (
             <div class="row matrix-actions">
               <button

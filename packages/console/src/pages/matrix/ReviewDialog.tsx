@@ -9,7 +9,7 @@ import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { ChangeTable } from "../../staging/ChangeTable.js"
 import { RefusedList } from "../../staging/RefusedList.js"
-import { type Answer, type Refused, review, send } from "../../staging/Sending.js"
+import { type WriteResult, type Refused, review, send } from "../../staging/Writes.js"
 import { type Change, changeOf, rebase, type Staged, withoutEnv } from "../../staging/Staged.js"
 import { inOrder, type Model } from "./Model.js"
 
@@ -19,8 +19,8 @@ interface ReviewProps {
   readonly close: () => void
 }
 
-type Written = Extract<Answer, { readonly type: "written" }>
-type Conflict = Extract<Answer, { readonly type: "conflict" }>
+type Written = Extract<WriteResult, { readonly type: "written" }>
+type Conflict = Extract<WriteResult, { readonly type: "conflict" }>
 
 /** A value this much shorter than the one that it replaces may have been cut by a slip. */
 const shortened = 4
@@ -59,13 +59,13 @@ const ConflictNote = ({ answer, drop, keep }: ConflictProps) => (
         <strong>{answer.env}</strong> has changed since you began. Nothing was written to it, and your changes are kept.
       </p>
       <ul>
-        {answer.between.map(({ mine, revision: { created_at, created_by, keys, revision } }) => (
+        {answer.between.map(({ staged, revision: { created_at, created_by, keys, revision } }) => (
           <li key={revision}>
             {created_by ?? "Somebody"}, <When time={created_at} />:{" "}
             {keys.map(({ change, key }) => (
               <span key={key}>
                 {change} <span class="key">{key}</span>
-                {mine.includes(key) && <strong> (yours too)</strong>}{" "}
+                {staged.includes(key) && <strong> (yours too)</strong>}{" "}
               </span>
             ))}
           </li>
@@ -104,11 +104,11 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const failures = useSignal<ReadonlyArray<Refused>>([])
   const act = useAct()
 
-  const settle = (answer: Answer) =>
+  const settle = (answer: WriteResult) =>
     Effect.sync(() => {
       if (answer.type !== "written") return
       const { env, etag } = answer
-      staging.forget((staged) => withoutEnv(staged, env))
+      staging.drop((staged) => withoutEnv(staged, env))
       if (answer.answer.data.every(({ change }) => change === "unchanged")) return
       const before = model.sent.peek().filter((sent) => sent.env !== env)
       model.sent.value = [...before, { env, revision: answer.answer.revision, etag }]

@@ -3,7 +3,7 @@ import { effect, signal } from "@preact/signals"
 import { Effect, Redacted } from "effect"
 import { call } from "../../client/Calls.js"
 import { start } from "../../client/Run.js"
-import type { ProjectPlace } from "../../staging/Sending.js"
+import type { ProjectPlace } from "../../staging/Writes.js"
 import { asked } from "../../state/Login.js"
 import { me, onEndElsewhere } from "../../state/Session.js"
 

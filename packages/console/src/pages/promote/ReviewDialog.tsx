@@ -7,7 +7,7 @@ import { DialogButtons } from "../../kit/DialogButtons.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { ChangeTable } from "../../staging/ChangeTable.js"
-import { type ProjectPlace, type Sent, sentAs } from "../../staging/Sending.js"
+import { type ProjectPlace, type Sent, sentAs } from "../../staging/Writes.js"
 
 /** Which secrets go where. */
 export interface Promotion {

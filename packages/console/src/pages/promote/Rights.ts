@@ -1,7 +1,7 @@
 import type { EnvName } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { call } from "../../client/Calls.js"
-import type { ProjectPlace } from "../../staging/Sending.js"
+import type { ProjectPlace } from "../../staging/Writes.js"
 import { me } from "../../state/Session.js"
 
 const allowedIn = ({ org, project }: ProjectPlace, env: EnvName) => {

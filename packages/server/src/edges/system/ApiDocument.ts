@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { answerOf, SendsETag } from "@coffer/domain/api/Answer"
+import { responseOf, SendsETag } from "@coffer/domain/api/Response"
 import { HttpApi, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Context, Option, Predicate, SchemaAST } from "effect"
 import { exampleOf, exampleOfField } from "./Examples.js"
@@ -79,10 +79,10 @@ const withExample = (content: unknown, example: unknown): Node =>
 /** The answers of an endpoint, by status. Of several forms of an answer, the first gives the example. */
 const answersOf = (endpoint: Endpoint): Node => {
   const { ast } = endpoint.successSchema
-  const schemas = SchemaAST.isUnion(ast) && Option.isNone(answerOf(ast)) ? ast.types : [ast]
+  const schemas = SchemaAST.isUnion(ast) && Option.isNone(responseOf(ast)) ? ast.types : [ast]
   const answers: Record<number, Node> = {}
   for (const schema of schemas) {
-    const { description, example } = Option.getOrThrow(answerOf(schema))
+    const { description, example } = Option.getOrThrow(responseOf(schema))
     const status = HttpApiSchema.getStatusSuccessAST(schema)
     const first = answers[status]
     if (first === undefined) {

@@ -1,5 +1,5 @@
 import { CurrentActor } from "@coffer/domain/Actor"
-import { answer } from "@coffer/domain/api/Answer"
+import { response } from "@coffer/domain/api/Response"
 import { anyApi } from "@coffer/domain/api/AnyApi"
 import {
   Admission,
@@ -71,7 +71,7 @@ const framed = <Data extends Schema.Schema.Any, Auth extends Schema.Schema.Any>(
     auth
   })
 
-const Login = answer(framed(Schema.Null, AuthBlock), "A token")
+const Login = response(framed(Schema.Null, AuthBlock), "A token")
 const withData = <Data extends Schema.Schema.Any>(data: Data) => framed(data, Schema.Null)
 
 /** A token as its holder sees it. */
@@ -130,13 +130,13 @@ class LoginGroup extends HttpApiGroup.make("vaultLogin")
 class TokenGroup extends HttpApiGroup.make("vaultToken")
   .add(
     HttpApiEndpoint.get("lookup", "/v1/auth/token/lookup-self").addSuccess(
-      answer(withData(Token), "The caller's token")
+      response(withData(Token), "The caller's token")
     )
   )
   .add(HttpApiEndpoint.post("renew", "/v1/auth/token/renew-self").addSuccess(Login))
   .add(
     HttpApiEndpoint.post("revoke", "/v1/auth/token/revoke-self").addSuccess(
-      answer(HttpApiSchema.NoContent, "The token has ended")
+      response(HttpApiSchema.NoContent, "The token has ended")
     )
   )
   .annotateEndpoints(Requires, "credential")
@@ -180,7 +180,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setHeaders(Namespace)
       .setUrlParams(Schema.Struct({ version: optional(flag) }))
       .addSuccess(
-        answer(withData(Schema.Struct({ data: KeyValues, metadata: Metadata })), "The values of an environment")
+        response(withData(Schema.Struct({ data: KeyValues, metadata: Metadata })), "The values of an environment")
       )
       .addError(DecryptionFailed)
       .addError(ReferenceRefused)
@@ -192,7 +192,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setPath(ProjectPath)
       .setHeaders(Namespace)
       .setUrlParams(Schema.Struct({ list: optional(flag) }))
-      .addSuccess(answer(withData(Schema.Struct({ keys: Schema.Array(EnvName) })), "The environments of a project"))
+      .addSuccess(response(withData(Schema.Struct({ keys: Schema.Array(EnvName) })), "The environments of a project"))
       .annotate(Requires, "env.list")
   )
   .add(
@@ -200,21 +200,21 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setPath(EnvPath)
       .setHeaders(Namespace)
       .setUrlParams(Schema.Struct({ list: optional(flag) }))
-      .addSuccess(answer(withData(Description), "The version of an environment"))
+      .addSuccess(response(withData(Description), "The version of an environment"))
       .annotate(Requires, "secret.list")
   )
   .add(
     HttpApiEndpoint.get("mount", "/v1/sys/internal/ui/mounts/:project_name")
       .setPath(ProjectPath)
       .setHeaders(Namespace)
-      .addSuccess(answer(withData(Schema.Unknown), "That the project is a mount of KV v2"))
+      .addSuccess(response(withData(Schema.Unknown), "That the project is a mount of KV v2"))
       .annotate(Requires, "env.list")
   )
   .add(
     HttpApiEndpoint.get("mountOf", "/v1/sys/internal/ui/mounts/:project_name/*")
       .setPath(ProjectPath)
       .setHeaders(Namespace)
-      .addSuccess(answer(withData(Schema.Unknown), "That the project is a mount of KV v2"))
+      .addSuccess(response(withData(Schema.Unknown), "That the project is a mount of KV v2"))
       .annotate(Requires, "env.list")
   )
   .addError(Forbidden)
@@ -222,9 +222,9 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
   .middleware(VaultAuthentication) {}
 
 class StatusGroup extends HttpApiGroup.make("vaultStatus")
-  .add(HttpApiEndpoint.get("health", "/v1/sys/health").addSuccess(answer(Schema.Unknown, "The server is up")))
-  .add(HttpApiEndpoint.get("leader", "/v1/sys/leader").addSuccess(answer(Schema.Unknown, "There is no cluster")))
-  .add(HttpApiEndpoint.get("seal", "/v1/sys/seal-status").addSuccess(answer(Schema.Unknown, "Nothing is sealed")))
+  .add(HttpApiEndpoint.get("health", "/v1/sys/health").addSuccess(response(Schema.Unknown, "The server is up")))
+  .add(HttpApiEndpoint.get("leader", "/v1/sys/leader").addSuccess(response(Schema.Unknown, "There is no cluster")))
+  .add(HttpApiEndpoint.get("seal", "/v1/sys/seal-status").addSuccess(response(Schema.Unknown, "Nothing is sealed")))
   .annotateEndpoints(Requires, "nothing")
   .middleware(Admission) {}
 

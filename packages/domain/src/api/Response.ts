@@ -1,16 +1,16 @@
 import { Context, Option, Schema, SchemaAST } from "effect"
 
 /** What a successful response holds. */
-export interface Answer {
+export interface ResponseDescription {
   readonly description: string
   /** Encoded fields that differ from the example of the schema. */
   readonly example: object
 }
 
-const AnswerId = Symbol.for("@coffer/domain/Answer")
+const ResponseId = Symbol.for("@coffer/domain/Response")
 
 /** Describes a response of an endpoint. The copy of a schema would lose its name in the documents without the identifier. */
-export const answer = <S extends Schema.Schema.Any & Schema.Annotable.All>(
+export const response = <S extends Schema.Schema.Any & Schema.Annotable.All>(
   schema: S,
   description: string,
   example: Partial<Schema.Schema.Encoded<S>> = {}
@@ -20,11 +20,11 @@ export const answer = <S extends Schema.Schema.Any & Schema.Annotable.All>(
       onNone: () => ({}),
       onSome: (name) => ({ [SchemaAST.JSONIdentifierAnnotationId]: name })
     }),
-    [AnswerId]: { description, example } satisfies Answer
+    [ResponseId]: { description, example } satisfies ResponseDescription
   })(schema)
 
 /** Returns the description of a response. */
-export const answerOf = SchemaAST.getAnnotation<Answer>(AnswerId)
+export const responseOf = SchemaAST.getAnnotation<ResponseDescription>(ResponseId)
 
 /** Whether the responses of an endpoint have an `ETag`. */
 export class SendsETag extends Context.Tag("@coffer/domain/Answer/SendsETag")<SendsETag, boolean>() {}

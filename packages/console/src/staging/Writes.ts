@@ -21,10 +21,10 @@ const pathOf = ({ org, project }: ProjectPlace, env: EnvName) => ({
 const etagOf = ({ headers }: HttpClientResponse): string => headers["etag"] ?? ""
 
 /** Keys that a later revision changed. */
-export interface Between {
+export interface ConflictingRevision {
   readonly revision: Revision
   /** Those that are staged as well. */
-  readonly mine: ReadonlyArray<SecretKey>
+  readonly staged: ReadonlyArray<SecretKey>
 }
 
 /** An environment that was not written, and why. */
@@ -34,13 +34,13 @@ export interface Refused {
   readonly failure: Failure
 }
 
-/** What a write did, or would do; or who was faster. */
-export type Answer =
+/** Result of a write or dry run, or the conflicting revisions. */
+export type WriteResult =
   | { readonly type: "written"; readonly env: EnvName; readonly answer: BundleWritten; readonly etag: string }
   | {
       readonly type: "conflict"
       readonly env: EnvName
-      readonly between: ReadonlyArray<Between>
+      readonly between: ReadonlyArray<ConflictingRevision>
       /** The state that these revisions have led to. */
       readonly base: Base
     }
@@ -65,7 +65,7 @@ const payloadOf = ({ changes }: StagedEnv, isDryRun: boolean) => {
  * The revisions of an environment after the one that the changes were made for. There is no conflict if the environment
  * has every change already, such as after a write whose response was lost.
  */
-const readBetween = Effect.fnUntraced(function* (place: ProjectPlace, env: EnvName, staged: StagedEnv) {
+const readConflicts = Effect.fnUntraced(function* (place: ProjectPlace, env: EnvName, staged: StagedEnv) {
   const { base, changes } = staged
   const path = pathOf(place, env)
   const tryOut = (payload: ReturnType<typeof payloadOf>) =>
@@ -74,15 +74,15 @@ const readBetween = Effect.fnUntraced(function* (place: ProjectPlace, env: EnvNa
   const [answer, response] = yield* Effect.orElse(tryOut(payloadOf(staged, true)), () => tryOut({ dry_run: true }))
   const { revision } = answer
   const isInPlace = answer.data.length > 0 && answer.data.every(({ change }) => change === "unchanged")
-  if (isInPlace) return { type: "written", env, answer, etag: etagOf(response) } satisfies Answer
+  if (isInPlace) return { type: "written", env, answer, etag: etagOf(response) } satisfies WriteResult
   const { data } = yield* call("environments", (api) => api.revisions({ path, urlParams: { limit: maxPageSize } }))
   const between = data
     .filter((one) => one.revision > base.revision && one.revision <= revision)
-    .map((one): Between => ({
+    .map((one): ConflictingRevision => ({
       revision: one,
-      mine: one.keys.map(({ key }) => key).filter((key) => changes.has(key))
+      staged: one.keys.map(({ key }) => key).filter((key) => changes.has(key))
     }))
-  return { type: "conflict", env, between, base: { etag: etagOf(response), revision } } satisfies Answer
+  return { type: "conflict", env, between, base: { etag: etagOf(response), revision } } satisfies WriteResult
 })
 
 const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun: boolean) =>
@@ -94,9 +94,9 @@ const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun
       withResponse: true
     })
   ).pipe(
-    Effect.map(([answer, response]): Answer => ({ type: "written", env, answer, etag: etagOf(response) })),
+    Effect.map(([answer, response]): WriteResult => ({ type: "written", env, answer, etag: etagOf(response) })),
     Effect.catchTag("Conflict", (conflict) =>
-      Effect.flatMap(readBetween(place, env, staged), (answer): Effect.Effect<Answer, Conflict> =>
+      Effect.flatMap(readConflicts(place, env, staged), (answer): Effect.Effect<WriteResult, Conflict> =>
         // Nobody was faster: the change itself is refused, such as the removal of what others refer to.
         answer.type === "conflict" && answer.base.revision === staged.base.revision ? conflict : Effect.succeed(answer)
       )
@@ -112,7 +112,7 @@ const settled = <A>(env: EnvName, attempt: Effect.Effect<A, Failure>): Effect.Ef
 /** What was asked, and what the server said to it. */
 export interface Reviewed {
   readonly staged: Staged
-  readonly answers: ReadonlyArray<Answer>
+  readonly answers: ReadonlyArray<WriteResult>
 }
 
 /** Says what all staged changes would do. Writes nothing. */
@@ -126,15 +126,15 @@ export const review = (place: ProjectPlace, staged: Staged) =>
 export const send = (place: ProjectPlace, env: EnvName, staged: StagedEnv) =>
   settled(env, writeEnv(place, env, staged, false))
 
-/** A write that can be taken back. */
+/** A write that can be undone. */
 export interface Sent {
   readonly env: EnvName
   readonly revision: number
   readonly etag: string
 }
 
-/** Takes a write back: one new revision with what was before it. It is refused if the environment has changed since. */
-export const takeBack = (place: ProjectPlace, { env, etag, revision }: Sent) =>
+/** Undoes a write by one new revision with what was before it. It is refused if the environment has changed since. */
+export const undoWrite = (place: ProjectPlace, { env, etag, revision }: Sent) =>
   settled(
     env,
     Effect.as(

@@ -1,0 +1,2 @@
+/** Replaces a package that no page needs. */
+export {}

@@ -1,2 +1,0 @@
-/** In the place of a package that no page needs. */
-export {}
