@@ -227,7 +227,7 @@ export class UpstreamFailed extends ApiError<UpstreamFailed>()("UpstreamFailed",
   status: 502,
   description:
     "The upstream did not respond, or its response was withheld; the request may have had its effect. The message gives the reason and never contains the response",
-  example: "api.stripe.com: there was no complete answer in time; the request may have had its effect",
+  example: "api.stripe.com: there was no complete response in time; the request may have had its effect",
   next: "checkEffect"
 }) {}
 

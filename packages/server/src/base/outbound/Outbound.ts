@@ -6,7 +6,7 @@ import { Agent, request, type Dispatcher } from "undici"
 import { ServerConfig } from "../Config.js"
 import { judge, type Verdict } from "./Addresses.js"
 
-/** Why a request was not made, or got no answer. */
+/** Why a request was not made, or got no response. */
 export type OutboundReason =
   /** The URL has credentials, a fragment, or a host that is neither a name nor an address. */
   | "url"
@@ -26,12 +26,12 @@ const sentences: Readonly<Record<OutboundReason, string>> = {
   "address refused": "the host has an address that is not public: SERVICE_OUTBOUND_ALLOW_NETWORKS lists the others",
   certificate: "the host has no valid certificate for its name",
   connection: "the connection failed",
-  timeout: "there was no complete answer in time"
+  timeout: "there was no complete response in time"
 }
 
 export const outboundReasons = Struct.keys(sentences)
 
-/** A request that failed. Nothing of the other side's answer is in it. */
+/** A request that failed. It contains nothing of the response. */
 export class OutboundError extends Data.TaggedError("OutboundError")<{ readonly reason: OutboundReason }> {
   override get message() {
     return sentences[this.reason]
@@ -45,7 +45,7 @@ export interface OutboundRequest {
   readonly body?: string | Uint8Array
   /** From the resolution of the name to the last byte. */
   readonly timeout: Duration.DurationInput
-  /** How many bytes of the answer are read. */
+  /** How many bytes of the response are read. */
   readonly maxBytes: number
 }
 
@@ -53,7 +53,7 @@ export interface OutboundResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly body: Uint8Array
-  /** Whether the answer is longer than `maxBytes`: then the connection was closed. */
+  /** Whether the response is longer than `maxBytes`: then the connection was closed. */
   readonly truncated: boolean
 }
 
@@ -157,7 +157,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
     const send = (url: URL, dispatcher: Agent, { body, headers = {}, maxBytes, method = "GET" }: OutboundRequest) =>
       Effect.tryPromise({
         try: async (signal): Promise<OutboundResponse> => {
-          const answer = await request(url, {
+          const response = await request(url, {
             dispatcher,
             method,
             signal,
@@ -167,7 +167,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
               .flat(),
             body: body ?? null
           })
-          return { status: answer.statusCode, headers: answer.headers, ...(await read(answer.body, maxBytes)) }
+          return { status: response.statusCode, headers: response.headers, ...(await read(response.body, maxBytes)) }
         },
         catch: (error) => failed(reasonOf(error))
       })

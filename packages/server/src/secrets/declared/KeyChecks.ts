@@ -52,7 +52,7 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
         rows,
         Effect.fnUntraced(function* (row) {
           const pattern = patterns.get(row.key) ?? null
-          // What a reference leads to is the value of others, and is measured there.
+          // What a reference leads to is the value of others, and is validated there.
           if (pattern === null || kindOf(row) === "reference") return []
           const value = yield* versions.open(place, row, row)
           looked.push({ key: row.key, version: row.version })

@@ -22,7 +22,7 @@ const CountRow = Schema.Struct({ count: Schema.Number })
 const KeyRow = Schema.Struct({ key: SecretKey })
 const ExpectedRow = Schema.Struct({ key: SecretKey, required_in: Schema.String, pattern: text })
 
-/** What the secrets of a key are measured by. */
+/** The declaration that the values of a key are validated against. */
 export interface Expected {
   readonly key: SecretKey
   readonly required_in: RequiredIn
@@ -107,7 +107,7 @@ export class DeclaredRepo extends Effect.Service<DeclaredRepo>()("@coffer/server
       find: (projectId: ProjectId, key: SecretKey) =>
         Effect.map(find({ projectId, key }), (row) => row && declaredKeyOf(row)),
 
-      /** What the keys of a project are measured by, in byte order. */
+      /** The declarations of the keys of a project, in byte order. */
       expected: (projectId: ProjectId) =>
         Effect.map(
           pages(

@@ -12,22 +12,22 @@ import { makeMatching } from "./Patterns.js"
 import { DeclaredRepo } from "./Repo.js"
 
 /**
- * Whether the actor may be told what a value looks like. Whoever may read values could match them without the server, so the answer
+ * Whether the actor may learn what a value looks like. Callers who may read values could match them without the server, so the result
  * is no oracle. Accounts that are never given values learn nothing of them.
  */
 export const mayLearn = (actor: Actor): boolean => actor.type === "user" || actor.reveal
 
 /** A change of one key: a new value, or null to remove the secret. */
-export interface Measured {
+export interface ValueChange {
   readonly key: SecretKey
   readonly value: Value | null
 }
 
-/** What a change is measured as. A reference is not: its text is not its value, which other secrets change. */
-export const measuredOf = (key: SecretKey, content: Content | null): ReadonlyArray<Measured> =>
+/** The changes to validate. A reference is not validated: its text is not its value, which other secrets change. */
+export const valueChangesOf = (key: SecretKey, content: Content | null): ReadonlyArray<ValueChange> =>
   content === null ? [{ key, value: null }] : content.kind === "reference" ? [] : [{ key, value: content.value }]
 
-/** Measures writes by what the project declares. */
+/** Validates writes against the declared keys. */
 export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/WriteChecks", {
   effect: Effect.gen(function* () {
     const repo = yield* DeclaredRepo
@@ -38,15 +38,15 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
       })
 
     /**
-     * Returns what the changes are warned of, in their order. Fails with PatternBroken if the project is strict. Runs no statement if
+     * Returns the warnings about the changes, in their order. Fails with PatternBroken if the project is strict. Runs no statement if
      * the project declares nothing, and one for a single change. `values` says where the values come from: an account that is never
      * given values is not warned of values that it did not send, but in a strict project they are refused. Once the time for matching
      * is used up, a strict project fails with LimitExceeded; in others the rest is written without warnings.
      */
-    const measure = Effect.fnUntraced(function* (
+    const validate = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       { declares }: Pick<Totals, "declares">,
-      changes: ReadonlyArray<Measured>,
+      changes: ReadonlyArray<ValueChange>,
       values: "given" | "moved" = "given"
     ) {
       if (declares === 0 || changes.length === 0) return []
@@ -75,14 +75,14 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
       return found.flat()
     })
 
-    /** Measures values that are restored. They were accepted before, so a strict project does not refuse them. */
-    const measureRestored = (
+    /** Validates restored values. They were accepted before, so a strict project does not refuse them. */
+    const validateRestored = (
       place: Place<"secret.write">,
       { declares }: Pick<Totals, "declares">,
-      changes: ReadonlyArray<Measured>
-    ) => Effect.orDie(measure(place, { declares: declares === 0 ? 0 : 1 }, changes, "moved"))
+      changes: ReadonlyArray<ValueChange>
+    ) => Effect.orDie(validate(place, { declares: declares === 0 ? 0 : 1 }, changes, "moved"))
 
-    return { measure, measureRestored } as const
+    return { validate, validateRestored } as const
   }),
   dependencies: [DeclaredRepo.Default]
 }) {}

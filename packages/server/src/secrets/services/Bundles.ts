@@ -264,7 +264,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           at,
           dryRun,
           references: { force: request.force === true },
-          warnings: yield* changes.measure(place, totals, steps, "given"),
+          warnings: yield* changes.validate(place, totals, steps, "given"),
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
         })
         return { etag: tagOf(place.env.id, written.revision), written }

@@ -8,7 +8,7 @@ import { Effect, Redacted } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
-import { type Measured, measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
+import { type ValueChange, valueChangesOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { ChangesRepo, type Totals } from "../stored/ChangesRepo.js"
@@ -151,12 +151,16 @@ const inParts = (steps: ReadonlyArray<Step>): ReadonlyArray<ReadonlyArray<Step>>
 const inByteOrder = (a: { readonly key: string }, b: { readonly key: string }): number =>
   a.key < b.key ? -1 : a.key > b.key ? 1 : 0
 
-const measuredIn = (step: Step): ReadonlyArray<Measured> =>
-  step.change === "unchanged" ? [] : measuredOf(step.key, step.change === "deleted" ? null : step.content)
+const valueChangesIn = (step: Step): ReadonlyArray<ValueChange> =>
+  step.change === "unchanged" ? [] : valueChangesOf(step.key, step.change === "deleted" ? null : step.content)
 
-/** As `measuredIn`, also for a value that is unchanged: whether it was measured would tell that it is. */
-const alwaysMeasuredIn = (step: Step): ReadonlyArray<Measured> =>
-  step.change !== "unchanged" ? measuredIn(step) : step.content === undefined ? [] : measuredOf(step.key, step.content)
+/** As `valueChangesIn`, also for a value that is unchanged: whether it was validated would reveal that it is. */
+const allValueChangesIn = (step: Step): ReadonlyArray<ValueChange> =>
+  step.change !== "unchanged"
+    ? valueChangesIn(step)
+    : step.content === undefined
+      ? []
+      : valueChangesOf(step.key, step.content)
 
 /** Returns the action and the metadata of the audit entry for a secret that was set. */
 export type EventOfSet = (key: SecretKey, version: number) => Pick<AuditEvent, "action"> & { readonly metadata: object }
@@ -169,7 +173,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* References
-    const { measure, measureRestored } = yield* WriteChecks
+    const { validate, validateRestored } = yield* WriteChecks
 
     /** Whether a version holds this value. One that does not decrypt counts as different, so a write replaces it. */
     const isSame = (place: Place<"secret.write">, row: WholeRow, { kind, value }: Content): Effect.Effect<boolean> =>
@@ -310,16 +314,16 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         (changes): ReadonlyMap<SecretKey, Change> => new Map(changes.flat())
       )
 
-    /** Measures steps by what the project declares; see `WriteChecks.measure`. */
-    const measureSteps = (
+    /** Validates steps against the declared keys; see `WriteChecks.validate`. */
+    const validateSteps = (
       place: Place<"secret.write">,
       totals: Totals,
       steps: ReadonlyArray<Step>,
       values: "given" | "moved"
-    ) => measure(place, totals, steps.flatMap(mayReveal(place.actor) ? measuredIn : alwaysMeasuredIn), values)
+    ) => validate(place, totals, steps.flatMap(mayReveal(place.actor) ? valueChangesIn : allValueChangesIn), values)
 
-    const measureRestoredSteps = (place: Place<"secret.write">, totals: Totals, steps: ReadonlyArray<Step>) =>
-      measureRestored(place, totals, steps.flatMap(measuredIn))
+    const validateRestoredSteps = (place: Place<"secret.write">, totals: Totals, steps: ReadonlyArray<Step>) =>
+      validateRestored(place, totals, steps.flatMap(valueChangesIn))
 
     const bundleWritten = (
       revision: number,
@@ -343,7 +347,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
         readonly at: string
         readonly dryRun: boolean
         readonly eventOfSet: EventOfSet
-        /** What `measure` returned. */
+        /** What `validate` returned. */
         readonly warnings?: ReadonlyArray<KeyWarning>
         /** An audit entry to write before those of the changed keys. */
         readonly eventOfAll?: (revision: number) => AuditEvent
@@ -372,8 +376,8 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       draftFrom,
       isCurrent,
       plan,
-      measure: measureSteps,
-      measureRestored: measureRestoredSteps,
+      validate: validateSteps,
+      validateRestored: validateRestoredSteps,
       apply
     } as const
   }),

@@ -9,7 +9,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { afterCommit } from "../../database/Database.js"
 import { type Erased, Erasures } from "../../database/Erasures.js"
 import { now } from "../../base/Time.js"
-import { measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
+import { valueChangesOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { keyWithoutNonce, kindOf } from "../../keys/Envelope.js"
 import { References } from "../references/References.js"
 import { traced } from "../../base/tracing/Traced.js"
@@ -47,7 +47,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const erasures = yield* Erasures
     const widening = yield* Widening
     const references = yield* References
-    const { measureRestored } = yield* WriteChecks
+    const { validateRestored } = yield* WriteChecks
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
     const versions = traced("History.versions")(
@@ -103,7 +103,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         }
         yield* checkLimits(totals, after)
         const content = { kind: kindOf(earlier), value }
-        const warnings = yield* measureRestored(place, totals, measuredOf(key, content))
+        const warnings = yield* validateRestored(place, totals, valueChangesOf(key, content))
         const version = current.version + 1
         const revision = totals.revision + 1
         yield* sealed.write(place, [{ id, key, version, ...content }], { revision, at: written_at }, admitted)

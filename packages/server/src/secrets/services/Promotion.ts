@@ -121,7 +121,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           at,
           dryRun: request.dry_run === true,
           references: { mayDangle: true, arriving: arrivalsOf(steps, source) },
-          warnings: yield* changes.measure(to, target, steps, "moved"),
+          warnings: yield* changes.validate(to, target, steps, "moved"),
           eventOfSet: (key, version) => ({
             action: "secret.copy",
             metadata: { key, version, from: from.env.name, from_version: sourceVersions.get(key) }

@@ -249,7 +249,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
           at,
           dryRun,
           references: { force: request.force === true, mayDangle: true, arriving },
-          warnings: yield* changes.measureRestored(place, totals, steps),
+          warnings: yield* changes.validateRestored(place, totals, steps),
           eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
           eventOfAll: (revision) => ({
             action: "env.revert",

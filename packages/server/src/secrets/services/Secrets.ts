@@ -6,7 +6,7 @@ import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { measuredOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
+import { valueChangesOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { Database } from "../../database/Database.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -47,7 +47,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const audit = yield* AuditLog
     const references = yield* References
     const referring = yield* Referring
-    const { measure } = yield* WriteChecks
+    const { validate } = yield* WriteChecks
     const { snapshot } = yield* Database
 
     /** A secret as it is stored. */
@@ -135,7 +135,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         yield* checkLimits(totals, after)
         const change = content.kind === "text" ? asText : yield* referenceAt(key, content.value)
         const admitted = yield* references.admit(place, new Map([[key, change]]))
-        const warnings = yield* measure(place, totals, measuredOf(key, content))
+        const warnings = yield* validate(place, totals, valueChangesOf(key, content))
         const { created_at, id, version } =
           current === undefined
             ? { id: SecretId.make(yield* uuidV7), version: 1, created_at: written_at }

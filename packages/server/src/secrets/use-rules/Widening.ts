@@ -13,7 +13,7 @@ import { isLive, termsOf } from "./Terms.js"
 /** Whether an actor may be given values; others move them by rules alone. */
 export const mayReveal = (actor: Actor): boolean => actor.type === "user" || actor.reveal
 
-/** A value that becomes that of another secret, or the current one of its own again. */
+/** A value moved to another secret, or restored from an earlier version. */
 export interface Move {
   readonly key: SecretKey
   readonly from: { readonly id: SecretId; readonly version: number }

@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate, constants } from "
 
 const flushing = { finishFlush: constants.Z_SYNC_FLUSH }
 
-/** Made so that they take an answer that was cut. */
+/** Made so that they take a response that was cut. */
 const decompressors = {
   gzip: () => createGunzip(flushing),
   "x-gzip": () => createGunzip(flushing),
@@ -32,16 +32,16 @@ export interface Body {
   readonly truncated: boolean
 }
 
-/** Undoes the encoding of an answer. Fails for several encodings, for unknown ones and for bytes that are not of theirs. */
-export const decompressed = (answer: Body, encoding: string, maxBytes: number): Effect.Effect<Body, "encoding"> => {
+/** Undoes the encoding of a response. Fails for several encodings, for unknown ones and for bytes that are not of theirs. */
+export const decompressed = (response: Body, encoding: string, maxBytes: number): Effect.Effect<Body, "encoding"> => {
   const name = encoding.trim().toLowerCase()
-  if (name === "" || name === "identity" || answer.body.length === 0) return Effect.succeed(answer)
+  if (name === "" || name === "identity" || response.body.length === 0) return Effect.succeed(response)
   if (!isKnown(name)) return Effect.fail("encoding")
   return Effect.map(
     Effect.tryPromise({
-      try: () => collect(answer.body, name, maxBytes),
+      try: () => collect(response.body, name, maxBytes),
       catch: () => "encoding" as const
     }),
-    ({ body, truncated }) => ({ body, truncated: truncated || answer.truncated })
+    ({ body, truncated }) => ({ body, truncated: truncated || response.truncated })
   )
 }

@@ -15,6 +15,6 @@ export interface PermittedSecret {
   readonly value: Value
   /** What became part of it by references. */
   readonly passed: ReadonlyArray<Passed>
-  /** The values of these that are long enough to be looked for in an answer. */
+  /** The values of these that are long enough to be looked for in a response. */
   readonly parts: ReadonlyArray<Value>
 }

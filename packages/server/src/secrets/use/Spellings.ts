@@ -29,7 +29,7 @@ const jsonForms = (value: string): ReadonlyArray<string> => {
   return [plain, ascii].flatMap((form) => [form, form.replace(/\//g, "\\/")])
 }
 
-/** The spellings of a value that are replaced in answers, longest first. */
+/** The spellings of a value that are replaced in responses, longest first. */
 export const spellingsOf = (value: string): ReadonlyArray<Spelling> => {
   const bytes = Buffer.from(value)
   const hex = bytes.toString("hex")

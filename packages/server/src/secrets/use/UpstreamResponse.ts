@@ -6,7 +6,7 @@ import { decompressed } from "./Decompress.js"
 import { longestSpelling } from "./Spellings.js"
 import { makeScrub } from "./Scrub.js"
 
-/** Headers of answers that callers get, if they have no value in them. */
+/** Headers of responses that callers get, if they have no value in them. */
 const shownHeaders: ReadonlySet<string> = new Set([
   "cache-control",
   "content-language",
@@ -32,13 +32,13 @@ const shownHeaders: ReadonlySet<string> = new Set([
 ])
 const maxHeaderCharacters = 8_000
 
-/** Why an answer is withheld. */
+/** Why a response is withheld. */
 export type Withheld = "encoding" | "value" | "json"
 
 export const withheldSentences: Readonly<Record<Withheld, string>> = {
-  encoding: "its answer is compressed in a way that cannot be undone, so it cannot be scrubbed and is withheld",
-  value: "its answer holds the value in a form that cannot be scrubbed, so it is withheld",
-  json: "its answer is not JSON, or longer than the rule allows, so the rule (response: json) withholds it"
+  encoding: "its response is compressed in a way that cannot be undone, so it cannot be scrubbed and is withheld",
+  value: "its response holds the value in a form that cannot be scrubbed, so it is withheld",
+  json: "its response is not JSON, or longer than the rule allows, so the rule (response: json) withholds it"
 }
 
 export const withheldKinds = Struct.keys(withheldSentences)
@@ -46,7 +46,7 @@ export const withheldKinds = Struct.keys(withheldSentences)
 const single = (header: string | ReadonlyArray<string> | undefined): string =>
   Predicate.isString(header) ? header : (header ?? []).join(", ")
 
-/** How many bytes of an answer are read: beyond the limit, so that a value at the limit is found. */
+/** How many bytes of a response are read: beyond the limit, so that a value at the limit is found. */
 export const bytesToRead = (maxKib: number, values: ReadonlyArray<string>): number =>
   maxKib * 1024 + Math.max(0, ...values.map(longestSpelling))
 
@@ -74,26 +74,26 @@ const wholeLength = (bytes: Buffer): number => {
 }
 
 /**
- * Makes the response from an answer: decompressed, without the values, and cut. Fails for an answer that has to be withheld.
+ * Makes the response for the caller: decompressed, without the values, and cut. Fails if it has to be withheld.
  */
 export const responseOf = (
-  answer: OutboundResponse,
+  upstream: OutboundResponse,
   values: ReadonlyArray<string>,
   terms: Pick<UseTerms, "response" | "max_kib">
 ): Effect.Effect<UseResponse, Withheld> =>
   Effect.gen(function* () {
-    const { status } = answer
+    const { status } = upstream
     if (terms.response === "status") return { status, headers: {}, truncated: false, scrubbed: 0 }
 
     const limit = terms.max_kib * 1024
     const whole = yield* decompressed(
-      answer,
-      single(answer.headers["content-encoding"]),
+      upstream,
+      single(upstream.headers["content-encoding"]),
       bytesToRead(terms.max_kib, values)
     )
     const scrub = yield* makeScrub(values)
     const scrubbed = yield* scrub(Buffer.from(whole.body).toString("latin1"))
-    const lines = Object.entries(answer.headers)
+    const lines = Object.entries(upstream.headers)
       .map(([name, text]) => [name.toLowerCase(), single(text)] as const)
       .filter(([name, text]) => shownHeaders.has(name) && text.length <= maxHeaderCharacters)
     const headers: Record<string, string> = {}

@@ -19,13 +19,13 @@ export const useRefusals = counters(
   refusalReasons
 )
 
-/** Why a request was not answered, or why its answer is withheld. */
+/** Why a request got no response, or why its response is withheld. */
 export type UpstreamReason = OutboundReason | Withheld
 const upstreamReasons: ReadonlyArray<UpstreamReason> = [...outboundReasons, ...withheldKinds]
 
 export const upstreamFailures = counters(
   "coffer_use_upstream_failures_total",
-  "Requests with secrets that were not answered, or whose answer was withheld, by reason",
+  "Requests with secrets that got no response, or whose response was withheld, by reason",
   "reason",
   upstreamReasons
 )

@@ -17,7 +17,7 @@ import { match, type Target } from "../use-rules/Match.js"
 import { type StoredRule, UseRepo } from "../use-rules/Repo.js"
 import { isLive, termsOf } from "../use-rules/Terms.js"
 
-/** Shorter values would shred answers, because the scrub replaces them wherever they occur. */
+/** Shorter values would shred responses, because the scrub replaces them wherever they occur. */
 const minBytes = 8
 const maxBytes = 8_192
 

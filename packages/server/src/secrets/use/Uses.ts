@@ -18,10 +18,10 @@ import { outgoingHeaders } from "./RequestHeaders.js"
 import { makeSlots } from "./Slots.js"
 import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
 
-/** How long a use takes at most: waiting, granting, the request, and the scrub of its answer. */
+/** How long a use takes at most: waiting, granting, the request, and the scrub of its response. */
 const patienceMillis = 30_000
 
-/** How many answers are scrubbed at once: each takes up to 60 MiB of memory meanwhile. */
+/** How many responses are scrubbed at once: each takes up to 60 MiB of memory meanwhile. */
 const scrubsAtOnce = { permits: 4, each: 2 }
 
 /** What is left until a time. */
@@ -107,7 +107,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
               : `this server makes no requests with secrets: send this one to ${brokerUrl}`
         })
 
-    /** Sends a request, and makes the response of its answer. */
+    /** Sends a request, and makes the response for the caller. */
     const send = (outgoing: Outgoing, granted: ReadonlyArray<PermittedSecret>, timeout: number) =>
       Effect.gen(function* () {
         const used = granted.flatMap(({ parts, value }) => [value, ...parts]).map(Redacted.value)
@@ -115,7 +115,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         const values = [...used, ...signatures]
         const terms = strictest(granted.map(({ terms }) => terms))
         const { body, headers, url } = outgoing
-        const answer: OutboundResponse = yield* outbound.request({
+        const upstream: OutboundResponse = yield* outbound.request({
           url,
           method: outgoing.method,
           headers,
@@ -123,14 +123,14 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
           timeout,
           maxBytes: bytesToRead(terms.max_kib, values)
         })
-        const response = yield* scrubs.inside(responseOf(answer, values, terms))
-        return { response, bytes: answer.body.length } satisfies Sent
+        const response = yield* scrubs.inside(responseOf(upstream, values, terms))
+        return { response, bytes: upstream.body.length } satisfies Sent
       }).pipe(
         // The limit of the request ends with its last byte; this one covers decompression and the scrub too.
         Effect.timeoutFail({ duration: timeout, onTimeout: () => new OutboundError({ reason: "timeout" }) })
       )
 
-    /** The second entry: what came of a request that left. */
+    /** Writes the entry for the outcome of a sent request. */
     const recordResponse = (
       place: Place<"secret.use">,
       granted: Array.NonEmptyReadonlyArray<PermittedSecret>,
