@@ -16,7 +16,7 @@ const atOnce = 32
 const byValue = (credential: Credential): Credential =>
   credential.type === "federated" ? credential : Data.struct(credential)
 
-/** Whether a call was refused because the session of a service account had ended, and a new session is there. */
+/** Whether a call was refused because the session of a service account had ended, and a new session exists. */
 const maySignInAgain = (credential: Option.Option<Credential>) => (error: unknown) =>
   Predicate.isTagged(error, "Unauthorized") && Option.isSome(credential) && credential.value.type === "federated"
     ? Effect.isSuccess(credential.value.refresh)

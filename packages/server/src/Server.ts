@@ -95,7 +95,7 @@ const AdmissionLive = Layer.effect(
   Effect.flatMap(ServerConfig, ({ isBrokerAlone }) => makeAdmission(Api.addHttpApi(VaultApi), isBrokerAlone))
 )
 
-/** Serves the contract; `around` is what surrounds its calls. */
+/** Serves the contract. `around` provides the outer middleware and the pages. */
 const served = <E, R>(around: Layer.Layer<never, E, R>) =>
   HttpApiBuilder.serve().pipe(
     Layer.merge(announce),
@@ -106,7 +106,7 @@ const served = <E, R>(around: Layer.Layer<never, E, R>) =>
     Layer.provide([AuthenticationLive, AdmissionLive])
   )
 
-/** What all processes need beside the database. */
+/** Services of every process. */
 const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
   services.pipe(
     Layer.provide(MetricsLive),

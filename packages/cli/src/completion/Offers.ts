@@ -10,7 +10,7 @@ import { splitPaths } from "../grammar/PlacePath.js"
 import { Version } from "../Version.js"
 import { cached } from "./NameCache.js"
 
-/** A list that may complete a word, with what stands around its names there. */
+/** Candidates for a word, with the text before and after each. */
 interface Source {
   /** Fails if a setting is missing. */
   readonly path: Effect.Effect<NamePath, unknown>

@@ -105,7 +105,7 @@ export const commas = <A, I>(
     })
 })
 
-/** The number of a version, out of a list; what is none breaks the schema. */
+/** Parses a version number; anything else becomes NaN, which the schema rejects. */
 export const versionNumber = (part: string): number => (/^[1-9][0-9]{0,9}$/.test(part) ? Number(part) : NaN)
 
 const checkOf =

@@ -64,7 +64,7 @@ const unknown = (syntax: Syntax, option: string): Problem => {
 /** The name of an option, without a value after `=`. */
 export const optionName = (word: string): string => word.replace(/=.*$/s, "")
 
-/** A word such as `-abc`, which stands for several options where there are short ones. Here there is none but -h. */
+/** A group of short options, such as `-abc`. The only short option is `-h`. */
 const group = /^-[^-]./s
 
 const tokensOf = (argv: ReadonlyArray<string>, { options }: Syntax) =>

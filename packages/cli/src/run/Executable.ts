@@ -30,7 +30,7 @@ const isFile = (path: string) => Option.exists(stat(path), (found) => found.isFi
 
 const isExecutableFile = (path: string) => isFile(path) && Option.isSome(mayExecute(path))
 
-/** What runs a file that says nothing about what it is. */
+/** The interpreter of a file without a shebang. */
 export const shell = "/bin/sh"
 
 const elf = Buffer.from("\x7fELF", "latin1")
@@ -38,7 +38,7 @@ const elf = Buffer.from("\x7fELF", "latin1")
 /** Class, byte order and machine of an ELF header: what two programs of one kind of machine share. */
 const machine = (head: Buffer) => `${head.subarray(4, 6).toString("hex")}${head.subarray(18, 20).toString("hex")}`
 
-/** The loader that an ELF program asks for (PT_INTERP); "" where it asks for none, none where that cannot be told. */
+/** The loader that an ELF program asks for (PT_INTERP); "" where it asks for none, none where that is unknown. */
 const loader = (head: Buffer): Option.Option<string> => {
   // 64 bits, least byte first: what Node's own machines are.
   if (head.length < 64 || head[4] !== 2 || head[5] !== 1) return Option.none()
@@ -89,7 +89,7 @@ const look = (path: string): Lookup => {
     return { type: "not_executable", path, problem: "it is not executable; run: chmod +x" }
   }
   return Option.match(readHead(path), {
-    // One may run what one may not read.
+    // A file can be executable but not readable.
     onNone: () => ({ type: "found", path, forShell: false, sure: false }),
     onSome: (head) => {
       const forShell = !isElf(head) && !isMachO(head) && !isScript(head)

@@ -17,7 +17,7 @@ const jobserver = (makeFlags: string): ReadonlyArray<number> =>
 
 /**
  * The descriptors above 2 that this process was started with and that Node closes in programs which it starts: Node marks
- * those from 3 up to the first gap above 16. Linux alone tells. Call before anything opens a socket or a file.
+ * those from 3 up to the first gap above 16. Only Linux reports it. Call before anything opens a socket or a file.
  *
  * @param makeFlags the variable `MAKEFLAGS`.
  */

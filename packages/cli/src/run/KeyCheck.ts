@@ -11,7 +11,7 @@ const named = (what: string, keys: ReadonlyArray<string>) => (keys.length === 0 
 
 /**
  * Fails if the environment lacks a declared key or a value breaks its pattern. Keys that are not declared keep nothing from working.
- * With an offline copy, a server that cannot be reached is no reason not to start.
+ * With an offline copy, an unreachable server does not prevent the start.
  */
 export const checkKeys = ({ credential, path, server }: BundleRequest, { offline }: RunOptions) =>
   Effect.gen(function* () {

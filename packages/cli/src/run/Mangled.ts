@@ -25,8 +25,8 @@ const argumentsOfProcess = () => strings(Option.getOrElse(read("/proc/self/cmdli
 export const hasMangledArgument = (): boolean => argumentsOfProcess().some(isMangled)
 
 /**
- * What of this process's own arguments and environment Node cannot carry, because its bytes are not UTF-8: it would reach
- * the command with other bytes. For people; none where all is well, or where there is no /proc to ask.
+ * Names the arguments and variables of this process that are not UTF-8, so that Node would alter them. None if there are
+ * none, or no /proc.
  *
  * @param commandLength how many of the last arguments are the command.
  */

@@ -24,7 +24,7 @@ const fresh = 15 * 60_000
 
 const written = new Map<string, { readonly at: number; readonly secrets: ReadonlyArray<BundleSecret> }>()
 
-/** Keeps a copy of what the server gave, over the one that was there. A copy that cannot be kept is no reason not to start. */
+/** Replaces the copy by what the server returned. Failing to write the copy does not prevent the start. */
 export const keepCopy = (
   request: BundleRequest,
   secrets: ReadonlyArray<BundleSecret>
@@ -70,7 +70,7 @@ export const showAge = (milliseconds: number): string => {
   return parts.length === 0 ? "0 s" : parts.slice(0, 2).join(" ")
 }
 
-/** A clock that was set back a little makes no copy useless. */
+/** Tolerates a clock that was set back by up to five minutes. */
 const slack = 5 * 60_000
 
 const none = (why: string) => ({ type: "none", why }) as const

@@ -64,7 +64,7 @@ const decrypt = Option.liftThrowable((key: Buffer, nonce: Buffer, aad: Buffer, d
   return Buffer.concat([plain, decipher.final()]).toString("utf8")
 })
 
-/** What a copy holds and when it was made; none where it is another place's or credential's, or not as it was written. */
+/** Decrypts a copy. Returns none if it belongs to another place or credential, or was modified. */
 export const openCopy = (
   request: BundleRequest,
   text: string

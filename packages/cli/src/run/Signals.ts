@@ -17,7 +17,7 @@ const release = () => {
 /** Ends this process as a signal ends one. */
 export const dieOf = (signal: NodeJS.Signals): void => {
   const code = 128 + constants.signals[signal]
-  // Node ignores these two, as it ignores nothing else; their death is told by the code.
+  // Node ignores SIGPIPE and SIGXFSZ, so the exit code reports them.
   if (signal === "SIGPIPE" || signal === "SIGXFSZ") return process.exit(code)
   release()
   process.removeAllListeners(signal)

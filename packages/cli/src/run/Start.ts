@@ -158,7 +158,7 @@ export const startBeside = Effect.fnUntraced(function* (program: Program) {
   return child
 })
 
-/** Whether the kernel has told the command of this signal itself: INT and QUIT come from the terminal too, to both. */
+/** Whether the kernel has sent this signal to the command itself: INT and QUIT come from the terminal too, to both. */
 const isToldByKernel = (signal: NodeJS.Signals): boolean =>
   (signal === "SIGINT" || signal === "SIGQUIT") && inForeground()
 

@@ -125,8 +125,8 @@ const stop = (child: Child, { stopSignal, stopTimeout }: WatchOptions): Effect.E
   })
 
 /**
- * Who gets the signals that come to this process: the command. One that is to end it also keeps it from being started
- * again; not for ever, because some commands live on after a ctrl-C.
+ * Forwards signals to the command. A terminating signal also stops restarts for a while, because some commands survive
+ * ctrl-C.
  */
 const makeReceiver = (signals: Signals, clock: Clock.Clock, patience: number) => {
   let child: Child | undefined
@@ -177,7 +177,7 @@ const follow = Effect.fnUntraced(function* (
       child.kill(options.signal)
       continue
     }
-    // A command that was told to end is given the time to do so.
+    // A command that received its stop signal is given the time to end.
     if (receiver.asked()) {
       const outcome = yield* Effect.timeoutOption(child.ended, Duration.millis(options.stopTimeout))
       if (Option.isSome(outcome)) return { type: "ended", outcome: outcome.value } as const

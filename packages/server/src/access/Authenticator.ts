@@ -34,7 +34,7 @@ const refusal = new Unauthorized({
 
 const nowhere: PlaceNames = { org: null, project: null, env: null }
 
-/** The name, or none of what cannot be one: no statement gets what PostgreSQL cannot hold, such as a zero byte. */
+/** Returns the name if well-formed, else null: PostgreSQL rejects text with a zero byte. */
 const nameIn = (form: Form<string>, text: string | undefined) => (text !== undefined && form.is(text) ? text : null)
 
 /** The names on the path of the request, before the contract has checked them. */

@@ -56,7 +56,7 @@ const stream = (setting: NonNullable<Settings["auditStream"]>, dbPath: string) =
       let batch = makeBatch()
       for (const { log, seq: last } of yield* repo.heads) {
         let seq = places.get(log) ?? 0
-        // The log was set back behind the server's back.
+        // Another program set the log back.
         if (seq > last) seq = 0
         while (seq < last) {
           const { reached, rows } = yield* repo.following(log, seq, last)

@@ -7,7 +7,7 @@ export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")
 
 /**
  * A defect of a transaction whose COMMIT was sent, and whose connection was lost before the answer. The change may have
- * been made: only reading it tells.
+ * been made: only reading it shows this.
  */
 export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonly cause: unknown }> {
   override readonly message =

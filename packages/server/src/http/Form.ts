@@ -13,7 +13,7 @@ const isForm = (contentType = ""): boolean =>
 
 const notForm = new UnsupportedMediaType({ message: "this page takes only its own form" })
 
-/** The fields of a form without files, which a browser sends. A field that is there twice is left out. */
+/** The fields of a form without files, which a browser sends. A duplicate field is left out. */
 export type Form = ReadonlyMap<string, string>
 
 /** Reads the form of a page. Fails as `readBody` does. */

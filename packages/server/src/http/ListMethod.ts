@@ -8,7 +8,7 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer
 }
 
-/** A connection with one request, whose bytes are there. The response goes to the socket that the request came from. */
+/** A connection with one request, whose bytes have arrived. The response goes to the socket that the request came from. */
 export class OneRequest extends Duplex {
   readonly bytesRead: number
 

@@ -2,7 +2,7 @@ import { MachineName } from "@coffer/domain/ClientLogin"
 import { Option, Schema } from "effect"
 import { hostname } from "node:os"
 
-/** This machine's name as the login pages show it; none if nothing of it can be shown. */
+/** This machine's name as the login pages show it; undefined if the host name has no printable characters. */
 export const machineName = (name: string = hostname()): { readonly machine?: MachineName } =>
   Option.match(
     Schema.decodeOption(MachineName)(

@@ -95,7 +95,7 @@ export const composeCommand = command("compose", {
     ...chosen
   },
   run: ({ action, ...choice }) => {
-    // Nothing is kept for a service that is down.
+    // `down` has nothing to clean up.
     if (action === "down") return Effect.void
     return action === "metadata" ? printJson(metadata(parameters)) : up(choice)
   }

@@ -2,7 +2,7 @@ import { plain } from "../../Failures.js"
 import { write } from "../../terminal/Print.js"
 
 /**
- * What a provider tells Docker Compose: `info` and `error` for the person, `setenv` for a variable with the service's name
+ * What a provider reports to Docker Compose: `info` and `error` for the person, `setenv` for a variable with the service's name
  * before it, `rawsetenv` for one as it is.
  */
 export type MessageType = "info" | "error" | "setenv" | "rawsetenv"

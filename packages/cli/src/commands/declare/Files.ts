@@ -96,7 +96,7 @@ export const declareFrom = Effect.fnUntraced(function* (
   if (others > 0) yield* note(`${others} more are declared that are not in ${source.name}: they stay`)
 })
 
-/** The text of a file that is there; undefined where there is none. */
+/** The text of a file; undefined if it does not exist. */
 const contentOf = (file: string) =>
   Effect.try({
     try: () => {

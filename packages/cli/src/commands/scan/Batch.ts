@@ -12,7 +12,7 @@ export class Batch {
   private left = 0
   private read: Take = () => {}
 
-  /** @param open gives what takes the content of the next object, or of one that is missing. */
+  /** @param open returns the consumer of the next object's content, or of a missing object. */
   constructor(private readonly open: (isThere: boolean) => Take) {}
 
   take(chunk: Uint8Array) {

@@ -30,8 +30,8 @@ class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }
 const noAnswer = () => new NoAnswer({ message: "no answer within 10 s" })
 
 /**
- * What a server has, as far as the credential shows it. A server that cannot be asked, or refuses to tell, is no reason to
- * fail: a note says so, once.
+ * What a server has, as far as the credential shows it. If the server is unreachable or denies access, the
+ * lists stay empty and one note says so.
  */
 export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
   const connection = yield* Effect.cached(connect(server))

@@ -54,7 +54,7 @@ const questionOf = (key: string, names: ReadonlyArray<string> | undefined) => {
   return `${key} (${ways}, empty to leave it out): `
 }
 
-/** Asks until the answer is a name that is there, one to create, or empty. */
+/** Asks until the answer is an existing name, one to create, or empty. */
 const askName = Effect.fnUntraced(function* <Name extends string>({ key, schema, shelf }: Wanted<Name>) {
   const names = yield* shelf?.names ?? Effect.succeed(undefined)
   if (shelf !== undefined && names !== undefined) yield* show(menuOf(shelf, names))

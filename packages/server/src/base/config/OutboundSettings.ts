@@ -45,7 +45,7 @@ const issuer: Format<string> = {
   read: Option.liftPredicate(isIssuer)
 }
 
-/** Makes a list that tells whether an address is in one of the networks. */
+/** Makes a list that says whether an address is in one of the networks. */
 export const blockListOf = (networks: ReadonlyArray<Network>): BlockList => {
   const list = new BlockList()
   for (const { address, family, prefix } of networks) list.addSubnet(address, prefix, family)

@@ -27,7 +27,7 @@ const exported = Effect.gen(function* () {
   return checked
 }).pipe(
   Effect.scoped,
-  // The words of SQLite, by which the other thread tells a full disk.
+  // The words of SQLite, by which the other thread recognizes a full disk.
   Effect.catchTag("CopyFailed", ({ full, reason }) =>
     Effect.die(new Error(full ? "database or disk is full" : reason))
   ),

@@ -5,9 +5,9 @@ import { timestamp } from "../../base/Time.js"
 import { Replica } from "./Replica.js"
 
 const beatEvery = Duration.seconds(10)
-/** A server that was not seen for so long is taken for dead. */
+/** A server that was not seen for so long counts as stopped. */
 const liveMillis = Duration.toMillis("30 seconds")
-/** The row of a server that did not end in order is removed after this time. */
+/** The row of a server that crashed is removed after this time. */
 const keptMillis = Duration.toMillis("1 day")
 
 const LiveRow = Schema.Struct({
@@ -18,7 +18,7 @@ const LiveRow = Schema.Struct({
   seen_at: Schema.String
 })
 
-/** The servers that use the database now, oldest first. None on SQLite, where the lock on the file tells. */
+/** The servers that use the database now, oldest first. None on SQLite, where the lock on the file shows it. */
 export const liveInstances = Effect.gen(function* () {
   const { clock } = yield* Database
   const { all } = yield* query
@@ -52,7 +52,7 @@ export const HeartbeatLive = Layer.scopedDiscard(
         yield* beatAt(now)
       })
     )
-    const goOn = transaction(Effect.flatMap(clock, beatAt)).pipe(
+    const heartbeat = transaction(Effect.flatMap(clock, beatAt)).pipe(
       Effect.catchAllCause((cause) => Effect.logDebug("the heartbeat was not written", cause))
     )
     const end = transaction(remove({ id })).pipe(
@@ -62,6 +62,6 @@ export const HeartbeatLive = Layer.scopedDiscard(
     )
 
     yield* Effect.acquireRelease(begin, () => end)
-    yield* Effect.interruptible(Effect.schedule(goOn, Schedule.spaced(beatEvery))).pipe(Effect.forkScoped)
+    yield* Effect.interruptible(Effect.schedule(heartbeat, Schedule.spaced(beatEvery))).pipe(Effect.forkScoped)
   })
 ).pipe(Layer.provide(Replica.Default))

@@ -37,7 +37,7 @@ export const exchangeRefusals = counter(
   "Tokens of machines that were not looked at, because of the rate limit"
 )
 
-/** The same for every token that is not verified, whether the account is there or not. */
+/** The same for every token that is not verified, whether the account exists or not. */
 const unsigned = new Unauthorized({
   message:
     "the token is refused: it is malformed, its signature does not hold, or the account takes no tokens of its issuer"
@@ -81,7 +81,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
       orgId: account?.org_id ?? null
     })
 
-    /** Seconds until a token for the account is looked at again. The same for accounts that are there and that are not. */
+    /** Seconds until a token for the account is looked at again. The same for accounts that exist and that do not. */
     const waitOf = (reference: string, network: string) =>
       Effect.zipWith(limits.wait(failures, `${reference} ${network}`), limits.wait(allFailures, network), (own, all) =>
         Math.max(own, all)

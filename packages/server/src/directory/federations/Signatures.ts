@@ -20,7 +20,7 @@ const unavailable = new IssuerUnavailable({
   retryAfter: retrySeconds
 })
 
-/** A number of 2048 bits that is no modulus: a real one would take the start a second. */
+/** A random number of 2048 bits instead of a modulus: generating one would delay the start by a second. */
 const noModulus = (): string => {
   const bytes = randomBytes(256)
   bytes[0] = 0xff
@@ -49,8 +49,8 @@ export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Sig
 
     /**
      * Verifies a token for an account, whose id may be of none. Returns null for one whose signature does not hold, and fails
-     * with IssuerUnavailable if only the missing keys of the issuer could tell. These are consulted even if the account has no
-     * federation with the issuer, and each token is verified once, by a decoy if there is no key: the time would tell.
+     * with IssuerUnavailable if only the missing keys of the issuer could decide. These are consulted even if the account has no
+     * federation with the issuer, and each token is verified once, by a decoy if there is no key: the time would reveal it.
      */
     const verifyFor = Effect.fnUntraced(function* (token: string, accountId: string) {
       const head = unverified(token)

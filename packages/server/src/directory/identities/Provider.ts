@@ -129,7 +129,7 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
       return proven !== null && isRecentLogin(proven, millis) ? proven : null
     })
 
-  /** Exchanges the code of an answer, and checks it. Some providers tell the address only at their userinfo endpoint. */
+  /** Exchanges the code of a response, and checks it. Some providers return the address only at their userinfo endpoint. */
   const exchange = Effect.fnUntraced(function* (query: string, { nonce, state, verifier }: Checks, proof: Proof) {
     const configured = yield* configuration
     const tokens = yield* asking(() =>

@@ -33,7 +33,7 @@ const loopbackMillis = minute
 /** The least seconds between two polls. */
 export const intervalSeconds = 5
 const beginnings: RateLimit = { kind: "device", max: 30, window: 15 * minute }
-/** Codes that a client's network may enter in vain. */
+/** Rate limit for wrong codes, per network of a client. */
 const wrongCodes: RateLimit = { kind: "user_code", max: 10, window: 15 * minute }
 /** How many device logins may be pending, over all networks: their rows are made without a credential. */
 const maxPending = 10_000

@@ -68,7 +68,7 @@ export const codePage = (csrf: string, email: Email, problem: Problem | null = n
 <p class="quiet">No mail? <a href="/login?again">Ask for another code</a>, which replaces this one.</p>`
   )
 
-/** The last page of a login. It goes on by itself: a redirect would arrive without the new cookie, which is `Strict`. */
+/** The last page of a login. It redirects by itself: an HTTP redirect would arrive without the new cookie, which is `Strict`. */
 export const donePage = (email: Email, next: string) =>
   page(
     { title: "You are logged in", next },
@@ -76,7 +76,7 @@ export const donePage = (email: Email, next: string) =>
 <a class="button" href="${next}">Continue</a>`
   )
 
-/** A page for what cannot go on. */
+/** The error page. */
 export const failedPage = (problem: Problem) =>
   page(
     { ...optionsOf(problem), title: "That did not work" },

@@ -58,6 +58,6 @@ export const decidedPage = (isApproved: boolean) =>
     ? page({ title: "The program is logged in" }, markup`<p>You can close this window and go back to the terminal.</p>`)
     : page({ title: "The login is refused" }, markup`<p>The program gets nothing. You can close this window.</p>`)
 
-/** Takes the browser back to the program. The page goes on by itself: the policy allows no form to lead elsewhere. */
+/** Takes the browser back to the program. The page redirects by itself: the policy allows no form to lead elsewhere. */
 export const returnPage = (next: string) =>
   page({ title: "Back to the program", next }, markup`<a class="button" href="${next}">Continue</a>`)

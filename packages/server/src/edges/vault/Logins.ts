@@ -49,7 +49,7 @@ export class Logins extends Effect.Service<Logins>()("@coffer/server/Logins", {
         const named = role.includes("/") || namespace === null ? role : `${namespace}/${role}`
         const reference = yield* Effect.mapError(decodeReference(named), () => unnamed)
         const [organization = "", account = ""] = reference.split("/")
-        // Depends on the request alone, so it tells nothing about accounts.
+        // Depends on the request alone, so it reveals nothing about accounts.
         if (namespace !== null && namespace !== organization) return yield* elsewhere
         const { expires_at, token } = yield* exchange.federate(jwt, reference)
         const millis = yield* Clock.currentTimeMillis

@@ -79,7 +79,7 @@ const ofLiveWebhook = sql`
   JOIN webhooks w ON w.id = d.webhook_id AND w.removed_at IS NULL
   JOIN organizations o ON o.id = w.org_id AND o.removed_at IS NULL`
 
-/** Those that may be sent: an organization that was removed sends nothing, a disabled webhook only what is sent by hand. */
+/** Sendable deliveries: none of removed organizations, only manual ones of disabled webhooks. */
 const sendable = sql`
   ${ofLiveWebhook} WHERE d.state = 'pending' AND d.next_at <= ${"now"} AND (w.enabled = 1 OR d.kind <> 'event')`
 
@@ -155,30 +155,30 @@ export class DeliveriesRepo extends Effect.Service<DeliveriesRepo>()("@coffer/se
           w.url AS url, w.key_number AS key_number, w.old_key_until AS old_key_until
         FROM webhook_deliveries d ${sendable} AND d.id = ${"id"}`,
 
-      /** Records a try. No row if the delivery was passed over or begun anew meanwhile. */
+      /** Records a try. No row if the delivery was skipped or its retries were reset meanwhile. */
       settle: returning(IdRow)`
         UPDATE webhook_deliveries SET state = ${"state"}, tries = ${"tries"}, status = ${"status"},
           reason = ${"reason"}, next_at = ${"nextAt"}, updated_at = ${"now"}
         WHERE id = ${"id"} AND state = 'pending' AND tries = ${"before"} RETURNING id`,
 
-      /** Lets the next delivery of a lane go. */
+      /** Schedules the next delivery of a lane. */
       scheduleNext: write`
         UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id = (
           SELECT id FROM webhook_deliveries
           WHERE webhook_id = ${"webhookId"} AND lane = ${"lane"} AND state = 'pending' AND kind = 'event'
           ORDER BY seq LIMIT 1)`,
 
-      /** Lets the failed deliveries of a webhook be tried again from the beginning. */
+      /** Reopens the failed deliveries of a webhook, with all their tries. */
       reopen: write`
         UPDATE webhook_deliveries SET state = 'pending', tries = 0, next_at = ${"now"}, updated_at = ${"now"}
         WHERE webhook_id = ${"webhookId"} AND state = 'failed' AND kind = 'event'`,
 
-      /** Lets the deliveries that are tried again begin anew, at once. */
+      /** Resets retries and schedules them now. */
       resetRetries: write`
         UPDATE webhook_deliveries SET tries = 0, next_at = ${"now"}, updated_at = ${"now"}
         WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event' AND next_at IS NOT NULL`,
 
-      /** Lets the first delivery of each lane go. */
+      /** Schedules the first delivery of each lane. */
       scheduleNextOfAll: write`
         UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id IN (${firstOfLanes})`,
 

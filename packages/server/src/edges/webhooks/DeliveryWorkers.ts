@@ -6,7 +6,7 @@ import { DeliveriesRepo } from "./DeliveriesRepo.js"
 import { makeFanOut } from "./FanOut.js"
 import { makeSender } from "./Sender.js"
 
-/** How many deliveries are on their way at the same time: those to three organizations whose receivers are all slow. */
+/** How many deliveries are in flight at the same time: those to three organizations whose receivers are all slow. */
 const maxAtOnce = 256
 const workersOfWebhook = 4
 
@@ -28,7 +28,7 @@ export const makeDeliveryWorkers = Effect.gen(function* () {
   /** What is being sent. */
   const busy = new Set<WebhookDeliveryId>()
 
-  /** Sends a delivery as it is once there is a slot: it may have been passed over, or its webhook changed, meanwhile. */
+  /** Reloads the delivery once a slot is free: it may have been skipped, or its webhook changed. */
   const sendOne = (id: WebhookDeliveryId) =>
     slots
       .withPermits(1)(

@@ -70,7 +70,7 @@ export const makeFanOut = Effect.gen(function* () {
   const advance = (behind: BehindRow): Effect.Effect<Step> =>
     Effect.gen(function* () {
       const { head, id, seq } = behind
-      // The log was set back behind the server's back.
+      // Another program set the log back.
       const from = seq > head ? head : seq
       if ((yield* repo.pending({ webhookId: id })).count >= maxPending) return "reached"
       const wanted = { events: yield* patternsOf(behind.events), environments: yield* patternsOf(behind.environments) }

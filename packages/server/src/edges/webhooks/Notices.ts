@@ -5,7 +5,7 @@ import { Mailer } from "../../base/mail/Mailer.js"
 import { WebhooksRepo } from "./Repo.js"
 import { maxTries } from "./Retry.js"
 
-/** How many people are told. */
+/** Maximum number of recipients. */
 const maxMails = 20
 
 interface Disabled {

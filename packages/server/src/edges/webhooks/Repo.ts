@@ -73,8 +73,8 @@ export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server
 
       remove: write`UPDATE webhooks SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
-      /** Passes over the entries until now. */
-      passOver: write`
+      /** Skips the entries until now. */
+      skipEvents: write`
         UPDATE webhooks AS w SET seq = ${head} WHERE id = ${"id"}`,
 
       /** Disables a webhook whose delivery has failed for the last time. No row if it is disabled already. */
@@ -86,7 +86,7 @@ export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server
       lock: locking(IdRow)`SELECT id FROM webhooks WHERE id = ${"id"}`,
 
       /** For a restored database, whose events the server that was backed up has sent. */
-      passOverAll: write`UPDATE webhooks AS w SET seq = ${head}`
+      skipEventsOfAll: write`UPDATE webhooks AS w SET seq = ${head}`
     } as const
   })
 }) {}

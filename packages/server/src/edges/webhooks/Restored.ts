@@ -4,12 +4,12 @@ import { DeliveriesRepo } from "./DeliveriesRepo.js"
 import { WebhooksRepo } from "./Repo.js"
 
 /**
- * Passes over all events of a database that was restored: the server that it was backed up from has sent them since. Call in
+ * Skips all events of a restored database: the server that it was backed up from has sent them since. Call in
  * the transaction that makes the copy the live database.
  */
-export const passOverEvents = Effect.gen(function* () {
+export const skipEvents = Effect.gen(function* () {
   const webhooks = yield* WebhooksRepo
   const deliveries = yield* DeliveriesRepo
   yield* deliveries.skipAll({ now: yield* now })
-  yield* webhooks.passOverAll({})
+  yield* webhooks.skipEventsOfAll({})
 })

@@ -68,7 +68,7 @@ export const makeSender = Effect.gen(function* () {
     })
   })
 
-  /** Disables a webhook after the last try, and tells the organization's admins by mail. */
+  /** Disables a webhook after the last try, and notifies the organization's admins by mail. */
   const disable = Effect.fnUntraced(function* (row: DueRow, { reason, status }: Outcome, now: string) {
     const [failed] = yield* webhooks.fail({ id: row.webhook_id, now })
     if (failed === undefined) return

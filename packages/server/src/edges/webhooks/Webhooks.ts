@@ -89,15 +89,15 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
 
     const get = traced("Webhooks.get")((place: Place<"webhook.list">, id: WebhookId) => read(place, id))
 
-    /** Passes over what was not delivered. */
-    const passOver = Effect.fnUntraced(function* (webhookId: WebhookId) {
+    /** Skips undelivered events. */
+    const skipEvents = Effect.fnUntraced(function* (webhookId: WebhookId) {
       const moment = yield* now
       yield* deliveries.skipPending({ webhookId, now: moment })
       yield* deliveries.skipFailed({ webhookId, now: moment })
-      yield* repo.passOver({ id: webhookId })
+      yield* repo.skipEvents({ id: webhookId })
     })
 
-    /** Lets what was not delivered be tried again from now on, in its order. */
+    /** Retries undelivered events from now on, in their order. */
     const resume = Effect.fnUntraced(function* (webhookId: WebhookId) {
       const moment = yield* now
       yield* deliveries.reopen({ webhookId, now: moment })
@@ -119,7 +119,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
           failedAt: enabled ? null : row.failed_at,
           now: yield* now
         })
-        if (skip) yield* passOver(id)
+        if (skip) yield* skipEvents(id)
         else if (request.enabled === true || (enabled && url !== row.url)) yield* resume(id)
         yield* record(place, { id, url }, "webhook.update", {
           ...(url !== row.url && { before: originOf(row.url) }),

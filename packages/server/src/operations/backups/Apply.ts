@@ -32,7 +32,7 @@ import { flushToDisk } from "../../base/files/LocalFiles.js"
 import { removeLeftovers, temporaryFile } from "../../database/sqlite/TemporaryFiles.js"
 import { DeliveriesRepo } from "../../edges/webhooks/DeliveriesRepo.js"
 import { WebhooksRepo } from "../../edges/webhooks/Repo.js"
-import { passOverEvents } from "../../edges/webhooks/Restored.js"
+import { skipEvents } from "../../edges/webhooks/Restored.js"
 
 const refused = (message: string) => new StartupError({ message: `${message}; nothing was changed` })
 
@@ -85,7 +85,7 @@ const recordRestore = (current: string) =>
     return made
   })
 
-/** Ends all sessions and pending codes, starts a new epoch, passes over events, and records the restore. */
+/** Ends all sessions and pending codes, starts a new epoch, skips events, and records the restore. */
 const prepare = (file: string, current: string) =>
   Effect.gen(function* () {
     const { transaction } = yield* Database
@@ -93,7 +93,7 @@ const prepare = (file: string, current: string) =>
     return yield* transaction(
       Effect.gen(function* () {
         const ended = yield* beginEpoch
-        yield* passOverEvents
+        yield* skipEvents
         const { backup_created_at, backup_id } = yield* recordRestore(current)
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },

@@ -50,7 +50,7 @@ const matcherOfStored = (pattern: string): Matches => Either.getOrElse(compilePa
 const maxMillis = 2_000
 
 /**
- * Makes the function that tells whether a value matches a stored pattern, for one request. Fails once the request has used its time:
+ * Makes the function that returns whether a value matches a stored pattern, for one request. Fails once the request has used its time:
  * an environment has values and patterns enough to keep the server busy for minutes.
  */
 export const makeMatching = (millis = maxMillis) => {

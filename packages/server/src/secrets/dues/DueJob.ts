@@ -42,5 +42,5 @@ const DueLive = Layer.scopedDiscard(
   })
 )
 
-/** What follows from due dates, on one server of the database at a time. */
+/** Audit entries, metrics and reminders for due secrets, on one server of the database at a time. */
 export const DueJob = onOneServer({ name: "due", lease: "30 seconds" }, DueLive, Effect.void)

@@ -35,7 +35,7 @@ interface PageRequest {
 /** As the database writes times, so that it compares as text. */
 const timeOf = (moment: string | null): string | null => (moment === null ? null : timestamp(Date.parse(moment)))
 
-/** A due secret that is there. */
+/** An existing secret that is due. */
 const dueSecretOf = ({ env, key, project, updated_at, version, ...row }: OfOrgRow): DueSecret | null =>
   project === null || env === null || key === null || version === null || updated_at === null
     ? null

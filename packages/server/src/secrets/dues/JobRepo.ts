@@ -5,7 +5,7 @@ import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/
 import { Effect, Schema } from "effect"
 import { query, sql } from "../../database/Query.js"
 
-/** A due date with its secret. What is null belongs to a secret or a place that was removed. */
+/** A due date with its secret. Null if the secret or its place was removed. */
 const DueRow = Schema.Struct({
   id: SecretId,
   org_id: OrgId,

@@ -5,7 +5,7 @@ import type { DueRow } from "./JobRepo.js"
 
 const rowsAtOnce = 200
 
-/** A due date of a secret that is there. */
+/** A due date of an existing secret. */
 export interface Due extends DueRow {
   readonly org: OrgName
   readonly project: ProjectName

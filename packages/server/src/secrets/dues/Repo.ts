@@ -26,7 +26,7 @@ const WithinRow = Schema.Struct({
   due_at: Schema.String
 })
 
-/** A due date of an organization. What is null belongs to a secret or a place that was removed. */
+/** A due date of an organization. Null if the secret or its place was removed. */
 const OfOrgRow = Schema.Struct({
   id: SecretId,
   project_id: Schema.NullOr(ProjectId),

@@ -10,7 +10,7 @@ const TotalsRow = Schema.Struct({
   revision: Schema.Number,
   secret_count: Schema.Number,
   value_bytes: Schema.Number,
-  /** What the project declares of keys: nothing, something, or something that it is strict about. */
+  /** 0: nothing declared; 1: declared; 2: declared, in strict mode. */
   declares: Schema.Literal(0, 1, 2),
   /** Whether a secret of the environment is to be replaced at an age. */
   rotating: Schema.Literal(0, 1)

@@ -15,7 +15,7 @@ export const dueTimes = (terms: DueTerms, versionAt: string) => {
 
 /**
  * Makes the function that moves the due dates of the secrets to which a revision gave a new version. An environment where no
- * secret is replaced at an age, which its totals tell, costs no statement.
+ * secret is replaced at an age, which its totals say, costs no statement.
  */
 export const dueMoves = Effect.map(
   movesRepo,

@@ -16,7 +16,7 @@ export type DependentRow = typeof DependentRow.Type
 const TargetEnvRow = Schema.Struct({ env: EnvName })
 const FoundRow = Schema.Struct({ found: Schema.Number })
 
-/** Joins the secret `s` and the environment `e` of a reference `r` that counts: of the current version of what is there. */
+/** Joins the secret `s` and the environment `e` of a reference `r` of the current version of an existing secret. */
 const live = sql`
   JOIN secrets s ON s.id = r.secret_id AND s.version = r.version AND s.removed_at IS NULL
   JOIN environments e ON e.id = r.env_id AND e.removed_at IS NULL`
