@@ -2,7 +2,7 @@ import type { Actor } from "@coffer/domain/Actor"
 import { EnvName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
-import { Referring } from "@coffer/server/secrets/references/Referring"
+import { ReferenceReader } from "@coffer/server/secrets/references/ReferenceReader"
 import { History } from "@coffer/server/secrets/services/History"
 import { Promotion } from "@coffer/server/secrets/services/Promotion"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
@@ -27,7 +27,7 @@ const more = Layer.mergeAll(
   History.Default,
   Promotion.Default,
   Revisions.Default,
-  Referring.Default,
+  ReferenceReader.Default,
   ServiceAccounts.Default
 )
 
@@ -113,7 +113,7 @@ export const diff = (actor: Actor, one: string, other: string, resolved: boolean
 export const around = (actor: Actor, name: string, env = "prod") =>
   Effect.gen(function* () {
     const place = yield* enter(actor, "secret.list", envPath(env))
-    const { hidden, kind, referred_by, refers_to } = yield* (yield* Referring).around(place, key(name))
+    const { hidden, kind, referred_by, refers_to } = yield* (yield* ReferenceReader).around(place, key(name))
     const named = (places: typeof refers_to) => places.map(({ env, key }) => `${env}:${key}`)
     return { kind, refers_to: named(refers_to), referred_by: named(referred_by), hidden }
   })

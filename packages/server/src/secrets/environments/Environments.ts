@@ -9,7 +9,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
-import { References } from "../references/References.js"
+import { ReferenceChecks } from "../references/ReferenceChecks.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
@@ -19,7 +19,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
   effect: Effect.gen(function* () {
     const repo = yield* EnvironmentsRepo
     const audit = yield* AuditLog
-    const references = yield* References
+    const references = yield* ReferenceChecks
 
     const create = traced("Environments.create")(
       Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName) {
@@ -68,5 +68,5 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
 
     return { create, list, remove } as const
   }),
-  dependencies: [EnvironmentsRepo.Default, References.Default]
+  dependencies: [EnvironmentsRepo.Default, ReferenceChecks.Default]
 }) {}

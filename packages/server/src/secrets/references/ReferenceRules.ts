@@ -20,7 +20,7 @@ export class ReferenceRules extends Effect.Service<ReferenceRules>()("@coffer/se
     const secrets = yield* SecretsRepo
     const widening = yield* Widening
 
-    /** Checks what arrives at keys, and what new references bring, against the rules of everything that refers to them. */
+    /** Checks moved values and new references against the use rules of all dependents. */
     const check = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       graph: Graph,

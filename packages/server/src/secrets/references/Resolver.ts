@@ -18,7 +18,7 @@ import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { Versions } from "../stored/Versions.js"
 import { type Node, nodeId } from "./Graph.js"
 
-/** The rights under which references can be passed: what the caller came for, it needs in every environment on the way. */
+/** The actions that resolve references. The caller needs the same action in every environment on the path. */
 export type Resolving = "secret.read" | "secret.use"
 
 /** A reference to resolve: the text that stands at a key of the place. */
@@ -36,7 +36,7 @@ export interface Passed<A extends Resolving = Resolving> {
   readonly value: Value
 }
 
-/** What is known of a secret on the way: its value, the parts of its text, or why there is neither. */
+/** A visited secret: its value and parsed parts, or why it cannot be resolved. */
 type Step<A extends Resolving> =
   { readonly passed: Passed<A>; readonly parts: ReadonlyArray<ReferencePart> | null } | { readonly why: string }
 
@@ -227,7 +227,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           )
         }
         const used = new Map<string, Passed<A>>()
-        /** Notes what a value is made of. Each secret is passed once, however many values it is part of. */
+        /** Records the secrets that contribute to a value. Each secret is passed once, however many values it is part of. */
         const use = (targets: ReadonlyArray<Node>): void => {
           const open = [...targets].reverse()
           for (let node = open.pop(); node !== undefined; node = open.pop()) {

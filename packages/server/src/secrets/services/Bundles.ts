@@ -11,7 +11,7 @@ import { now } from "../../base/Time.js"
 import { namesETag } from "../../http/ETag.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
-import { type Passage, referenceRefused, Referring } from "../references/Referring.js"
+import { type Passage, referenceRefused, ReferenceReader } from "../references/ReferenceReader.js"
 import type { Source } from "../references/Resolver.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
@@ -71,7 +71,7 @@ const wantedOf = ({
       )
 }
 
-/** What nothing was resolved of. */
+/** A result without resolved references. */
 const asStored = { values: new Map<SecretKey, never>(), passed: [], passages: [] }
 
 /** How many keys a message explains. */
@@ -92,13 +92,13 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const changes = yield* Changes
     const versions = yield* Versions
     const audit = yield* AuditLog
-    const referring = yield* Referring
+    const referenceReader = yield* ReferenceReader
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
 
     /**
-     * Each form of a bundle has a tag of its own; that of the list stands for the environment itself. With references to other
-     * environments, the tag also names these.
+     * Each format has its own ETag. The ETag of `list` is the environment's. With references to other environments, it also names
+     * these.
      */
     const tagOf = (id: EnvId, revision: number, form = "list", passages: ReadonlyArray<Passage> = []): string =>
       passages.length === 0
@@ -113,7 +113,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       return yield* snapshot(
         Effect.gen(function* () {
           const now = yield* repo.revision({ envId: id })
-          return now && tagOf(id, now.revision, form, yield* referring.passages(place))
+          return now && tagOf(id, now.revision, form, yield* referenceReader.passages(place))
         })
       )
     })
@@ -152,8 +152,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         known.set(row.key, { row, value })
         if (kindOf(row) === "reference") sources.push({ key: row.key, text: value })
       }
-      const found = yield* referring.resolve(place, sources, known)
-      return { ...found, passages: yield* referring.passages(place) }
+      const found = yield* referenceReader.resolve(place, sources, known)
+      return { ...found, passages: yield* referenceReader.passages(place) }
     })
 
     /** Reads secrets and resolves their references, all as of one moment. */
@@ -211,7 +211,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           resource_id: id,
           metadata: { revision, keys: keysRead }
         })
-        yield* referring.auditPassed(
+        yield* referenceReader.auditPassed(
           place,
           passed,
           keysRead.map(({ key }) => key)
@@ -230,7 +230,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       const { id, name } = place.env
       const tags = [tagOf(id, revision), tagOf(id, revision, "list raw")]
       if (ifMatch === undefined || tags.some((etag) => namesETag(ifMatch, etag))) return
-      yield* checkMatch(name, ifMatch, tagOf(id, revision, "list", yield* referring.passages(place)))
+      yield* checkMatch(name, ifMatch, tagOf(id, revision, "list", yield* referenceReader.passages(place)))
     })
 
     /** Does the work of a large write that needs no transaction. Call it before the transaction of `write`. */
@@ -273,5 +273,5 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
 
     return { read, prepare, write } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, Referring.Default]
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, ReferenceReader.Default]
 }) {}

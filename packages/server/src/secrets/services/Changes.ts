@@ -17,7 +17,13 @@ import type { Arrival } from "../references/ReferenceRules.js"
 import { mayReveal, type Move } from "../use-rules/Widening.js"
 import { type Contents, SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { kindOf, type Sealed } from "../../keys/Envelope.js"
-import { type Admitted, type Change, type Options, referenceAt, References } from "../references/References.js"
+import {
+  type Admitted,
+  type Change,
+  type Options,
+  referenceAt,
+  ReferenceChecks
+} from "../references/ReferenceChecks.js"
 import { type Content, type NewValue, sizeOf, Versions, type WrittenAt } from "../stored/Versions.js"
 
 /** How many steps, and bytes of values, are encrypted and written between two looks at the clock. */
@@ -106,7 +112,7 @@ const totalsAfter = (totals: Totals, steps: ReadonlyArray<Step>) =>
     { secret_count: totals.secret_count, value_bytes: totals.value_bytes }
   )
 
-/** The values that steps move from secrets into others that are there. */
+/** Values copied into existing secrets. */
 export const movesOf = (
   steps: ReadonlyArray<Step>,
   from: ReadonlyArray<{ readonly key: SecretKey; readonly id: SecretId; readonly version: number }>
@@ -172,7 +178,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const { moveDues, remove, setTotals, totals } = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
-    const references = yield* References
+    const references = yield* ReferenceChecks
     const { validate, validateRestored } = yield* WriteChecks
 
     /** Whether a version holds this value. One that does not decrypt counts as different, so a write replaces it. */
@@ -381,5 +387,11 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       apply
     } as const
   }),
-  dependencies: [SecretsRepo.Default, ChangesRepo.Default, Versions.Default, References.Default, WriteChecks.Default]
+  dependencies: [
+    SecretsRepo.Default,
+    ChangesRepo.Default,
+    Versions.Default,
+    ReferenceChecks.Default,
+    WriteChecks.Default
+  ]
 }) {}

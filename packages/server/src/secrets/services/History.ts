@@ -11,7 +11,7 @@ import { type Erased, Erasures } from "../../database/Erasures.js"
 import { now } from "../../base/Time.js"
 import { valueChangesOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { keyWithoutNonce, kindOf } from "../../keys/Envelope.js"
-import { References } from "../references/References.js"
+import { ReferenceChecks } from "../references/ReferenceChecks.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { Widening } from "../use-rules/Widening.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
@@ -46,7 +46,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const audit = yield* AuditLog
     const erasures = yield* Erasures
     const widening = yield* Widening
-    const references = yield* References
+    const references = yield* ReferenceChecks
     const { validateRestored } = yield* WriteChecks
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
@@ -247,7 +247,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     ChangesRepo.Default,
     Versions.Default,
     Widening.Default,
-    References.Default,
+    ReferenceChecks.Default,
     WriteChecks.Default
   ]
 }) {}

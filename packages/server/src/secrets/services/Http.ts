@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { Access } from "../../access/Access.js"
 import { Dues } from "../dues/Dues.js"
 import { longList } from "../../http/LongList.js"
-import { Referring } from "../references/Referring.js"
+import { ReferenceReader } from "../references/ReferenceReader.js"
 import { History } from "./History.js"
 import { Secrets } from "./Secrets.js"
 
@@ -16,7 +16,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const access = yield* Access
     const secrets = yield* Secrets
     const history = yield* History
-    const referring = yield* Referring
+    const referenceReader = yield* ReferenceReader
     const dues = yield* Dues
     return handlers
       .handle("set", ({ path, payload }) =>
@@ -43,7 +43,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         )
       )
       .handle("references", ({ path }) =>
-        Effect.flatMap(access.env(path, "secret.list"), (place) => referring.around(place, path.key))
+        Effect.flatMap(access.env(path, "secret.list"), (place) => referenceReader.around(place, path.key))
       )
       .handle("versions", ({ path, urlParams }) =>
         Effect.gen(function* () {
@@ -69,4 +69,4 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         })
       )
   })
-).pipe(Layer.provide([Secrets.Default, History.Default, Referring.Default, Dues.Default]))
+).pipe(Layer.provide([Secrets.Default, History.Default, ReferenceReader.Default, Dues.Default]))

@@ -17,7 +17,7 @@ import { Comparisons } from "./Comparisons.js"
 import { checkMatch, etagOf } from "../stored/ETag.js"
 import type { Totals } from "../stored/ChangesRepo.js"
 import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
-import { Referring } from "../references/Referring.js"
+import { ReferenceReader } from "../references/ReferenceReader.js"
 import { type Content, Versions } from "../stored/Versions.js"
 
 type Status = "only_here" | "only_there" | "same" | "different"
@@ -50,7 +50,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const widening = yield* Widening
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
-    const referring = yield* Referring
+    const referenceReader = yield* ReferenceReader
     const comparisons = yield* Comparisons
 
     /** The current values of secrets. */
@@ -144,7 +144,8 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       const sources = yield* forEachInSlices(reading === undefined ? [] : texts, (secret) =>
         Effect.map(versions.open(place, secret, secret), (text) => ({ key: secret.key, text }))
       )
-      const values = reading === undefined ? new Map<SecretKey, Value>() : yield* referring.valuesOf(reading, sources)
+      const values =
+        reading === undefined ? new Map<SecretKey, Value>() : yield* referenceReader.valuesOf(reading, sources)
       return (secret: WholeRow): Effect.Effect<Content, DecryptionFailed> => {
         const value = values.get(secret.key)
         return value === undefined
@@ -205,6 +206,6 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     Comparisons.Default,
     Versions.Default,
     Widening.Default,
-    Referring.Default
+    ReferenceReader.Default
   ]
 }) {}

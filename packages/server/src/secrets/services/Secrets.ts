@@ -17,8 +17,8 @@ import { ChangesRepo } from "../stored/ChangesRepo.js"
 import { checkLimits } from "../stored/Limits.js"
 import { secretNotFound, versionNotFound } from "../stored/NotThere.js"
 import { SecretsRepo } from "../stored/Repo.js"
-import { type Change, referenceAt, References } from "../references/References.js"
-import { Referring } from "../references/Referring.js"
+import { type Change, referenceAt, ReferenceChecks } from "../references/ReferenceChecks.js"
+import { ReferenceReader } from "../references/ReferenceReader.js"
 import { type Content, sizeOf, Versions } from "../stored/Versions.js"
 
 /** Fails with Conflict unless a secret is at the expected version; 0 means that it does not exist. */
@@ -45,8 +45,8 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const changes = yield* ChangesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
-    const references = yield* References
-    const referring = yield* Referring
+    const references = yield* ReferenceChecks
+    const referenceReader = yield* ReferenceReader
     const { validate } = yield* WriteChecks
     const { snapshot } = yield* Database
 
@@ -69,7 +69,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       const secret = yield* stored(place, key, version)
       return secret.kind === "text"
         ? { ...secret, passed: [] }
-        : { ...secret, ...(yield* referring.valueOf(place, { key, text: secret.value })) }
+        : { ...secret, ...(yield* referenceReader.valueOf(place, { key, text: secret.value })) }
     }, snapshot)
 
     /**
@@ -96,7 +96,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         resource_id: id,
         metadata: { key, version: found }
       })
-      yield* referring.auditPassed(place, passed, [key])
+      yield* referenceReader.auditPassed(place, passed, [key])
       const answer: SecretRead = { key, value, version: found, ...(kind === "reference" && { kind }) }
       return answer
     })
@@ -205,8 +205,8 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     SecretsRepo.Default,
     ChangesRepo.Default,
     Versions.Default,
-    References.Default,
-    Referring.Default,
+    ReferenceChecks.Default,
+    ReferenceReader.Default,
     WriteChecks.Default
   ]
 }) {}

@@ -8,7 +8,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { SecretsRepo } from "../stored/Repo.js"
 import { kindOf } from "../../keys/Envelope.js"
-import { passedEntries, Referring } from "../references/Referring.js"
+import { passedEntries, ReferenceReader } from "../references/ReferenceReader.js"
 import { sizeOf, Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
@@ -67,7 +67,7 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
     const versions = yield* Versions
     const approvals = yield* Approvals
     const audit = yield* AuditLog
-    const referring = yield* Referring
+    const referenceReader = yield* ReferenceReader
 
     const grantOf = Effect.fnUntraced(function* (
       place: Place<"secret.use">,
@@ -93,7 +93,7 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
         kindOf(row) === "text"
           ? { value: text, passed: [] }
           : yield* Effect.catchTag(
-              referring.valueOf(place, { key, text }),
+              referenceReader.valueOf(place, { key, text }),
               "ReferenceRefused",
               ({ message }) => new UseRefused({ message })
             )
@@ -197,5 +197,5 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
 
     return { permit, uses } as const
   }),
-  dependencies: [UseRepo.Default, SecretsRepo.Default, Versions.Default, Approvals.Default, Referring.Default]
+  dependencies: [UseRepo.Default, SecretsRepo.Default, Versions.Default, Approvals.Default, ReferenceReader.Default]
 }) {}

@@ -22,7 +22,7 @@ import { type Arrival, ReferenceRules } from "./ReferenceRules.js"
 import { checking, type Graph, graphOf, type Node, nodeId, type Wrong } from "./Graph.js"
 import { type DependentRow, type EdgeRow, ReferencesRepo } from "../stored/ReferencesRepo.js"
 
-/** What becomes of a key in a change. */
+/** The new state of a key. */
 export type Change =
   | { readonly kind: "gone" }
   | { readonly kind: "text" }
@@ -31,7 +31,7 @@ export type Change =
 export interface Options {
   /** Whether keys may go that others refer to. */
   readonly force?: boolean
-  /** Whether references may name secrets that are not there: those that are moved may, those that are given may not. */
+  /** Whether references may name secrets that do not exist: those that are moved may, those that are given may not. */
   readonly mayDangle?: boolean
   /** Values that the change moves from other secrets without showing them. */
   readonly arriving?: ReadonlyArray<Arrival>
@@ -65,7 +65,7 @@ export const referenceAt = (key: SecretKey, text: Value): Effect.Effect<Change, 
   })
 
 /** Decides which references may be written, and which secrets may go although others refer to them. */
-export class References extends Effect.Service<References>()("@coffer/server/References", {
+export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/server/ReferenceChecks", {
   effect: Effect.gen(function* () {
     const { alongside } = yield* Access
     const repo = yield* ReferencesRepo
@@ -133,8 +133,8 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
         : `${key} would exceed the maximum reference depth of ${maxReferenceDepth}`
 
     /**
-     * Fails unless the caller may read every environment that the references of a secret pass: who writes a reference could read
-     * what it leads to. `checked` are the secrets of which this is known.
+     * Fails unless the caller may read every environment on the path of a reference. Otherwise its writer could read foreign
+     * values through it. `checked` are the secrets of which this is known.
      */
     const checkRights = (
       place: Place<"secret.write">,
@@ -162,7 +162,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
         }
       })
 
-    /** Fails unless the target of a reference is there. */
+    /** Fails unless the target of a reference exists. */
     const checkTarget = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       envIds: ReadonlyMap<EnvName, EnvId>,
@@ -247,7 +247,7 @@ export class References extends Effect.Service<References>()("@coffer/server/Ref
     })
 
     /**
-     * Checks what a change makes of the references of an environment, before it is made. Fails with ReferenceRefused for
+     * Validates the references of a change before it is applied. Fails with ReferenceRefused for
      * references that may not be written, with Conflict for a key that others refer to, with UseWidens if values would come under
      * wider use rules, and with LimitExceeded.
      */

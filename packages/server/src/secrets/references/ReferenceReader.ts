@@ -45,7 +45,7 @@ export const passedEntries = (
 }
 
 /** Reads values that refer to others, and what a secret refers to. */
-export class Referring extends Effect.Service<Referring>()("@coffer/server/Referring", {
+export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/server/ReferenceReader", {
   effect: Effect.gen(function* () {
     const { alongside } = yield* Access
     const { snapshot } = yield* Database
