@@ -27,4 +27,4 @@ export const response = <S extends Schema.Schema.Any & Schema.Annotable.All>(
 export const responseOf = SchemaAST.getAnnotation<ResponseDescription>(ResponseId)
 
 /** Whether the responses of an endpoint have an `ETag`. */
-export class SendsETag extends Context.Tag("@coffer/domain/Answer/SendsETag")<SendsETag, boolean>() {}
+export class SendsETag extends Context.Tag("@coffer/domain/Response/SendsETag")<SendsETag, boolean>() {}
