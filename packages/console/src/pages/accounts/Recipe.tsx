@@ -3,7 +3,7 @@ import type { ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import { useSignal } from "@preact/signals"
 import { Choose } from "../../kit/Choose.js"
 import { CopyText } from "../../kit/CopyText.js"
-import { piecesFor, type Target, targets } from "./Lines.js"
+import { piecesFor, type Target, targets } from "./CiSnippets.js"
 import { NewKey } from "./NewKey.js"
 
 /** A new account, and the environment that it reads. */
