@@ -1,6 +1,6 @@
 import { UserId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
-import { type Flow, Flows } from "@coffer/server/edges/pages/Flow"
+import { type Flow, LoginFlows } from "@coffer/server/edges/pages/LoginFlows"
 import { toHome } from "@coffer/server/edges/pages/Intents"
 import { NodeRequest } from "@coffer/server/http/NodeRequest"
 import { KeyringLive } from "@coffer/server/keys/Keyring"
@@ -18,7 +18,7 @@ const ada = Schema.decodeSync(Email)("ada@example.com")
 const person = { id: UserId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"), email: ada, ended: 0, provenAt: null }
 
 const within = (masterKey: string) =>
-  Flows.Default.pipe(
+  LoginFlows.Default.pipe(
     Layer.provideMerge(KeyringLive),
     Layer.provideMerge(
       configAt("service.db", { SERVICE_MASTER_KEY: masterKey, SERVICE_PUBLIC_URL: "https://coffer.test" })
@@ -37,13 +37,13 @@ const requested = (headers: IncomingHttpHeaders) => {
 /** The cookie that a browser has after a flow was kept. */
 const kept = (flow: Flow) =>
   Effect.gen(function* () {
-    const response = yield* (yield* Flows).keep(HttpServerResponse.empty(), flow)
+    const response = yield* (yield* LoginFlows).keep(HttpServerResponse.empty(), flow)
     const [cookie] = Object.values(response.cookies.cookies)
     assert.strictEqual(cookie?.name, name)
     return cookie?.value ?? ""
   }).pipe(requested({}))
 
-const found = (cookie: string) => Effect.flatMap(Flows, ({ find }) => find).pipe(requested({ cookie }))
+const found = (cookie: string) => Effect.flatMap(LoginFlows, ({ find }) => find).pipe(requested({ cookie }))
 
 type Step = { readonly wait: number } | { readonly keep: "nobody" | "person" }
 
@@ -52,8 +52,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constantFrom("nobody" as const, "person" as const).map((keep) => ({ keep }))
 )
 
-const run = <A>(test: Effect.Effect<A, unknown, Flows>): Promise<A> =>
-  Effect.runPromise(test.pipe(Effect.provide(layer), Effect.provide(TestContext.TestContext)))
+const run = <A>(test: Effect.Effect<A, unknown, LoginFlows>): Promise<A> =>
+  Effect.runPromise(Effect.provide(test, Layer.merge(layer, TestContext.TestContext)))
 
 describe("a login in a browser", () => {
   it("lasts 10 minutes from its last page on, but no more than 10 from the one on which the person was known", () =>
@@ -61,7 +61,7 @@ describe("a login in a browser", () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) =>
         run(
           Effect.gen(function* () {
-            const { begin } = yield* Flows
+            const { begin } = yield* LoginFlows
             let cookie = ""
             let now = 0
             /** Until when the plain reading says that the flow counts, and until when with its person. */
@@ -99,7 +99,7 @@ describe("a login in a browser", () => {
       fc.asyncProperty(flow, fc.nat(), fc.integer({ min: 1, max: 255 }), (parts, at, change) =>
         run(
           Effect.gen(function* () {
-            const flow = { ...(yield* Flows).begin(toHome), ...parts }
+            const flow = { ...(yield* LoginFlows).begin(toHome), ...parts }
             const sealed = yield* kept(flow)
             const { expires: _, provenUntil: __, ...others } = Option.getOrThrow(yield* found(`${name}=${sealed}`))
             const { expires: ___, provenUntil: ____, ...expected } = flow
@@ -132,7 +132,7 @@ describe("a login in a browser", () => {
       fc.asyncProperty(site, form, (site, form) =>
         run(
           Effect.gen(function* () {
-            const { begin, checkForm } = yield* Flows
+            const { begin, checkForm } = yield* LoginFlows
             const flow = begin(toHome)
             const csrf = {
               own: flow.csrf,
