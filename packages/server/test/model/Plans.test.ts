@@ -1,4 +1,5 @@
 import type { UserActor } from "@coffer/domain/Actor"
+import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { cursorOf } from "@coffer/domain/AuditCursor"
 import { CurrentActor } from "@coffer/domain/Actor"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
@@ -93,12 +94,14 @@ const assertPage = ({ steps }: Plan, scope: string) => {
   )
 }
 
-/** A page is read as positions, then as the entries there, a few at a time; last comes how many there are in all. */
-const partsOf = (plans: ReadonlyArray<Plan>) => ({
-  page: plans[0],
-  entries: plans.slice(1, -1),
-  total: plans.at(-1)
-})
+/**
+ * A page is read as positions, then as the entries there, a few at a time; last comes how many there are in all. Before it, the
+ * search index is compared with the heads.
+ */
+const partsOf = ([index, page, ...rest]: ReadonlyArray<Plan>) => {
+  assert.include(index!.statement, "audit_indexed")
+  return { index, page, entries: rest.slice(0, -1), total: rest.at(-1) }
+}
 
 const scene = Effect.gen(function* () {
   const persons = yield* people(3)
@@ -120,6 +123,7 @@ const scene = Effect.gen(function* () {
   for (const subject of [bob, account]) {
     yield* service.grant(ada, "acme", { subject, project: "*", env: "*", level: "write" })
   }
+  yield* (yield* AuditIndex).catchUpAll
   return { service, users, key, persons }
 })
 
@@ -251,8 +255,8 @@ describe("a statement's plan", () => {
         )
         assert.strictEqual(requests.length, 16)
         for (const request of requests) {
-          const { entries, page, total } = partsOf(yield* plans(trail.list(place, request)))
-          for (const plan of [...entries, total!]) assertSearches(plan)
+          const { entries, index, page, total } = partsOf(yield* plans(trail.list(place, request)))
+          for (const plan of [index!, ...entries, total!]) assertSearches(plan)
           assert.match(total!.steps.join(), /\(log=\?/)
           if (isWhole(request)) assertSearches(page!)
           else assertPage(page!, "(log=? AND ")
