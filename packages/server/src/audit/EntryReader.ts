@@ -92,6 +92,7 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
     const entries = run(EntryRow)
     const positions = run(PositionRow)
     const totals = run(TotalRow)
+    const headSum = one(TotalRow)`SELECT coalesce(sum(seq), 0) AS total FROM audit_heads`
 
     const sumOf = Effect.fnUntraced(function* (statements: ReadonlyArray<Sql<string>>, filters: Filters, range: Range) {
       const values = searchValues(filters, range, yield* positionsOf(filters, range), countedAtMost + 1)
@@ -140,9 +141,12 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
       /** How many entries match; at most `countedAtMost` + 1 for each statement if no counter holds the total. */
       total: Effect.fnUntraced(function* (filters: Filters, range: Range) {
         const { below, from } = range
-        if (from === null && below === null) return yield* sumOf(totalStatements(filters), filters, range)
+        // These need no counter, which may be behind.
         if (isWhole(filters) && filters.log !== undefined) {
           return Math.max(0, (below ?? (yield* endOf(filters.log))) - (from ?? 1))
+        }
+        if (from === null && below === null) {
+          return isWhole(filters) ? (yield* headSum({})).total : yield* sumOf(totalStatements(filters), filters, range)
         }
         return yield* sumOf(countStatements(filters, range), filters, range)
       }),
@@ -204,7 +208,7 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
       ),
 
       /** The sum of the heads' numbers, which changes with every append. */
-      headSum: one(TotalRow)`SELECT coalesce(sum(seq), 0) AS total FROM audit_heads`,
+      headSum,
 
       entryAt: first(IdRow)`SELECT id FROM audit_entries WHERE position = ${"position"}`,
 

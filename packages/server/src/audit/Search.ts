@@ -233,7 +233,7 @@ export const pageStatement = (filters: Filters, range: Range, hasLateral: boolea
 
 /** Statements whose sum is the total by the counters. */
 export const totalStatements = (filters: Filters): ReadonlyArray<Sql<string>> =>
-  (isWhole(filters) ? [runsOfKinds(filters)] : runsOf(filters)).map(
+  runsOf(filters).map(
     ({ counters, where }) => sql`SELECT coalesce(sum(k.entries), 0) AS total FROM ${counters} WHERE ${where}`
   )
 

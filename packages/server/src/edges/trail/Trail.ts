@@ -155,7 +155,9 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     ) {
       yield* known("action", auditActions, rest.action)
       yield* known("resource_type", resourceTypes, rest.resource_type)
-      yield* log === undefined ? index.catchUpAll : index.catchUp(log)
+      // The whole log is read from the entries alone, and so also while the database takes no write.
+      const isFiltered = [actor, actor_id, ...Object.values(rest)].some((filter) => filter !== undefined)
+      if (isFiltered) yield* log === undefined ? index.catchUpAll : index.catchUp(log)
       const actors = yield* actorsOf(log, actor, actor_id)
       const filters: Filters = { ...(log !== undefined && { log }), ...rest, ...(actors !== undefined && { actors }) }
       const times = { since: momentOf(since), until: momentOf(until) }
