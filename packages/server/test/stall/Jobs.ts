@@ -56,6 +56,23 @@ export const jobs = {
       for (let before = -1; before !== size(); await sleep(1_000)) before = size()
     }
   },
+  "the search index of the audit logs": {
+    sql: "UPDATE audit_indexed SET seq = 0",
+    end: async (program) => {
+      const behind = () => {
+        const database = new Sqlite(program.file(), { readonly: true })
+        const [count] = database
+          .prepare<[], number>(
+            "SELECT count(*) FROM audit_heads h JOIN audit_indexed i ON i.log = h.log AND i.seq < h.seq"
+          )
+          .pluck()
+          .all()
+        database.close()
+        return count
+      }
+      await until(() => Promise.resolve(behind() === 0))
+    }
+  },
   "a scheduled backup": {
     variables: { BACKUP_SCHEDULE_HOURS: "1" },
     end: (program, { credentials }) =>
@@ -103,6 +120,7 @@ export const sources: Readonly<
 > = {
   "audit/AuditLog.ts": { job: "the entries of many refused reads" },
   "audit/AuditStream.ts": { job: "the audit stream" },
+  "audit/IndexJob.ts": { job: "the search index of the audit logs" },
   "access/Authenticator.ts": { by: "the first call of each credential" },
   "directory/login/StrangersEntries.ts": { unmeasured: "sixty entries an hour" },
   "operations/backups/Backups.ts": { by: "the calls of backups" },
