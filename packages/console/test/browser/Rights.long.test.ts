@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
     const visit = await Visit.open("/")
     const lines: Array<string> = []
     visit.page.on("console", (message) => lines.push(message.text()))
-    const answer = await visit.page.goto(`${inject("server").url}/`, { waitUntil: "networkidle" })
+    const answer = await visit.page.goto(`${inject("server").url}/`, { waitUntil: "load" })
     assert.notInclude(answer?.headers()["permissions-policy"] ?? "", "web-share")
     assert.deepStrictEqual(
       lines.filter((line) => line.includes("Permissions-Policy")),

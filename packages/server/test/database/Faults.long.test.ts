@@ -199,7 +199,6 @@ describe("a write that the database itself refuses, whichever it is,", () => {
     ["secret_versions", "INSERT", "writing a bundle"],
     ["secrets", "INSERT", "writing a bundle"],
     ["environments", "UPDATE", "writing a bundle"],
-    ["organizations", "UPDATE", "making a project"],
     ["projects", "INSERT", "making a project"],
     ["environments", "INSERT", "making a project"],
     ["members", "INSERT", "making an organization"],

@@ -3,6 +3,7 @@ import type { AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { Database } from "@coffer/server/database/Database"
 import type { AuditSource } from "@coffer/server/audit/AuditEvent"
 import { type PageRequest, Trail, type VerifyRequest } from "@coffer/server/edges/trail/Trail"
 import { Organizations } from "@coffer/server/directory/organizations/Organizations"
@@ -78,9 +79,12 @@ const eventOf = ({ action = "secret.set", metadata, n = 0, resource_type = "secr
 
 /** Appends entries, as a change does. */
 export const write = (orgId: OrgId | null, first: Happening = {}, ...rest: ReadonlyArray<Happening>) =>
-  Effect.flatMap(AuditLog, (audit) =>
-    transaction(audit.write(sourceOf(orgId, first), ...[first, ...rest].map(eventOf)))
-  )
+  Effect.gen(function* () {
+    const audit = yield* AuditLog
+    // Of no scope: the audit log has none.
+    const { transaction } = yield* Database
+    yield* transaction(audit.write(sourceOf(orgId, first), ...[first, ...rest].map(eventOf)))
+  })
 
 /** Queues an entry, as a read does. */
 export const read = (orgId: OrgId | null, happening: Happening = {}) =>
