@@ -1,4 +1,4 @@
-import { Effect, identity } from "effect"
+import { type Cause, Effect, identity } from "effect"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { Tenant } from "../base/Tenant.js"
 import { afterCommit, Database, type Transaction } from "../database/Database.js"
@@ -68,19 +68,18 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
 
     const behind = Effect.map(repo.behind({}), (rows) => rows.map(({ log }) => log))
 
-    const reportFailure = (failed: boolean) => {
-      const [before, now] = [isFailing, failed]
+    /** Logs the first failure, and the end of all. */
+    const report = (cause: Cause.Cause<never> | null) => {
+      const [before, now] = [isFailing, cause !== null]
       isFailing = now
       if (before === now) return Effect.void
-      return now
-        ? Effect.logWarning("the search index of the audit log is behind: the database does not take it")
-        : Effect.logInfo("the search index of the audit log is up to date again")
+      return cause === null
+        ? Effect.logInfo("the search index of the audit log is up to date again")
+        : Effect.logWarning("the search index of the audit log is behind, and is tried again each second", cause)
     }
 
     const round = Effect.flatMap(takeNoted, catchUpEach).pipe(
-      Effect.sandbox,
-      Effect.match({ onFailure: () => true, onSuccess: () => false }),
-      Effect.flatMap(reportFailure)
+      Effect.matchCauseEffect({ onFailure: report, onSuccess: () => report(null) })
     )
 
     /** Follows what this process appends, and what an earlier one did not add before it ended. */
