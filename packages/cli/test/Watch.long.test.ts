@@ -127,9 +127,16 @@ class Scene {
     return until(() => (text.test(this.stderr) ? true : undefined), `${text} in ${this.stderr}`)
   }
 
+  killAll() {
+    for (const pid of this.pids().filter(alive)) process.kill(pid, "SIGKILL")
+  }
+
   async close() {
     if (this.client?.exitCode === null && this.client.signalCode === null) this.client.kill("SIGTERM")
+    // A command that survives SIGTERM would keep a failed test waiting.
+    const patience = setTimeout(() => this.killAll(), 10_000)
     await this.end
+    clearTimeout(patience)
     // Whatever happened, nothing that was started is left.
     for (const pid of this.pids()) assert.isFalse(alive(pid), `process ${pid} is left`)
   }
@@ -153,10 +160,7 @@ describe.concurrent("run --watch", () => {
     await scene.saying(1, "green")
     const { code } = await scene.ended()
     assert.strictEqual(code, 7)
-    assert.match(
-      scene.stderr,
-      /^coffer: the environment has changed \(changed COLOUR\): the command is started again$/m
-    )
+    await scene.noted(/^coffer: the environment has changed \(changed COLOUR\): the command is started again$/m)
   })
 
   inScene("starts it again when a secret is deleted", async (scene) => {
@@ -215,11 +219,11 @@ describe.concurrent("run --watch", () => {
     await scene.saying(0, "red")
     await scene.set("green")
     await scene.saying(1, "green")
-    assert.match(scene.stderr, /has not ended within 0\.5 s of SIGTERM: it is killed/)
+    await scene.noted(/has not ended within 0\.5 s of SIGTERM: it is killed/)
     assert.isFalse(alive(scene.pids()[0] ?? 0))
     scene.kill("SIGTERM")
     await pause(300)
-    for (const pid of scene.pids().filter(alive)) process.kill(pid, "SIGKILL")
+    scene.killAll()
     assert.strictEqual((await scene.ended()).signal, "SIGKILL")
   })
 
