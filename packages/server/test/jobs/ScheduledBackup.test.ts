@@ -22,7 +22,8 @@ const store = (making: Effect.Effect<void>) => {
           Effect.gen(function* () {
             yield* making
             const millis = yield* clock
-            yield* fenced(Effect.sync(() => made.push(millis)))
+            yield* fenced(Effect.void)
+            made.push(millis)
             return millis
           })
       })

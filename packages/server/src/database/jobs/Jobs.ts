@@ -55,7 +55,7 @@ export class Jobs extends Effect.Service<Jobs>()("@coffer/server/Jobs", {
     const { complete, fencedBy, keep, release } = yield* leases
     const { id: holder } = yield* Replica
 
-    /** Reads first whether a bucket is free, because a claim waits for transactions that are fenced by its lease. */
+    /** Reads first whether a bucket is free, so that servers that wait for their turn write nothing. */
     const claim = ({ lease, name }: Job, bucketOf: (millis: number) => string) =>
       Effect.gen(function* () {
         const millis = Duration.toMillis(lease)

@@ -45,19 +45,17 @@ export const leases = Effect.gen(function* () {
   const repo = yield* jobsRepo
   const { clock, transaction } = yield* Database
 
-  const fencedBy =
-    ({ bucket, name, token }: Lease): Fenced =>
-    (effect) =>
-      transaction(
-        Effect.flatMap(repo.lock({ name, bucket, token }), (rows) =>
-          rows.length === 0 ? Effect.die(new LeaseLost({ job: name })) : effect
-        )
-      )
+  const orLost = ({ name }: Lease, rows: ReadonlyArray<unknown>) =>
+    rows.length === 0 ? Effect.die(new LeaseLost({ job: name })) : Effect.void
 
-  const setUntil = ({ bucket, name, token }: Lease, until: string | null) =>
-    Effect.flatMap(repo.setUntil({ name, bucket, token, until }), (rows) =>
-      rows.length === 0 ? Effect.die(new LeaseLost({ job: name })) : Effect.void
-    )
+  // The lease is locked last: a transaction that waits for a tenant's row holds up no other of its job.
+  const fencedBy =
+    (lease: Lease): Fenced =>
+    (effect) =>
+      transaction(Effect.tap(effect, () => Effect.flatMap(repo.lock(lease), (rows) => orLost(lease, rows))))
+
+  const setUntil = (lease: Lease, until: string | null) =>
+    Effect.flatMap(repo.setUntil({ ...lease, until }), (rows) => orLost(lease, rows))
 
   const renew = (lease: Lease) =>
     transaction(Effect.flatMap(clock, (now) => setUntil(lease, timestamp(now + lease.millis))))
