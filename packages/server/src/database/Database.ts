@@ -1,6 +1,7 @@
 import type { SqlConnection, SqlError } from "@effect/sql"
 import { type Array, Context, Effect, type Exit, Option } from "effect"
 import type { Scope } from "./Scopes.js"
+import type { Template } from "./Template.js"
 
 /** A hook that runs after a transaction has ended, with its exit, before the transaction returns to its caller. */
 export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
@@ -71,10 +72,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly clock: Effect.Effect<number>
     /** The state of the pool of connections; null for an engine without one. */
     readonly pool: (() => PoolState) | null
-    /** The engine's placeholder for the parameter at a position, counted from 0. */
-    readonly placeholder: (position: number) => string
-    /** The clause after a table's name that makes the engine use an index; empty for an engine without hints. */
-    readonly indexHint: (index: string) => string
+    /** Returns a statement in the engine's form. */
+    readonly textOf: (statement: Template) => string
     /**
      * The expression of the current time in milliseconds since 1970, by the clock that all servers share; NULL for an engine
      * that one server uses at a time.

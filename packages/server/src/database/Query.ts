@@ -1,6 +1,7 @@
 import { Array, Context, Effect, Option, Predicate, type Schema } from "effect"
 import { connectionIn, Database, type StatementError, Transaction } from "./Database.js"
 import { columnsOf, rowsOf } from "./Rows.js"
+import { IndexHint, type Template } from "./Template.js"
 import { spanIn } from "../base/tracing/Traced.js"
 
 /** The value of a parameter. */
@@ -9,15 +10,8 @@ export type Value = string | number | null | Uint8Array
 /** The values of a statement's parameters, by their names. */
 export type Values<Name extends string> = { readonly [N in Name]: Value }
 
-/** An index that a statement has to use. */
-class IndexHint {
-  constructor(readonly index: string) {}
-}
-
-/** SQL with named parameters and hints: `slots[i]` stands between `texts[i]` and `texts[i + 1]`. */
-export interface Sql<Name extends string> {
-  readonly texts: ReadonlyArray<string>
-  readonly slots: ReadonlyArray<string | IndexHint>
+/** SQL with named parameters and hints. */
+export interface Sql<Name extends string> extends Template {
   /** Phantom field: carries the names of the parameters in the type. */
   readonly Names?: Name
 }
@@ -79,7 +73,7 @@ type Statement<A, R> = <const Parts extends ReadonlyArray<Part>>(
  * database. Reads use the open transaction or snapshot of the fiber, or else the read-only connection. Writes require a
  * transaction.
  */
-export const query = Effect.map(Database, ({ indexHint, placeholder, reading, rowLock, system }) => {
+export const query = Effect.map(Database, ({ reading, rowLock, system, textOf }) => {
   const attributes = { "db.system.name": system, "db.operation.name": "execute" }
 
   type Execute = (
@@ -99,12 +93,8 @@ export const query = Effect.map(Database, ({ indexHint, placeholder, reading, ro
     })
 
   /** Compiles a statement with positional parameters. Its rows are not checked. */
-  const compileOrdered = ({ slots, texts }: Sql<string>, execute: Execute = prepared) => {
-    let parameters = 0
-    const text = texts.reduce((before, after, index) => {
-      const slot = slots[index - 1]
-      return before + (slot instanceof IndexHint ? indexHint(slot.index) : placeholder(parameters++)) + after
-    })
+  const compileOrdered = (statement: Sql<string>, execute: Execute = prepared) => {
+    const text = textOf(statement)
     return (values: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<unknown>> =>
       Effect.withFiberRuntime((fiber) =>
         spanIn(

@@ -2,6 +2,7 @@ import type { SqlConnection } from "@effect/sql"
 import { type Context, Effect, Schema } from "effect"
 import { connectionIn, Transaction } from "../Database.js"
 import { rowsOf } from "../Rows.js"
+import { textWith } from "../Template.js"
 import { newestMigration } from "./Migrations.js"
 
 /** The server's clock, also inside of a transaction, whose `now()` would stand still. */
@@ -31,8 +32,7 @@ export const dialectOn = (reading: SqlConnection.Connection) =>
     schema: newestMigration,
     isShared: true,
     clock: clockOn(reading),
-    placeholder: (position: number) => `$${position + 1}`,
-    indexHint: () => "",
+    textOf: textWith({ placeholder: (position) => `$${position + 1}`, indexHint: () => "" }),
     clockExpression,
     hasLateral: true,
     rowLock: "FOR UPDATE",

@@ -11,6 +11,7 @@ import { migrate, newestMigration, requireCurrentSchema } from "./Migrations.js"
 import { isDiskFull, reasonOf } from "../../base/Reason.js"
 import { Database, Transaction } from "../Database.js"
 import { changing } from "../Changing.js"
+import { textWith } from "../Template.js"
 import { checkpoints } from "./Checkpoints.js"
 import { clientOf, connectionOf } from "./Connection.js"
 import { groupCommit } from "./GroupCommit.js"
@@ -30,6 +31,12 @@ export const pragmas = {
   temp_store: 2,
   mmap_size: 0
 } as const
+
+/**
+ * The unary plus hides a parameter's value from the planner, for which SQLite would prepare the statement again at each
+ * execution: for LIMIT, LIKE, and a column in the condition of a partial index.
+ */
+const textOf = textWith({ placeholder: () => "+?", indexHint: (index) => `INDEXED BY ${index}` })
 
 /** Sets every pragma, and fails if one has no effect. */
 const setPragmas = Effect.gen(function* () {
@@ -97,8 +104,7 @@ const open = <E>(
       isShared: false,
       clock: Clock.currentTimeMillis,
       pool: null,
-      placeholder: () => "?",
-      indexHint: (index) => `INDEXED BY ${index}`,
+      textOf,
       clockExpression: "NULL",
       hasLateral: false,
       rowLock: null,

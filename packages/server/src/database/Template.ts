@@ -1,0 +1,28 @@
+/** An index that a statement has to use. */
+export class IndexHint {
+  constructor(readonly index: string) {}
+}
+
+/** A statement, cut at its parameters and hints: `slots[i]`, a parameter's name or a hint, stands between `texts[i]` and `texts[i + 1]`. */
+export interface Template {
+  readonly texts: ReadonlyArray<string>
+  readonly slots: ReadonlyArray<string | IndexHint>
+}
+
+interface Marks {
+  /** The placeholder of the parameter at a position, counted from 0. */
+  readonly placeholder: (position: number) => string
+  /** The clause after a table's name that makes the engine use an index; empty for an engine without hints. */
+  readonly indexHint: (index: string) => string
+}
+
+/** Makes `Database.textOf` of an engine's placeholders and hints. */
+export const textWith =
+  ({ indexHint, placeholder }: Marks) =>
+  ({ slots, texts }: Template): string => {
+    let parameters = 0
+    return texts.reduce((before, after, index) => {
+      const slot = slots[index - 1]
+      return before + (slot instanceof IndexHint ? indexHint(slot.index) : placeholder(parameters++)) + after
+    })
+  }
