@@ -49,9 +49,6 @@ export type AccountActorRow = Omit<KeyActorRow, "key_id">
 export const liveSession = sql`
   s.created_at > ${"bornAfter"} AND (s.kind = 'token' OR s.last_used_at > ${"usedAfter"})`
 
-/** Not the bare column: SQLite prepares a statement again for each value that it compares with the condition of an index. */
-const kindIs = sql`CAST(s.kind AS TEXT) = ${"kind"}`
-
 const sessionActor = sql`
   SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
     s.kind AS kind, s.proven_at AS proven_at, s.last_used_at AS last_used_at, ${placeColumns}
@@ -100,7 +97,7 @@ const federatedActor = sql`
  */
 export class ActorRepo extends Effect.Service<ActorRepo>()("@coffer/server/ActorRepo", {
   effect: Effect.map(query, ({ all }) => ({
-    findSession: all(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND ${kindIs}`,
+    findSession: all(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
     sessionById: all(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
     findKey: all(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
     keyById: all(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
